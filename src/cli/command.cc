@@ -1,0 +1,32 @@
+#include "cli/command.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <cstdio>
+
+namespace loopfold::cli {
+
+int report(const Error& error) {
+  fmt::print(stderr, "loopfold: error: {}\n", error.message);
+  return status_of(error);
+}
+
+void warn(const std::string& message) { fmt::print(stderr, "loopfold: warning: {}\n", message); }
+
+Result<std::string> trace_file(const std::string& directory) {
+  struct stat info {};
+  if (::stat(directory.c_str(), &info) != 0) {
+    return fail(ErrorKind::kBadInput,
+                directory + ": no such directory; record a program first: loopfold record -- PROG");
+  }
+  if (S_ISREG(info.st_mode)) return directory;
+  const std::string file = directory + "/trace.lft";
+  if (::stat(file.c_str(), &info) != 0) {
+    return fail(ErrorKind::kBadInput, directory + ": holds no trace.lft; record one with: loopfold record -o " +
+                                          directory + " -- PROG");
+  }
+  return file;
+}
+
+}  // namespace loopfold::cli

@@ -1,0 +1,96 @@
+// `loopfold record`: runs a program under the recorder and writes its trace.
+#include <fmt/format.h>
+
+#include "cli/command.h"
+#include "recorder/host/session.h"
+
+namespace loopfold::cli {
+
+namespace {
+
+class Record : public Command {
+ public:
+  std::string name() const override { return "record"; }
+  std::string summary() const override { return "Run a program and record what it does"; }
+
+  void describe(CLI::App& app) override {
+    app.add_option("-o,--output", options_.out, "Directory for the trace; an earlier trace there is kept as DIR.old")
+        ->type_name("DIR")
+        ->capture_default_str();
+    CLI::Option* from = app.add_option("--from", from_, "Start when FUNC is first entered (default: main)");
+    CLI::Option* only = app.add_option("--only", only_, "Record only while FUNC is active, its callees included");
+    CLI::Option* start = app.add_flag("--from-start", from_start_, "Start at the very first instruction, before main");
+    from->type_name("FUNC")->excludes(only)->excludes(start);
+    only->type_name("FUNC")->excludes(start);
+    app.add_flag("--no-libs", options_.no_libs, "Only the program's own code; libraries are counted, not recorded");
+    app.add_option("--max-instructions", options_.max_instructions, "Stop recording after N instructions")
+        ->type_name("N")
+        ->transform(CLI::AsNumberWithUnit(count_units(), CLI::AsNumberWithUnit::CASE_INSENSITIVE, ""));
+    app.add_option("--max-trace-size", options_.max_trace_bytes, "Stop recording when the trace has SIZE bytes")
+        ->type_name("SIZE")
+        ->transform(CLI::AsSizeValue(true));
+    app.add_flag("--follow-children", options_.follow_children, "Record child processes too, each in DIR.PID");
+    app.add_flag("--naive", naive_, "One slot for every address and integer result (slow, large; for comparisons)");
+    app.add_flag("-q,--quiet", options_.quiet, "Say nothing unless something goes wrong");
+    app.add_flag("--stats", options_.stats, "Show counts and times at the end");
+    app.add_flag("--keep-preload", options_.keep_preload, "Leave Valgrind's LD_PRELOAD in the environment")->group("");
+    app.prefix_command();
+    app.footer(
+        "The program's input, output, environment and exit status are its own. Exit status: the program's;\n"
+        "128+n if signal n killed it; 127 not found; 126 cannot be run; 125 Loopfold failed.\n\n"
+        "  loopfold record -- ./heat 100 100\n"
+        "  loopfold record --only solve -o solve.out -- ./heat 100 100");
+  }
+
+  void set_program(std::vector<std::string> argv) override { program_ = std::move(argv); }
+
+  int run(const CLI::App& app) override {
+    std::vector<std::string> argv = app.remaining();
+    argv.insert(argv.end(), program_.begin(), program_.end());
+    if (argv.empty()) {
+      report({ErrorKind::kUsage, "record: no program given; write: loopfold record -- PROG ARGS"});
+      return kRecorderFailed;
+    }
+    using recorder::Scope;
+    if (from_start_) options_.scope = Scope::kStart;
+    if (!from_.empty()) options_.scope = Scope::kFrom;
+    if (!only_.empty()) options_.scope = Scope::kOnly;
+    options_.function = from_.empty() ? only_ : from_;
+    options_.given = given();
+    return recorder::record(options_, argv);
+  }
+
+ private:
+  static std::map<std::string, std::uint64_t> count_units() {
+    return {{"k", 1000}, {"M", 1000000}, {"G", 1000000000}};
+  }
+
+  std::vector<std::string> given() const {
+    std::vector<std::string> words;
+    const auto flag = [&](bool set, const std::string& text) {
+      if (set) words.push_back(text);
+    };
+    flag(from_start_, "--from-start");
+    flag(!from_.empty(), "--from=" + from_);
+    flag(!only_.empty(), "--only=" + only_);
+    flag(options_.no_libs, "--no-libs");
+    flag(options_.follow_children, "--follow-children");
+    flag(options_.max_instructions != 0, fmt::format("--max-instructions={}", options_.max_instructions));
+    flag(options_.max_trace_bytes != 0, fmt::format("--max-trace-size={}", options_.max_trace_bytes));
+    flag(naive_, "--naive");
+    return words;
+  }
+
+  recorder::RecordOptions options_;
+  std::string from_;
+  std::string only_;
+  bool from_start_ = false;
+  bool naive_ = false;
+  std::vector<std::string> program_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_record() { return std::make_unique<Record>(); }
+
+}  // namespace loopfold::cli

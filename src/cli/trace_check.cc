@@ -1,0 +1,63 @@
+// `loopfold trace check`: is the trace what a recording of a real execution can be? The rules are in trace/check.cc.
+#include <fmt/format.h>
+
+#include "cli/trace_commands.h"
+#include "trace/check.h"
+
+namespace loopfold::cli {
+
+namespace {
+
+constexpr std::size_t kMostProblems = 10;
+
+class TraceCheckCommand : public Command {
+ public:
+  std::string name() const override { return "check"; }
+  std::string summary() const override { return "Is the trace sound? Tests every rule of the format and of execution"; }
+
+  void describe(CLI::App& app) override {
+    add_directory(app, directory_);
+    app.add_flag("-q,--quiet", quiet_, "Print problems only; the exit status is the answer");
+    app.footer("Exit status: 0 sound (a partial trace too, if what is there is sound), 1 not sound, 3 unreadable.");
+  }
+
+  int run(const CLI::App&) override {
+    const Result<std::unique_ptr<trace::Reader>> reader = open_trace(directory_);
+    if (!reader) return report(reader.error());
+    const trace::CheckReport result = trace::check(**reader, kMostProblems);
+    const Paint paint(stdout);
+    if (result.sound()) {
+      if (!quiet_) fmt::print("{}\n", verdict(**reader, result, paint));
+      return finish_output();
+    }
+    for (const trace::Problem& problem : result.problems) fmt::print("{}: {}\n", directory_, problem.describe());
+    fmt::print("{}: {}\n", directory_, paint.bad(fmt::format("not sound: {}", how_many(result))));
+    const int written = finish_output();
+    return written == kSuccess ? int{kAnswerIsNo} : written;
+  }
+
+ private:
+  std::string verdict(const trace::Reader& reader, const trace::CheckReport& result, const Paint& paint) const {
+    std::string text = fmt::format(
+        "{}: {}: {} instructions, {} events, {} side events, {} threads, {} hidden instructions, {}", directory_,
+        result.partial ? paint.caution("sound but partial") : paint.good("sound"), result.instructions, result.events,
+        result.side_events, result.threads, result.hidden_instructions, short_bytes(reader.file_bytes()));
+    if (result.partial) text += "; " + why_partial(reader);
+    return text;
+  }
+
+  static std::string how_many(const trace::CheckReport& result) {
+    if (result.problem_count == 1) return "1 problem";
+    if (result.problem_count <= kMostProblems) return fmt::format("{} problems", result.problem_count);
+    return fmt::format("{} problems, the first {} are shown", result.problem_count, kMostProblems);
+  }
+
+  std::string directory_ = "loopfold.out";
+  bool quiet_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_trace_check() { return std::make_unique<TraceCheckCommand>(); }
+
+}  // namespace loopfold::cli

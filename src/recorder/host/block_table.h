@@ -1,0 +1,80 @@
+// Blocks as the target describes them, made canonical: one trace block per address, bytes and description, however
+// often Valgrind translates it, and only if one of its executions is recorded.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "recorder/wire.h"
+#include "trace/writer.h"
+
+namespace loopfold::recorder {
+
+/// What ingesting one event needs to know about its exit, in one cache line.
+struct WireExit {
+  std::uint32_t trace_exit = kUnassigned;  // id in the trace, once recorded
+  std::uint32_t block = 0;                 // index in the table
+  std::uint16_t slots = 0;
+  std::uint16_t instructions = 0;
+  std::uint16_t sp_slot = wire::kNoSlot;
+  trace::ExitKind kind = trace::ExitKind::kNext;
+  bool main_program = true;
+  bool known = false;
+
+  static constexpr std::uint32_t kUnassigned = 0xffffffff;
+};
+
+class BlockTable {
+ public:
+  explicit BlockTable(trace::Writer& writer) : writer_(writer) {}
+
+  /// Takes in a kDescribe record. False if it makes no sense (a torn tail).
+  bool describe(std::span<const std::uint64_t> words, bool main_program);
+
+  /// The exit with this id in the wire; `known` is false if it was never described.
+  WireExit& exit(std::uint32_t id) {
+    static WireExit unknown;
+    return id < exits_.size() ? exits_[id] : unknown;
+  }
+
+  /// Makes sure that the exit's block is in the trace, and so gives it its trace id.
+  void assign(std::uint32_t id);
+
+  /// The block ran only up to `address`. Nothing if no instruction of it was completed.
+  struct Interrupted {
+    trace::ExitId trace_exit;
+    std::uint16_t slots;
+    std::uint16_t instructions;
+  };
+  std::optional<Interrupted> interrupt(std::uint32_t base_exit, std::uint64_t address);
+
+  std::uint64_t end_of(std::uint32_t id) const;  // address behind the exit's block
+  std::uint64_t address_of(std::uint32_t id) const;
+  /// The bytes that could not be decoded behind the block, if any.
+  const std::vector<std::uint8_t>& trap_bytes(std::uint32_t id) const;
+
+ private:
+  struct Entry {
+    trace::Block block;
+    std::vector<trace::Exit> exits;  // ids are the trace's once `written`
+    std::vector<std::uint8_t> trap_bytes;
+    std::unordered_map<std::uint16_t, trace::ExitId> interrupted;  // by instructions completed
+    bool written = false;
+  };
+  Entry& write(std::uint32_t block);
+
+  trace::Writer& writer_;
+  std::vector<WireExit> exits_;                             // by wire id
+  std::vector<std::uint32_t> first_exit_of_;                // unused ids stay unknown
+  std::vector<Entry> blocks_;
+  std::unordered_map<std::string, std::uint32_t> canonical_;  // description without its exit ids -> index in blocks_
+  trace::BlockId next_block_ = 0;
+  trace::ExitId next_exit_ = 0;
+};
+
+}  // namespace loopfold::recorder

@@ -1,0 +1,114 @@
+#include "recorder/host/report.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "support/units.h"
+#include "symbols/symbolizer.h"
+#include "trace/decode.h"
+
+namespace loopfold::recorder {
+
+namespace {
+
+constexpr auto kFirstProgress = std::chrono::seconds(2);
+constexpr auto kProgressEvery = std::chrono::seconds(1);
+
+std::string plural(std::uint64_t count, const std::string& what) {
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+
+}  // namespace
+
+void print_error(const std::string& message) { fmt::print(stderr, "loopfold: error: {}\n", message); }
+void print_warning(const std::string& message) { fmt::print(stderr, "loopfold: warning: {}\n", message); }
+void print_note(const std::string& message) { fmt::print(stderr, "loopfold: note: {}\n", message); }
+
+Progress::Progress(bool quiet)
+    : started_(std::chrono::steady_clock::now()), last_(started_), enabled_(!quiet && ::isatty(STDERR_FILENO) == 1) {}
+
+void Progress::show(std::uint64_t instructions, std::uint64_t bytes) {
+  if (!enabled_ || ++skipped_ % 16 != 0) return;
+  const auto now = std::chrono::steady_clock::now();
+  if (now - started_ < kFirstProgress || now - last_ < kProgressEvery) return;
+  last_ = now;
+  shown_ = true;
+  fmt::print(stderr, "\r\033[Kloopfold: recording: {} instructions, {}, {:.0f} s", short_count(instructions),
+             short_bytes(bytes), std::chrono::duration<double>(now - started_).count());
+  std::fflush(stderr);
+}
+
+void Progress::clear() {
+  if (shown_) fmt::print(stderr, "\r\033[K");
+}
+
+std::string reason_text(trace::EndInfo::Reason reason, const std::optional<Error>& write_error) {
+  using Reason = trace::EndInfo::Reason;
+  switch (reason) {
+    case Reason::kProgramEnded: return "";
+    case Reason::kInstructionLimit: return "the limit of --max-instructions was reached";
+    case Reason::kSizeLimit: return "the limit of --max-trace-size was reached";
+    case Reason::kWriteError:
+      return "the trace could not be written: " + (write_error ? write_error->message : std::string("unknown reason"));
+    case Reason::kRecorderLost: return "the program was killed";
+    case Reason::kExec: return "the program replaced itself by another (exec)";
+  }
+  return "";
+}
+
+void print_summary(const Summary& summary, const RecordOptions& options) {
+  if (!summary.write_error.empty()) {
+    print_warning(fmt::format("{}; recording stopped there, the program went on", summary.write_error));
+  }
+  if (!summary.scope_entered && summary.end.reason != trace::EndInfo::Reason::kWriteError) {
+    if (options.function.empty()) {
+      print_warning("main was not found or not reached, so nothing was recorded; try --from-start");
+    } else {
+      print_warning(fmt::format("{} was never entered, so nothing was recorded; is it spelt as in the symbol table "
+                                "(nm -C), and not inlined?",
+                                options.function));
+    }
+  }
+  if (options.quiet) return;
+  if (summary.children > 0 && !options.follow_children) {
+    print_note(fmt::format("{} not recorded; --follow-children records them too",
+                           plural(summary.children, "child process") + (summary.children == 1 ? " was" : "es were")));
+  }
+  const std::string stopped = summary.end.text.empty() ? "" : "; stopped early: " + summary.end.text;
+  fmt::print(stderr, "loopfold: recorded {} instructions of {} in {} ({} in {}){}; next: loopfold trace info{}\n",
+             short_count(summary.end.instructions), summary.program, plural(summary.end.threads, "thread"),
+             short_bytes(summary.bytes), summary.directory, stopped,
+             summary.directory == "loopfold.out" ? "" : " " + summary.directory);
+  if (!options.stats) return;
+  const double per_second = static_cast<double>(summary.end.instructions) / std::max(summary.seconds, 1e-9);
+  fmt::print(stderr,
+             "  time             {:.2f} s, {} instructions/s\n"
+             "  instructions     {} recorded, {} hidden\n"
+             "  events           {} block executions, {} side events\n"
+             "  trace            {} bytes, {:.4f} per instruction\n",
+             summary.seconds, short_count(static_cast<std::uint64_t>(per_second)), summary.end.instructions,
+             summary.end.hidden_instructions, summary.end.events, summary.end.side_events, summary.bytes,
+             static_cast<double>(summary.bytes) / static_cast<double>(std::max<std::uint64_t>(summary.end.instructions, 1)));
+}
+
+std::string undecodable_text(const std::string& program, const Undecodable& undecodable,
+                             const std::vector<trace::Module>& modules) {
+  trace::Block block;
+  block.address = undecodable.address;
+  block.bytes = undecodable.bytes;
+  block.lengths = {static_cast<std::uint8_t>(undecodable.bytes.size())};
+  const std::string text = trace::disassemble(block, 0);
+  const std::string where = symbols::Symbolizer(modules).describe(undecodable.address);
+  const bool avx512 = !undecodable.bytes.empty() && undecodable.bytes[0] == 0x62;
+  if (avx512) {
+    return fmt::format("{}: AVX-512 instruction `{}` at {}: Valgrind cannot run it; rebuild with -mno-avx512f (or "
+                       "-march=haswell)",
+                       program, text, where);
+  }
+  return fmt::format("{}: instruction `{}` at {}: Valgrind cannot run it; rebuild for an older processor", program,
+                     text, where);
+}
+
+}  // namespace loopfold::recorder

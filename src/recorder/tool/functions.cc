@@ -1,0 +1,222 @@
+// Recognises the functions that recording depends on, and follows their activations per thread.
+//
+// Per thread there is a small stack of entered functions, with a bound: main, the function of --from/--only (outermost
+// activation only), one hidden function (allocator or resolver; what it calls is not looked at), and the same again in
+// each nested signal handler. A handler starts with an empty view (a level mark on the stack), because it may run on an
+// alternate stack whose addresses compare with nothing; on the same stack, the mark's watch is the interrupted stack
+// pointer, which a siglongjmp out of the handler passes.
+#include "functions.h"
+
+namespace loopfold::tool {
+
+namespace {
+
+struct Entered {
+  UInt function;
+  ULong watch;         // the stack pointer once it has returned
+  ULong out_pointer;   // posix_memalign: where the result is stored
+};
+
+constexpr UInt kMaxEntered = 32;
+constexpr UInt kSignalMark = ~0u;
+
+struct ThreadWatch {
+  Entered entered[kMaxEntered];
+  UInt depth;
+};
+
+constinit ThreadWatch* threads = nullptr;
+constinit const HChar* scope_name = nullptr;
+constinit Addr main_address = 0;
+constinit bool main_known = false;
+
+struct Name {
+  const HChar* name;
+  UInt function;
+};
+
+constexpr Name kAllocators[] = {
+    {"malloc", wire::kFunctionMalloc},
+    {"calloc", wire::kFunctionCalloc},
+    {"realloc", wire::kFunctionRealloc},
+    {"reallocarray", wire::kFunctionReallocArray},
+    {"memalign", wire::kFunctionMemalign},
+    {"aligned_alloc", wire::kFunctionMemalign},
+    {"posix_memalign", wire::kFunctionPosixMemalign},
+    {"valloc", wire::kFunctionValloc},
+    {"pvalloc", wire::kFunctionValloc},
+    {"free", wire::kFunctionFree},
+    {"cfree", wire::kFunctionFree},
+};
+
+bool equal(const HChar* a, const HChar* b) { return VG_(strcmp)(a, b) == 0; }
+
+bool starts_with(const HChar* text, const HChar* prefix) {
+  return VG_(strncmp)(text, prefix, VG_(strlen)(prefix)) == 0;
+}
+
+/// glibc gives its functions several names; which one a symbol table lists first is chance.
+const HChar* without_glibc_prefix(const HChar* name) {
+  if (starts_with(name, "__GI_")) name += 5;
+  if (starts_with(name, "__libc_")) return name + 7;
+  if (starts_with(name, "___")) return name + 3;
+  if (starts_with(name, "__")) return name + 2;
+  return name;
+}
+
+UInt allocator(const HChar* name) {
+  if (starts_with(name, "operator new")) {
+    return VG_(strstr)(name, "align_val_t") != nullptr ? wire::kFunctionNewAligned : wire::kFunctionNew;
+  }
+  if (starts_with(name, "operator delete")) return wire::kFunctionDelete;
+  name = without_glibc_prefix(name);
+  for (const Name& known : kAllocators) {
+    if (equal(name, known.name)) return known.function;
+  }
+  return 0;
+}
+
+/// "ns::f(int)" is meant by "ns::f(int)", "ns::f" and, for a plain name, "f".
+bool names_scope(const HChar* name) {
+  if (scope_name == nullptr) return false;
+  if (equal(name, scope_name)) return true;
+  const SizeT length = VG_(strlen)(scope_name);
+  return VG_(strncmp)(name, scope_name, length) == 0 && name[length] == '(';
+}
+
+/// The resolver saves every register it may clobber in an area aligned to 64 bytes: push rbx; mov rbx,rsp; and rsp,-64.
+/// ld.so may have no symbols, so this is how it is recognised; it is entered by a jump from the PLT and nowhere else.
+bool is_resolver_code(Addr address) {
+  static constexpr UChar kPrologue[] = {0x53, 0x48, 0x89, 0xe3, 0x48, 0x83, 0xe4, 0xc0};
+  const NSegment* segment = VG_(am_find_nsegment)(address);
+  if (segment == nullptr || address + 16 > segment->end) return false;
+  const UChar* code = reinterpret_cast<const UChar*>(address);
+  if (starts_with(reinterpret_cast<const HChar*>(code), "\xf3\x0f\x1e\xfa")) code += 4;
+  for (SizeT i = 0; i < sizeof kPrologue; i++) {
+    if (code[i] != kPrologue[i]) return false;
+  }
+  const HChar* file = VG_(am_get_filename)(segment);
+  return file != nullptr && starts_with(VG_(basename)(file), "ld-");
+}
+
+bool is_program_code(Addr address) {
+  const NSegment* segment = VG_(am_find_nsegment)(address);
+  return segment != nullptr && segment->kind == SkFileC && segment->hasX;
+}
+
+Addr auxiliary_value(UWord key) {
+  for (const UWord* entry = VG_(client_auxv); entry != nullptr && entry[0] != 0; entry += 2) {
+    if (entry[0] == key) return entry[1];
+  }
+  return 0;
+}
+
+bool inside_hidden(const ThreadWatch& thread) {
+  if (thread.depth == 0) return false;
+  const UInt top = thread.entered[thread.depth - 1].function;
+  return top == wire::kFunctionResolver || (top >= wire::kFunctionMalloc && top != kSignalMark);
+}
+
+bool inside(const ThreadWatch& thread, UInt function) {
+  for (UInt i = 0; i < thread.depth; i++) {
+    if (thread.entered[i].function == function) return true;
+  }
+  return false;
+}
+
+ULong top_watch(const ThreadWatch& thread) {
+  return thread.depth == 0 ? kNoWatch : thread.entered[thread.depth - 1].watch;
+}
+
+ULong result_of(const Entered& entered, const GuestState* guest) {
+  if (entered.function != wire::kFunctionPosixMemalign) return guest->real.guest_RAX;
+  const bool readable = VG_(am_is_valid_for_client)(entered.out_pointer, 8, VKI_PROT_READ);
+  return guest->real.guest_RAX == 0 && readable ? *reinterpret_cast<const ULong*>(entered.out_pointer) : 0;
+}
+
+}  // namespace
+
+void functions_init(const Options& options) {
+  scope_name = options.scope;
+  threads = static_cast<ThreadWatch*>(VG_(calloc)("loopfold.watch", VG_N_THREADS, sizeof(ThreadWatch)));
+}
+
+UInt function_at(Addr address) {
+  if (main_known && address == main_address) {
+    const HChar* name = nullptr;
+    const bool named = VG_(get_fnname_if_entry)(VG_(current_DiEpoch)(), address, &name);
+    return named && names_scope(name) ? UInt{wire::kFunctionScope} : UInt{wire::kFunctionMain};
+  }
+  const HChar* name = nullptr;
+  if (VG_(get_fnname_if_entry)(VG_(current_DiEpoch)(), address, &name)) {
+    if (names_scope(name)) return wire::kFunctionScope;
+    if (starts_with(name, "_dl_runtime_resolve")) return wire::kFunctionResolver;
+    const UInt function = allocator(name);
+    if (function != 0) return function;
+    if (!main_known && equal(name, "main")) return wire::kFunctionMain;
+  }
+  return is_resolver_code(address) ? UInt{wire::kFunctionResolver} : 0;
+}
+
+bool wants_program_entry(Addr address) { return !main_known && address == auxiliary_value(9 /* AT_ENTRY */); }
+
+void watch_thread_start(ThreadId tid) { threads[tid].depth = 0; }
+
+void watch_signal_enter(ThreadId tid, bool alternate_stack) {
+  ThreadWatch& thread = threads[tid];
+  if (thread.depth == kMaxEntered) thread.depth = 0;  // handlers left by longjmp, again and again: start afresh
+  thread.entered[thread.depth++] = Entered{kSignalMark, alternate_stack ? kNoWatch : VG_(get_SP)(tid), 0};
+}
+
+void watch_signal_return(ThreadId tid) {
+  ThreadWatch& thread = threads[tid];
+  while (thread.depth > 0) {
+    thread.depth--;
+    if (thread.entered[thread.depth].function == kSignalMark) return;
+  }
+}
+
+ULong watch_of(ThreadId tid) { return top_watch(threads[tid]); }
+
+}  // namespace loopfold::tool
+
+using namespace loopfold;
+using namespace loopfold::tool;
+
+void loopfold_program_entered(GuestState* guest) {
+  const Addr candidate = guest->real.guest_RDI;
+  if (main_known || !is_program_code(candidate)) return;
+  main_known = true;
+  main_address = candidate;
+}
+
+void loopfold_function_enter(GuestState* guest, ULong function) {
+  ThreadWatch& thread = threads[VG_(get_running_tid)()];
+  if (inside_hidden(thread) || thread.depth + 1 >= kMaxEntered) return;
+  const bool once = function == wire::kFunctionMain || function == wire::kFunctionScope;
+  if (once && inside(thread, static_cast<UInt>(function))) return;
+  const ULong sp = guest->real.guest_RSP;
+  const ULong return_address = *reinterpret_cast<const ULong*>(sp);
+  // The resolver is jumped to with two words pushed on top of the return address of the call being resolved.
+  const ULong watch = function == wire::kFunctionResolver ? sp + 16 : sp + 8;
+  thread.entered[thread.depth++] = Entered{static_cast<UInt>(function), watch, guest->real.guest_RDI};
+  guest->watch() = watch;
+  const ULong words[] = {function,
+                         sp,
+                         return_address,
+                         guest->real.guest_RDI,
+                         guest->real.guest_RSI,
+                         guest->real.guest_RDX};
+  ring_append_from_client(guest, wire::kFunctionEnter, words);
+}
+
+void loopfold_function_leave(GuestState* guest) {
+  ThreadWatch& thread = threads[VG_(get_running_tid)()];
+  while (thread.depth > 0 && top_watch(thread) <= guest->real.guest_RSP) {
+    const Entered& entered = thread.entered[--thread.depth];
+    if (entered.function == kSignalMark) continue;
+    const ULong words[] = {entered.function, result_of(entered, guest)};
+    ring_append_from_client(guest, wire::kFunctionLeave, words);
+  }
+  guest->watch() = top_watch(thread);
+}

@@ -1,0 +1,367 @@
+// From VEX IR to recording IR, one superblock at a time.
+//
+// With chasing and unrolling off a superblock is a straight run of instructions: side exits (conditional branches, rep
+// loops, traps) and a final exit. The instrumented block does this:
+//
+//   at entry:       if the segment has no room for the whole record: call loopfold_segment_full
+//                   header := base exit id
+//   at each slot:   word k := value                               one store at a fixed offset from the write pointer
+//   at a side exit: header := exit id; write pointer := behind the words so far; leave if the condition holds
+//   at the end:     write pointer := behind all words             (the header is there already, or is put back)
+//
+// A fault in the middle leaves the write pointer in front of a header that is not zero: ring_close_interrupted() turns
+// that into a record of what ran. Nothing is called unless the segment is full, a watched function is entered, or a
+// return passes the watch.
+//
+// Slots, in the order of execution: x87 top at entry (if used), every address of a load, store, compare-and-swap or
+// helper with a memory effect, every value put to a general register, and the stack pointer at indirect jumps. An
+// access under a guard stores its address or 0. A gather's masked lanes are loads from the stack pointer behind an ITE
+// on the address: they are recorded as guarded by that ITE's condition.
+#include "instrument.h"
+
+#include "description.h"
+#include "modules.h"
+
+namespace loopfold::tool {
+
+namespace {
+
+constinit UInt next_exit = wire::kFirstExit;
+constinit UShort* exit_slots = nullptr;  // by exit id; only base exits are filled in
+constinit UInt exit_slots_size = 0;
+
+void remember_slots(UInt base_exit, UInt exits, UInt slots) {
+  if (base_exit + exits > exit_slots_size) {
+    exit_slots_size = 2 * (base_exit + exits) + 4096;
+    exit_slots = static_cast<UShort*>(
+        VG_(realloc)("loopfold.exit_slots", exit_slots, SizeT{exit_slots_size} * sizeof(UShort)));
+  }
+  exit_slots[base_exit] = static_cast<UShort>(slots);
+}
+
+bool is_general_register(Int offset) {
+  return offset >= static_cast<Int>(offsetof(VexGuestAMD64State, guest_RAX)) &&
+         offset < static_cast<Int>(offsetof(VexGuestAMD64State, guest_R15) + 8);
+}
+
+/// Is there a VEX-encoded vpgather or vgather at `address`?
+bool is_gather(Addr address, UInt length) {
+  const UChar* code = reinterpret_cast<const UChar*>(address);
+  const UChar* end = code + length;
+  while (code < end && (*code == 0x64 || *code == 0x65 || *code == 0x67 || *code == 0x2e || *code == 0x3e)) code++;
+  return end - code >= 5 && code[0] == 0xc4 && (code[1] & 0x1f) == 2 && code[3] >= 0x90 && code[3] <= 0x93;
+}
+
+class Instrumenter {
+ public:
+  explicit Instrumenter(IRSB* in) : in_(in), out_(deepCopyIRSBExceptStmts(in)) {}
+
+  IRSB* run() {
+    Int i = copy_preamble();
+    if (i == in_->stmts_used) return in_;
+    count(i);
+    entry(in_->stmts[i]->Ist.IMark.addr);
+    for (; i < in_->stmts_used; i++) statement(in_->stmts[i]);
+    final_exit();
+    description_.publish(base_exit_);
+    remember_slots(base_exit_, exits_, slots_);
+    return out_;
+  }
+
+ private:
+  // ---- IR building ----
+  void add(IRStmt* statement) { addStmtToIRSB(out_, statement); }
+
+  IRExpr* bind(IRType type, IRExpr* expression) {
+    const IRTemp temp = newIRTemp(out_->tyenv, type);
+    add(IRStmt_WrTmp(temp, expression));
+    return IRExpr_RdTmp(temp);
+  }
+
+  static IRExpr* constant(ULong value) { return IRExpr_Const(IRConst_U64(value)); }
+  IRExpr* get_shadow(Int offset) { return bind(Ity_I64, IRExpr_Get(kShadowBase + offset, Ity_I64)); }
+  void put_shadow(Int offset, IRExpr* value) { add(IRStmt_Put(kShadowBase + offset, value)); }
+
+  /// A call of `helper(guest state[, argument])` that may change the shadow registers and reads the integer registers.
+  IRDirty* helper_call(const HChar* name, void* function, IRExpr* argument) {
+    IRExpr** arguments = argument == nullptr ? mkIRExprVec_1(IRExpr_GSPTR()) : mkIRExprVec_2(IRExpr_GSPTR(), argument);
+    IRDirty* call = unsafeIRDirty_0_N(0, name, VG_(fnptr_to_fnentry)(function), arguments);
+    call->nFxState = 2;
+    VG_(memset)(&call->fxState, 0, sizeof call->fxState);
+    call->fxState[0].fx = Ifx_Modify;
+    call->fxState[0].offset = static_cast<UShort>(kShadowBase + kShadowCursor);
+    call->fxState[0].size = 24;
+    call->fxState[1].fx = Ifx_Read;
+    call->fxState[1].offset = offsetof(VexGuestAMD64State, guest_RAX);
+    call->fxState[1].size = 128;
+    return call;
+  }
+
+  IRExpr* to_word(IRExpr* value) {
+    if (value->tag == Iex_Const) {
+      const IRConst* c = value->Iex.Const.con;
+      switch (c->tag) {
+        case Ico_U1: return constant(c->Ico.U1);
+        case Ico_U8: return constant(c->Ico.U8);
+        case Ico_U16: return constant(c->Ico.U16);
+        case Ico_U32: return constant(c->Ico.U32);
+        default: return value;
+      }
+    }
+    switch (typeOfIRExpr(out_->tyenv, value)) {
+      case Ity_I8: return bind(Ity_I64, IRExpr_Unop(Iop_8Uto64, value));
+      case Ity_I16: return bind(Ity_I64, IRExpr_Unop(Iop_16Uto64, value));
+      case Ity_I32: return bind(Ity_I64, IRExpr_Unop(Iop_32Uto64, value));
+      default: return value;
+    }
+  }
+
+  /// Stores `word` as the next slot and returns its index.
+  UInt slot(IRExpr* word) {
+    const UInt index = slots_++;
+    IRExpr* address = bind(Ity_I64, IRExpr_Binop(Iop_Add64, cursor_, constant(8 * (ULong{index} + 1))));
+    add(IRStmt_Store(Iend_LE, address, word));
+    return index;
+  }
+
+  IRExpr* if_else_zero(IRExpr* guard, IRExpr* value) {
+    return bind(Ity_I64, IRExpr_ITE(guard, value, constant(0)));
+  }
+
+  // ---- the parts of a block ----
+  Int copy_preamble() {
+    Int i = 0;
+    for (; i < in_->stmts_used && in_->stmts[i]->tag != Ist_IMark; i++) add(in_->stmts[i]);
+    return i;
+  }
+
+  /// A first look at the statements: how large the record can get, and what has to be known at entry.
+  void count(Int first) {
+    definitions_ = static_cast<IRExpr**>(
+        VG_(calloc)("loopfold.definitions", in_->tyenv->types_used + 1, sizeof(IRExpr*)));
+    for (Int i = first; i < in_->stmts_used; i++) {
+      const IRStmt* s = in_->stmts[i];
+      most_words_ += 2;
+      if (s->tag == Ist_PutI) uses_x87_ = true;
+      if (s->tag == Ist_Dirty) most_words_ += 2 * s->Ist.Dirty.details->nFxState;
+      if (s->tag != Ist_WrTmp) continue;
+      definitions_[s->Ist.WrTmp.tmp] = s->Ist.WrTmp.data;
+      if (s->Ist.WrTmp.data->tag == Iex_GetI) uses_x87_ = true;
+    }
+  }
+
+  void entry(Addr address) {
+    description_.begin(address);
+    note_module(address);
+    const UInt function = function_at(address);
+    if (function != 0) {
+      add(IRStmt_Dirty(helper_call("loopfold_function_enter", reinterpret_cast<void*>(&loopfold_function_enter),
+                                   constant(function))));
+    }
+    program_entry_ = wants_program_entry(address);
+    const ULong need = 8 * (ULong{most_words_} + 4);
+    IRExpr* behind = bind(Ity_I64, IRExpr_Binop(Iop_Add64, get_shadow(kShadowCursor), constant(need)));
+    IRExpr* full = bind(Ity_I1, IRExpr_Binop(Iop_CmpLT64U, get_shadow(kShadowEnd), behind));
+    IRDirty* switch_segment =
+        helper_call("loopfold_segment_full", reinterpret_cast<void*>(&loopfold_segment_full), nullptr);
+    switch_segment->guard = full;
+    add(IRStmt_Dirty(switch_segment));
+    cursor_ = get_shadow(kShadowCursor);
+    base_exit_ = next_exit;
+    add(IRStmt_Store(Iend_LE, cursor_, constant(base_exit_)));
+    if (uses_x87_) {
+      IRExpr* top = bind(Ity_I32, IRExpr_Get(offsetof(VexGuestAMD64State, guest_FTOP), Ity_I32));
+      description_.ftop(slot(to_word(top)));
+    }
+  }
+
+  void advance() {
+    put_shadow(kShadowCursor, bind(Ity_I64, IRExpr_Binop(Iop_Add64, cursor_, constant(8 * (ULong{slots_} + 1)))));
+  }
+
+  void statement(IRStmt* s) {
+    switch (s->tag) {
+      case Ist_IMark:
+        add(s);
+        if (s->Ist.IMark.len > 0) description_.instruction(s->Ist.IMark.addr, s->Ist.IMark.len);
+        gather_ = is_gather(s->Ist.IMark.addr, s->Ist.IMark.len);
+        break;
+      case Ist_WrTmp:
+        if (s->Ist.WrTmp.data->tag == Iex_Load) load(s->Ist.WrTmp.data);
+        add(s);
+        break;
+      case Ist_Store:
+        access(s->Ist.Store.addr, size_of(s->Ist.Store.data), {.store = true});
+        add(s);
+        break;
+      case Ist_LoadG: guarded_load(s); break;
+      case Ist_StoreG: {
+        const IRStoreG* store = s->Ist.StoreG.details;
+        access(if_else_zero(store->guard, store->addr), size_of(store->data), {.store = true, .guarded = true});
+        add(s);
+        break;
+      }
+      case Ist_CAS: compare_and_swap(s); break;
+      case Ist_Dirty: dirty(s); break;
+      case Ist_Put:
+        add(s);
+        if (is_general_register(s->Ist.Put.offset)) result(s->Ist.Put.offset, s->Ist.Put.data);
+        break;
+      case Ist_Exit: side_exit(s); break;
+      default: add(s); break;
+    }
+  }
+
+  UInt size_of(IRExpr* data) const { return static_cast<UInt>(sizeofIRType(typeOfIRExpr(out_->tyenv, data))); }
+
+  void access(IRExpr* address, UInt size, AccessTraits traits) { description_.access(slot(address), size, traits); }
+
+  void load(const IRExpr* load) {
+    IRExpr* address = load->Iex.Load.addr;
+    const UInt size = static_cast<UInt>(sizeofIRType(load->Iex.Load.ty));
+    const IRExpr* definition = address->tag == Iex_RdTmp ? definitions_[address->Iex.RdTmp.tmp] : nullptr;
+    if (gather_ && definition != nullptr && definition->tag == Iex_ITE) {
+      access(if_else_zero(definition->Iex.ITE.cond, definition->Iex.ITE.iftrue), size, {.guarded = true});
+    } else {
+      access(address, size, {});
+    }
+  }
+
+  void guarded_load(IRStmt* s) {
+    const IRLoadG* load = s->Ist.LoadG.details;
+    IRType result_type;
+    IRType loaded_type;
+    typeOfIRLoadGOp(load->cvt, &result_type, &loaded_type);
+    access(if_else_zero(load->guard, load->addr), static_cast<UInt>(sizeofIRType(loaded_type)), {.guarded = true});
+    add(s);
+  }
+
+  void compare_and_swap(IRStmt* s) {
+    const IRCAS* cas = s->Ist.CAS.details;
+    const UInt size = size_of(cas->dataLo) * (cas->dataHi != nullptr ? 2 : 1);
+    const UInt index = slot(cas->addr);
+    description_.access(index, size, {.atomic = true});
+    description_.access(index, size, {.store = true, .atomic = true});
+    add(s);
+  }
+
+  void dirty(IRStmt* s) {
+    const IRDirty* d = s->Ist.Dirty.details;
+    const bool always = d->guard->tag == Iex_Const;
+    if (d->mFx != Ifx_None) {
+      const UInt index = slot(always ? d->mAddr : if_else_zero(d->guard, d->mAddr));
+      const UInt size = static_cast<UInt>(d->mSize);
+      if (d->mFx != Ifx_Write) description_.access(index, size, {.guarded = !always});
+      if (d->mFx != Ifx_Read) description_.access(index, size, {.store = true, .guarded = !always});
+    }
+    add(s);
+    for (Int i = 0; i < d->nFxState; i++) {
+      if (d->fxState[i].fx == Ifx_Read || !is_general_register(d->fxState[i].offset)) continue;
+      for (Int at = 0; at < d->fxState[i].size; at += 8) {
+        const Int offset = d->fxState[i].offset + at;
+        result(offset, bind(Ity_I64, IRExpr_Get(offset, Ity_I64)));
+      }
+    }
+  }
+
+  void result(Int offset, IRExpr* value) {
+    const Int from_rax = offset - static_cast<Int>(offsetof(VexGuestAMD64State, guest_RAX));
+    const UInt index = slot(to_word(value));
+    if (from_rax / 8 == kStackPointer) sp_slot_ = index;
+    description_.result(index, static_cast<UInt>(from_rax / 8), static_cast<UInt>(from_rax % 8), size_of(value));
+  }
+
+  void side_exit(IRStmt* s) {
+    add(IRStmt_Store(Iend_LE, cursor_, constant(base_exit_ + exits_)));
+    advance();
+    add(s);
+    exits_++;
+    const IRConst* target = s->Ist.Exit.dst;
+    description_.exit(exit_kind(s->Ist.Exit.jk, true), slots_, true, target->Ico.U64, wire::kNoSlot);
+  }
+
+  void final_exit() {
+    const bool direct = out_->next->tag == Iex_Const;
+    const trace::ExitKind kind = exit_kind(out_->jumpkind, direct);
+    const bool moves_stack = kind == trace::ExitKind::kCall || kind == trace::ExitKind::kIndirectCall ||
+                             kind == trace::ExitKind::kReturn || kind == trace::ExitKind::kIndirectJump;
+    UInt sp_slot = wire::kNoSlot;
+    IRExpr* sp = nullptr;
+    if (moves_stack) {
+      sp = bind(Ity_I64, IRExpr_Get(offsetof(VexGuestAMD64State, guest_RSP), Ity_I64));
+      sp_slot = sp_slot_ != wire::kNoSlot ? sp_slot_ : slot(sp);
+    }
+    if (exits_ > 1) add(IRStmt_Store(Iend_LE, cursor_, constant(base_exit_)));
+    advance();
+    if (kind == trace::ExitKind::kReturn || kind == trace::ExitKind::kIndirectJump) {
+      IRDirty* leave =
+          helper_call("loopfold_function_leave", reinterpret_cast<void*>(&loopfold_function_leave), nullptr);
+      leave->guard = bind(Ity_I1, IRExpr_Binop(Iop_CmpLE64U, get_shadow(kShadowWatch), sp));
+      add(IRStmt_Dirty(leave));
+    }
+    if (program_entry_) {
+      add(IRStmt_Dirty(helper_call("loopfold_program_entered", reinterpret_cast<void*>(&loopfold_program_entered),
+                                   nullptr)));
+    }
+    description_.final_exit(kind, slots_, direct, direct ? out_->next->Iex.Const.con->Ico.U64 : 0, sp_slot,
+                            out_->jumpkind == Ijk_NoDecode);
+    VG_(free)(definitions_);
+    next_exit += exits_;
+  }
+
+  static trace::ExitKind exit_kind(IRJumpKind jump, bool direct) {
+    using trace::ExitKind;
+    switch (jump) {
+      case Ijk_Boring: return direct ? ExitKind::kNext : ExitKind::kIndirectJump;
+      case Ijk_Call: return direct ? ExitKind::kCall : ExitKind::kIndirectCall;
+      case Ijk_Ret: return ExitKind::kReturn;
+      case Ijk_ClientReq: return ExitKind::kClientRequest;
+      case Ijk_Sys_syscall: return ExitKind::kSyscall;
+      case Ijk_NoDecode:
+      case Ijk_SigILL:
+      case Ijk_SigTRAP:
+      case Ijk_SigSEGV:
+      case Ijk_SigBUS:
+      case Ijk_SigFPE:
+      case Ijk_SigFPE_IntDiv:
+      case Ijk_SigFPE_IntOvf: return ExitKind::kTrap;
+      default: return ExitKind::kOther;
+    }
+  }
+
+  static constexpr Int kStackPointer = 4;
+
+  IRSB* in_;
+  IRSB* out_;
+  IRExpr** definitions_ = nullptr;  // by temporary
+  IRExpr* cursor_ = nullptr;        // where this execution's record starts
+  DescriptionBuilder description_;
+  UInt base_exit_ = 0;
+  UInt exits_ = 1;  // the final one
+  UInt slots_ = 0;
+  UInt most_words_ = 4;
+  UInt sp_slot_ = wire::kNoSlot;  // slot of the last value put to rsp
+  bool uses_x87_ = false;
+  bool gather_ = false;
+  bool program_entry_ = false;
+};
+
+}  // namespace
+
+void instrument_init() {
+  VexControl& control = VG_(clo_vex_control);
+  control.guest_chase = False;
+  control.iropt_unroll_thresh = 0;
+  control.iropt_register_updates_default = VexRegUpdAllregsAtEachInsn;
+}
+
+void instrument_reset() { next_exit = wire::kFirstExit; }
+
+IRSB* instrument(VgCallbackClosure*, IRSB* in, const VexGuestLayout*, const VexGuestExtents*, const VexArchInfo*,
+                 IRType, IRType) {
+  return ring_attached() ? Instrumenter(in).run() : in;
+}
+
+UInt slots_of_block(UInt base_exit) { return base_exit < exit_slots_size ? exit_slots[base_exit] : 0; }
+
+}  // namespace loopfold::tool

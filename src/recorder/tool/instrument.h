@@ -1,0 +1,20 @@
+// Turns a superblock of VEX IR into one that records itself.
+#pragma once
+
+#include "functions.h"
+
+namespace loopfold::tool {
+
+void instrument_init();
+
+/// Ids are given out anew (a forked child starts a trace of its own).
+void instrument_reset();
+
+/// The tool's instrumentation function (see VG_(basic_tool_funcs)).
+IRSB* instrument(VgCallbackClosure* closure, IRSB* in, const VexGuestLayout* layout, const VexGuestExtents* extents,
+                 const VexArchInfo* host, IRType guest_word, IRType host_word);
+
+/// Words that the block with this base exit writes if it runs to its end.
+UInt slots_of_block(UInt base_exit);
+
+}  // namespace loopfold::tool

@@ -1,0 +1,20 @@
+// Finds the separate debug file of an ELF file, on this machine only. Internal to src/symbols.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace loopfold::symbols {
+
+struct DebugFile {
+  int fd = -1;  // -1 if none was found; else the caller's to close
+  std::string path;
+};
+
+/// Looks for the debug file of `file_path`: by `build_id` (lower-case hex, may be empty) below ROOT/.build-id, then by
+/// `debuglink` (a file name, may be empty) next to the file, in .debug, and below ROOT. What is found must have the
+/// same build-id, or, for a file without one, the checksum `crc`.
+DebugFile find_debug_file(const std::string& file_path, const std::string& build_id, const std::string& debuglink,
+                          std::uint32_t crc, const std::string& root = "/usr/lib/debug");
+
+}  // namespace loopfold::symbols

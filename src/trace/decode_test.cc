@@ -1,0 +1,259 @@
+// Decodes a table of instructions and compares everything that decode() says about them with what was written down by
+// hand from the manuals, in the notation of summary() below.
+#include "trace/decode.h"
+
+#include <fmt/core.h>
+#include <gtest/gtest.h>
+
+#include <initializer_list>
+#include <random>
+#include <sstream>
+
+namespace loopfold::trace {
+namespace {
+
+struct Form {
+  const char* bytes;
+  const char* disassembly;
+  const char* facts;
+};
+
+constexpr Form kForms[] = {
+#include "trace/decode_test_forms.inc"
+};
+
+std::vector<std::uint8_t> parse_hex(const std::string& text) {
+  std::vector<std::uint8_t> bytes;
+  std::istringstream in(text);
+  for (unsigned byte = 0; in >> std::hex >> byte;) bytes.push_back(static_cast<std::uint8_t>(byte));
+  return bytes;
+}
+
+/// A block at 0x401000 of the given instructions.
+Block make_block(std::initializer_list<const char*> instructions) {
+  Block block;
+  block.address = 0x401000;
+  for (const char* text : instructions) {
+    const std::vector<std::uint8_t> bytes = parse_hex(text);
+    block.bytes.insert(block.bytes.end(), bytes.begin(), bytes.end());
+    block.lengths.push_back(static_cast<std::uint8_t>(bytes.size()));
+  }
+  return block;
+}
+
+const char* register_name(RegisterFile file) {
+  switch (file) {
+    case RegisterFile::kVector:
+      return "v";
+    case RegisterFile::kX87:
+      return "st";
+    case RegisterFile::kMmx:
+      return "mm";
+    case RegisterFile::kSegmentBase:
+      return "seg";
+    case RegisterFile::kMxcsr:
+      return "mxcsr";
+    case RegisterFile::kX87Control:
+      return "x87word";
+    default:
+      return "other";
+  }
+}
+
+/// "rax:8", "rax:1@1" for ah, "v3:16"; with a for address, m for merge, s for step.
+std::string text_of(const RegisterUse& use) {
+  static constexpr const char* kGeneral[] = {"rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi",
+                                             "r8",  "r9",  "r10", "r11", "r12", "r13", "r14", "r15"};
+  std::string text = use.file == RegisterFile::kGeneral ? std::string(kGeneral[use.index & 15])
+                                                        : fmt::format("{}{}", register_name(use.file), use.index);
+  text += fmt::format(":{}", use.width);
+  if (use.byte != 0) text += fmt::format("@{}", use.byte);
+  if (use.address) text += "a";
+  if (use.merge) text += "m";
+  if (use.step) text += "s";
+  return text;
+}
+
+std::string text_of(const std::vector<RegisterUse>& uses) {
+  std::string text;
+  for (const RegisterUse& use : uses) text += (text.empty() ? "" : " ") + text_of(use);
+  return text.empty() ? "-" : text;
+}
+
+std::string flags_text(unsigned flags) {
+  std::string text;
+  for (int i = 0; i < 7; ++i) {
+    if ((flags >> i & 1) != 0) text += "cpazsod"[i];
+  }
+  return text.empty() ? "-" : text;
+}
+
+std::string kinds_text(std::uint32_t kinds) {
+  static constexpr const char* kNames[] = {"int",    "fscalar", "fvector",  "ivector", "x87",   "load",    "store",
+                                           "branch", "cond",    "indirect", "call",    "ret",   "syscall", "atomic",
+                                           "rep",    "nop",     "marker",   "unknown", "arith", "fused"};
+  std::string text;
+  for (int i = 0; i < 20; ++i) {
+    if ((kinds >> i & 1) != 0) text += (text.empty() ? "" : " ") + std::string(kNames[i]);
+  }
+  return text.empty() ? "-" : text;
+}
+
+/// kinds; transfer, associative operation and elements; reads -> writes; flags read -> flags written.
+std::string summary(const InstructionFacts& facts) {
+  static constexpr const char* kTransfer[] = {"compute", "copy", "zero"};
+  static constexpr const char* kAssociative[] = {"", " add", " sub", " mul", " min", " max", " and", " or", " xor"};
+  std::string text = kinds_text(facts.kinds) + "; " + kTransfer[static_cast<int>(facts.transfer)];
+  if (facts.associative != Associative::kNone) {
+    text += kAssociative[static_cast<int>(facts.associative)];
+    text += fmt::format(" {}{}x{}", facts.floating ? "f" : "i", facts.element_bytes, facts.lanes);
+    if (facts.accumulator == kMemoryOperand) text += " to mem";
+    if (facts.accumulator >= 0) text += fmt::format(" to {}", facts.accumulator);
+  }
+  text += "; " + text_of(facts.reads) + " -> " + text_of(facts.writes);
+  if ((facts.flags_read | facts.flags_written) != 0) {
+    text += "; " + flags_text(facts.flags_read) + " -> " + flags_text(facts.flags_written);
+  }
+  if (facts.x87_pops != 0) text += fmt::format("; pops {}", facts.x87_pops);
+  return text;
+}
+
+TEST(Decode, Forms) {
+  for (const Form& form : kForms) {
+    SCOPED_TRACE(form.disassembly);
+    const Block block = make_block({form.bytes});
+    EXPECT_EQ(disassemble(block, 0), form.disassembly);
+    const std::vector<InstructionFacts> facts = decode(block);
+    ASSERT_EQ(facts.size(), 1u);
+    EXPECT_EQ(summary(facts[0]), form.facts);
+  }
+}
+
+constexpr const char* kMarkerRequest = "48 c1 c7 03 48 c1 c7 0d 48 c1 c7 3d 48 c1 c7 33 48 87 db";
+
+TEST(Decode, MarkerIsOneInstruction) {
+  const Block block = make_block({"31 d2", kMarkerRequest, "89 d8"});
+  const std::vector<InstructionFacts> facts = decode(block);
+  ASSERT_EQ(facts.size(), 3u);
+  EXPECT_EQ(summary(facts[1]), "marker; compute; rax:8 -> rdx:8");
+  EXPECT_EQ(disassemble(block, 1), "(marker)");
+  EXPECT_EQ(disassemble(block, 2), "mov eax, ebx");
+}
+
+TEST(Decode, OtherValgrindSpecialsAreMarkers) {
+  const std::string preamble = std::string(kMarkerRequest).substr(0, 18 * 3);
+  for (const char* last : {"c9", "d2", "ff"}) {
+    const Block block = make_block({(preamble + last).c_str()});
+    EXPECT_EQ(decode(block)[0].kinds, static_cast<std::uint32_t>(kMarker)) << last;
+  }
+  EXPECT_EQ(decode(make_block({(preamble + "c0").c_str()}))[0].kinds, static_cast<std::uint32_t>(kUnknown));
+}
+
+TEST(Decode, ConditionComesFromTheLastWriterOfItsFlags) {
+  // cmp rax,rbx; inc ecx; mov edx,eax; jb: inc keeps the carry.
+  EXPECT_EQ(decode(make_block({"48 39 d8", "ff c1", "89 c2", "72 08"}))[3].condition_from, 0);
+  // The same with jz, which inc decides.
+  EXPECT_EQ(decode(make_block({"48 39 d8", "ff c1", "89 c2", "74 08"}))[3].condition_from, 1);
+  // Nothing in the block writes the flags.
+  EXPECT_EQ(decode(make_block({"89 c2", "74 08"}))[1].condition_from, -1);
+  // jrcxz reads no flags.
+  EXPECT_EQ(decode(make_block({"48 39 d8", "e3 fe"}))[1].condition_from, -1);
+  // cmp; setg; test; cmovne; adc: test writes the carry that adc adds.
+  const std::vector<InstructionFacts> facts = decode(make_block({"39 d8", "0f 9f c0", "85 c9", "0f 45 d3", "11 d8"}));
+  EXPECT_EQ(facts[1].condition_from, 0);
+  EXPECT_EQ(facts[3].condition_from, 2);
+  EXPECT_EQ(facts[4].condition_from, 2);
+  EXPECT_EQ(facts[0].condition_from, -1);
+  // An unknown instruction may have written them.
+  EXPECT_EQ(decode(make_block({"39 d8", "62 f1 ed 48 58 cb", "74 08"}))[2].condition_from, 1);
+}
+
+TEST(Decode, WrongLengthIsUnknown) {
+  Block block = make_block({"48 01 d8", "c3"});
+  block.lengths = {2, 2};
+  const std::vector<InstructionFacts> facts = decode(block);
+  EXPECT_EQ(facts[0].kinds, static_cast<std::uint32_t>(kUnknown));
+  EXPECT_EQ(disassemble(block, 0), "(bad)");
+  block.lengths = {4};
+  EXPECT_EQ(decode(block)[0].kinds, static_cast<std::uint32_t>(kUnknown));
+}
+
+TEST(Decode, MalformedBlocks) {
+  Block block = make_block({"48 01 d8"});
+  block.lengths = {3, 5, 0};
+  const std::vector<InstructionFacts> facts = decode(block);
+  ASSERT_EQ(facts.size(), 3u);
+  EXPECT_EQ(facts[0].kinds & kInteger, static_cast<std::uint32_t>(kInteger));
+  EXPECT_EQ(facts[1].kinds, static_cast<std::uint32_t>(kUnknown));
+  EXPECT_EQ(facts[2].kinds, static_cast<std::uint32_t>(kUnknown));
+  EXPECT_EQ(disassemble(block, 1), "(bad)");
+  EXPECT_EQ(disassemble(block, 2), "(bad)");
+  EXPECT_EQ(disassemble(block, 3), "(bad)");
+  EXPECT_TRUE(decode(Block{}).empty());
+}
+
+unsigned file_size(RegisterFile file) {
+  switch (file) {
+    case RegisterFile::kGeneral:
+    case RegisterFile::kOther:
+      return file == RegisterFile::kGeneral ? 16 : 256;
+    case RegisterFile::kVector:
+      return 16;
+    case RegisterFile::kX87:
+    case RegisterFile::kMmx:
+      return 8;
+    case RegisterFile::kSegmentBase:
+      return 2;
+    case RegisterFile::kX87Control:
+      return 3;
+    default:
+      return 1;
+  }
+}
+
+unsigned file_bytes(RegisterFile file) {
+  switch (file) {
+    case RegisterFile::kVector:
+      return 32;
+    case RegisterFile::kX87:
+      return 10;
+    default:
+      return 8;
+  }
+}
+
+void expect_sound(const std::vector<RegisterUse>& uses, const std::string& text) {
+  for (const RegisterUse& use : uses) {
+    EXPECT_NE(use.file, RegisterFile::kFlags) << text;
+    EXPECT_LT(use.index, file_size(use.file)) << text;
+    EXPECT_GT(use.width, 0) << text;
+    EXPECT_LE(use.byte + use.width, file_bytes(use.file)) << text;
+  }
+}
+
+/// Whatever the bytes are: no crash, and registers that exist.
+TEST(Decode, RandomBytes) {
+  std::mt19937 random(7);
+  int known = 0;
+  for (int round = 0; round < 200000; ++round) {
+    Block block;
+    const unsigned length = 1 + random() % 9;
+    for (unsigned i = 0; i < length; ++i) block.bytes.push_back(static_cast<std::uint8_t>(random()));
+    constexpr std::uint8_t kStarts[] = {0x0f, 0x66, 0xf2, 0xf3, 0xc5, 0xc4, 0xd9, 0x48};
+    if (random() % 2 == 0) block.bytes[0] = kStarts[random() % 8];
+    block.lengths.push_back(static_cast<std::uint8_t>(length));
+    const std::vector<InstructionFacts> facts = decode(block);
+    ASSERT_EQ(facts.size(), 1u);
+    if (facts[0].kinds == kUnknown) continue;
+    ++known;
+    const std::string text = disassemble(block, 0);
+    expect_sound(facts[0].reads, text);
+    expect_sound(facts[0].writes, text);
+    EXPECT_GT(facts[0].lanes, 0) << text;
+    EXPECT_LT(facts[0].accumulator, static_cast<int>(facts[0].reads.size())) << text;
+  }
+  EXPECT_GT(known, 1000);
+}
+
+}  // namespace
+}  // namespace loopfold::trace
