@@ -46,6 +46,10 @@ class Record : public Command {
 
   int run(const CLI::App& app) override {
     std::vector<std::string> argv = app.remaining();
+    if (!argv.empty() && argv[0].front() == '-') {
+      report({ErrorKind::kUsage, fmt::format("{}: no such option; see loopfold record --help", argv[0])});
+      return kRecorderFailed;
+    }
     argv.insert(argv.end(), program_.begin(), program_.end());
     if (argv.empty()) {
       report({ErrorKind::kUsage, "record: no program given; write: loopfold record -- PROG ARGS"});

@@ -135,6 +135,10 @@ std::string grouped(std::uint64_t number) {
   return text;
 }
 
+std::string plural(std::uint64_t number, std::string_view noun) {
+  return fmt::format("{} {}{}", number, noun, number == 1 ? "" : "s");
+}
+
 Paint::Paint(std::FILE* stream) {
   const char* const no_color = std::getenv("NO_COLOR");
   on_ = ::isatty(::fileno(stream)) != 0 && (no_color == nullptr || *no_color == '\0');

@@ -38,17 +38,18 @@ class TraceCheckCommand : public Command {
 
  private:
   std::string verdict(const trace::Reader& reader, const trace::CheckReport& result, const Paint& paint) const {
-    std::string text = fmt::format(
-        "{}: {}: {} instructions, {} events, {} side events, {} threads, {} hidden instructions, {}", directory_,
-        result.partial ? paint.caution("sound but partial") : paint.good("sound"), result.instructions, result.events,
-        result.side_events, result.threads, result.hidden_instructions, short_bytes(reader.file_bytes()));
+    std::string text =
+        fmt::format("{}: {}: {}, {}, {}, {}, {}, {}", directory_,
+                    result.partial ? paint.caution("sound but partial") : paint.good("sound"),
+                    plural(result.instructions, "instruction"), plural(result.events, "event"),
+                    plural(result.threads, "thread"), plural(result.side_events, "side event"),
+                    plural(result.hidden_instructions, "hidden instruction"), short_bytes(reader.file_bytes()));
     if (result.partial) text += "; " + why_partial(reader);
     return text;
   }
 
   static std::string how_many(const trace::CheckReport& result) {
-    if (result.problem_count == 1) return "1 problem";
-    if (result.problem_count <= kMostProblems) return fmt::format("{} problems", result.problem_count);
+    if (result.problem_count <= kMostProblems) return plural(result.problem_count, "problem");
     return fmt::format("{} problems, the first {} are shown", result.problem_count, kMostProblems);
   }
 

@@ -44,6 +44,8 @@ std::string signal_name(std::uint32_t number);
 
 /// 1234567 -> "1,234,567".
 std::string grouped(std::uint64_t number);
+/// "1 thread", "2 threads".
+std::string plural(std::uint64_t number, std::string_view noun);
 
 /// Highlights for a terminal; plain text if the stream is none, or with NO_COLOR.
 class Paint {

@@ -291,7 +291,7 @@ void TextReport::summary() const {
                             grouped(census_.events), grouped(census_.side_events)));
   row("code",
       fmt::format("{} blocks with {} exits", grouped(reader_.blocks().size()), grouped(reader_.exits().size())));
-  row("heap", fmt::format("{} allocations of {} in all, {} frees", grouped(census_.allocations),
+  row("heap", fmt::format("{} allocations ({} in all), {} freed", grouped(census_.allocations),
                           short_bytes(census_.allocated_bytes), grouped(census_.frees)));
   std::string size = short_bytes(reader_.file_bytes());
   if (census_.instructions != 0) {

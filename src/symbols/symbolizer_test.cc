@@ -162,7 +162,7 @@ TEST_F(SymbolizerTest, DamagedFiles) {
   const trace::Module demo = module("demo");
   const std::string good = read_whole(demo.path);
   std::mt19937 random(3);
-  for (int round = 0; round < 400; ++round) {
+  for (int round = 0; round < 120; ++round) {
     std::string bytes = good;
     if (round % 4 == 0) bytes.resize(random() % bytes.size());
     for (unsigned i = 0; i < 6 && !bytes.empty(); ++i) bytes[random() % bytes.size()] = static_cast<char>(random());

@@ -347,7 +347,8 @@ void Checker::release(std::uint64_t address, const ThreadState& thread) {
 void Checker::allocate(const SideEvent& side, std::uint64_t address, std::uint64_t size) {
   const std::uint64_t end = address + size;
   if (end < address || end > kUserSpaceEnd) {
-    add(time_, {side.thread, side.position, fmt::format("a heap block of {} bytes at {:#x}", size, address)});
+    add(time_, {side.thread, side.position,
+                fmt::format("a heap block of {} bytes at {:#x} does not fit into memory", size, address)});
     return;
   }
   auto at = live_.lower_bound(end);

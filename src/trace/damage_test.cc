@@ -4,7 +4,9 @@
 #include <zstd.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
+#include <filesystem>
 #include <random>
 #include <string>
 #include <vector>
@@ -128,6 +130,38 @@ TEST(Damage, DamageIsNamedWithItsOffset) {
   EXPECT_EQ((*reader)->damage(), "damaged at offset " + std::to_string(offset) + ": the payload's checksum is wrong");
   EXPECT_EQ((*reader)->groups().size(), 2u);
   EXPECT_TRUE(is_prefix(walk(**reader), story));
+}
+
+TEST(Damage, OtherThreadsChunksAreNotReadForOneThread) {
+  TempFile file;
+  const Story story = write_small(file);
+  std::vector<char> bytes = file.bytes();
+  std::size_t damaged = 0;
+  for (std::size_t offset = kFileHeaderBytes; offset < bytes.size();) {
+    std::array<std::uint8_t, kChunkHeaderBytes> encoded{};
+    std::copy_n(bytes.begin() + static_cast<std::ptrdiff_t>(offset), kChunkHeaderBytes, encoded.begin());
+    ChunkHeader header;
+    ASSERT_TRUE(decode_chunk_header(encoded, header));
+    if (header.type == static_cast<std::uint16_t>(ChunkType::kEvents) && header.thread != 0) {
+      bytes[offset + kChunkHeaderBytes] ^= 1;
+      ++damaged;
+    }
+    offset += kChunkHeaderBytes + header.stored_size;
+  }
+  ASSERT_GT(damaged, 0u);
+  file.set_bytes(bytes);
+  const Result<std::unique_ptr<Reader>> reader = Reader::open(file.path(), {.check_events = false});
+  ASSERT_TRUE(reader);
+  EXPECT_TRUE(walk(**reader).error);
+  std::vector<testing::Step> expected;
+  for (const testing::Step& step : story.steps) {
+    if (testing::thread_of(step) == 0) expected.push_back(step);
+  }
+  CursorOptions options;
+  options.thread = 0;
+  const Walk found = walk(**reader, options);
+  EXPECT_FALSE(found.error);
+  EXPECT_TRUE(found.steps == expected);
 }
 
 TEST(Damage, SwappedMissingAndRepeatedGroupsAreNoticed) {

@@ -12,7 +12,7 @@
 // A marker (19 bytes: Valgrind's preamble of four rotations of rdi and an exchange of a register with itself) is one
 // instruction. The preamble itself does nothing; a client request reads its arguments through rax and writes rdx.
 //
-// Cost: about a microsecond per instruction, once per static instruction. Exactness: see decode.h and the essay in
+// Cost: a microsecond or two per instruction, once per static instruction. Exactness: see decode.h and the essay in
 // decode_operands.cc; everything unlisted errs towards more reads and towards kCompute.
 #include "trace/decode.h"
 

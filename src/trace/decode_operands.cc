@@ -137,7 +137,13 @@ class Collector {
     use.step = hidden && is_step(use);
     const bool conditional_write = (operand.actions & ZYDIS_OPERAND_ACTION_CONDWRITE) != 0 && !is_string();
     const bool is_read = (operand.actions & ZYDIS_OPERAND_ACTION_MASK_READ) != 0 || conditional_write;
-    if (is_read && !skip_sources) read(use);
+    if (is_read && !skip_sources) {
+      RegisterUse source = use;
+      // A failed exchange of 4 bytes leaves the upper 4 alone.
+      const bool keeps_upper = decoded_.instruction.meta.category == ZYDIS_CATEGORY_SEMAPHORE && conditional_write;
+      if (keeps_upper && use.file == RegisterFile::kGeneral && use.width == 4) source.width = 8;
+      read(source);
+    }
     if ((operand.actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) != 0) {
       if (use.file == RegisterFile::kGeneral && use.width == 4) use.width = 8;
       if (use.file == RegisterFile::kVector && decoded_.is_vex()) use.width = kVectorBytes;

@@ -1,5 +1,6 @@
-// Decodes a table of instructions and compares everything that decode() says about them with what was written down by
-// hand from the manuals, in the notation of summary() below.
+// Decodes a table of instructions and compares everything that decode() says about them with the table, in the notation
+// of summary() below. The table is a golden output: printed by the decoder once, then read line by line. What needs no
+// such trust, the operands of its register-only forms, decode_oracle_test.cc checks against the processor.
 #include "trace/decode.h"
 
 #include <fmt/core.h>

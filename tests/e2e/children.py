@@ -42,7 +42,7 @@ def followed(case):
             suite.check(f"{name}: {child} is DIR.PID", re.match(r"trace(\.\d+(\.\d+|\.old)?)?$", child), child)
             facts = suite.check_trace(f"{name}: {child}", os.path.join(directory, child))
             if facts:
-                seen.add(os.path.basename((facts.get("argv") or ["?"])[0]))
+                seen.add(os.path.basename((facts["program"]["argv"] or ["?"])[0]))
         for program in programs:
             suite.check(f"{name}: {program} was recorded", program in seen, sorted(seen))
 

@@ -406,10 +406,9 @@ Ingest::~Ingest() = default;
 Ingest::Consumed Ingest::consume(std::span<const std::uint64_t> words) {
   State& s = *state_;
   std::size_t at = 0;
-  while (at < words.size() && !s.done) {
-    if (words[at] == wire::kEndOfSegment) return {at, true};
+  while (at < words.size() && words[at] != wire::kEndOfSegment && !s.done) {
     const std::size_t length = s.record_words(words.subspan(at));
-    if (length == 0) break;  // cannot happen with a sound target; the session then makes no progress and says so
+    if (length == 0) break;  // cannot happen with a sound target; the session then makes no progress
     const std::uint32_t id = static_cast<std::uint32_t>(words[at]);
     if (id >= wire::kFirstExit) {
       if (s.thread == nullptr) s.switch_thread(0);
@@ -419,12 +418,12 @@ Ingest::Consumed Ingest::consume(std::span<const std::uint64_t> words) {
     }
     at += length;
   }
-  if (s.done) return {words.size(), false};
-  if (s.writer.error()) s.stop(trace::EndInfo::Reason::kWriteError);
-  if (s.options.max_trace_bytes != 0 && s.writer.bytes_written() >= s.options.max_trace_bytes) {
+  if (!s.done && s.writer.error()) s.stop(trace::EndInfo::Reason::kWriteError);
+  if (!s.done && s.options.max_trace_bytes != 0 && s.writer.bytes_written() >= s.options.max_trace_bytes) {
     s.stop(trace::EndInfo::Reason::kSizeLimit);
   }
-  return {at, false};
+  if (s.done) return {words.size(), false};
+  return {at, at < words.size() && words[at] == wire::kEndOfSegment};
 }
 
 void Ingest::consume_tail(std::span<const std::uint64_t> words) {

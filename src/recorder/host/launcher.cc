@@ -126,7 +126,7 @@ void exec_tool(const std::string& tool, const std::vector<std::string>& command)
 int launch_for_valgrind(int argc, char** argv) {
   const Result<std::string> tool = find_tool();
   if (!tool) return kRecorderFailed;
-  std::vector<std::string> command{*tool, "--log-fd=-1"};
+  std::vector<std::string> command{*tool};
   std::string out;
   std::string packed;
   std::string ignored;
@@ -162,6 +162,7 @@ int launch_for_valgrind(int argc, char** argv) {
     command.push_back(fmt::format("--lf-ring-fd={}", ring_fd));
     command.push_back(fmt::format("--lf-alive-fd={}", alive[0]));
   }
+  command.push_back("--log-fd=-1");
   command.push_back("--");
   command.insert(command.end(), program.begin(), program.end());
   exec_tool(*tool, command);

@@ -76,7 +76,8 @@ void print_summary(const Summary& summary, const RecordOptions& options) {
     print_note(fmt::format("{} not recorded; --follow-children records them too",
                            plural(summary.children, "child process") + (summary.children == 1 ? " was" : "es were")));
   }
-  const std::string stopped = summary.end.text.empty() ? "" : "; stopped early: " + summary.end.text;
+  const bool failed = !summary.write_error.empty();
+  const std::string stopped = failed ? "; partial" : summary.end.text.empty() ? "" : "; stopped early: " + summary.end.text;
   fmt::print(stderr, "loopfold: recorded {} instructions of {} in {} ({} in {}){}; next: loopfold trace info{}\n",
              short_count(summary.end.instructions), summary.program, plural(summary.end.threads, "thread"),
              short_bytes(summary.bytes), summary.directory, stopped,

@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
@@ -56,6 +57,14 @@ trace::RunInfo run_info(const RecordOptions& options, const std::vector<std::str
   info.process_id = static_cast<std::uint64_t>(pid);
   info.naive = options.naive;
   return info;
+}
+
+/// Small groups where the trace must be small, so that a limit is not overshot by much.
+void respect_size_limit(trace::Writer& writer, const RecordOptions& options) {
+  constexpr std::uint64_t kSmallest = 64 * 1024;
+  constexpr std::uint64_t kUsual = 4 * 1024 * 1024;
+  if (options.max_trace_bytes == 0) return;
+  writer.set_group_bytes(std::clamp(options.max_trace_bytes / 16, kSmallest, kUsual));
 }
 
 /// Reads the ring until the target has ended.
@@ -172,11 +181,12 @@ int record(const RecordOptions& asked, const std::vector<std::string>& argv) {
   const std::string shown = options.out;
   options.out = std::filesystem::absolute(options.out).string();
   if (!program.interpreter.empty() && !options.quiet) {
-    print_note(fmt::format("{} is a script: recording its interpreter, {}", argv[0], program.path));
+    print_note(fmt::format("{} is a script: recording its interpreter, {}", argv[0], program.interpreter));
   }
   Result<std::unique_ptr<trace::Writer>> writer =
       trace::Writer::create(options.out + "/trace.lft", run_info(options, argv, program, ::getpid()));
   if (!writer) return give_up(writer.error());
+  respect_size_limit(**writer, options);
   const ValgrindLog log;
   Result<Target> target = Target::start(*tool, options, (*ring)->fd(), log.fd(), program.argv);
   if (!target) return give_up(target.error());
@@ -229,6 +239,7 @@ int serve(RingReader& ring, const RecordOptions& options, const std::vector<std:
   Result<std::unique_ptr<trace::Writer>> writer =
       trace::Writer::create(options.out + "/trace.lft", run_info(options, argv, program, target_pid));
   if (!writer) return kRecorderFailed;
+  respect_size_limit(**writer, options);
   Target target = Target::watch(target_pid);
   Progress progress(true);
   Ingest ingest(**writer, options, program.path);

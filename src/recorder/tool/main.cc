@@ -25,7 +25,9 @@ constinit UInt acting = ~0u;
 
 // ---- threads ----
 
+/// What is appended next is done by this thread.
 void act(ThreadId tid) {
+  ring_leave_client(slots_of_block);
   const UInt thread = threads[tid].number;
   if (thread == acting) return;
   acting = thread;
@@ -64,10 +66,7 @@ void enter_client(ThreadId tid, ULong) {
   ring_enter_client(tid, watch_of(tid));
 }
 
-void leave_client(ThreadId tid, ULong) {
-  ring_leave_client(tid);
-  ring_close_interrupted(VG_(get_IP)(tid), slots_of_block);
-}
+void leave_client(ThreadId, ULong) { ring_leave_client(slots_of_block); }
 
 // ---- system calls, memory, signals ----
 
@@ -83,6 +82,7 @@ void before_syscall(ThreadId tid, UInt number, UWord* arguments, UInt count) {
 }
 
 void after_syscall(ThreadId tid, UInt number, UWord*, UInt, SysRes result) {
+  ring_drop_translations();
   act(tid);
   const ULong value = sr_isError(result) ? -sr_Err(result) : sr_Res(result);
   const ULong words[] = {number, value};
@@ -195,6 +195,7 @@ Bool client_request(ThreadId tid, UWord* arguments, UWord* result) {
 
 void forked_child(ThreadId tid) {
   ring_detach();
+  ring_drop_translations();
   if (!options.follow_children) return;
   acting = ~0u;
   thread_count = 0;
@@ -235,6 +236,7 @@ void started() {
 }
 
 void ended(Int status) {
+  ring_leave_client(slots_of_block);
   const ULong words[] = {static_cast<ULong>(static_cast<UInt>(status))};
   ring_append(wire::kExit, words);
   ring_publish(true);

@@ -2,8 +2,8 @@
 //
 // Waiting: a full ring means that the recording process is behind. The target sleeps on a futex and wakes when a
 // segment was freed, or every 50 ms to see whether the recording process still lives (its end of a pipe is open). If
-// not, the target detaches: the write pointer is moved to a scratch segment of its own, all translations are dropped
-// and made anew without instrumentation, and the program goes on as if nobody watched.
+// not, the target detaches: the write pointer is moved to a scratch segment of its own, at the next system call all
+// translations are dropped and made anew without instrumentation, and the program goes on as if nobody watched.
 #include "ring.h"
 
 #include "syscalls.h"
@@ -20,7 +20,8 @@ struct Ring {
   char* segments = nullptr;
   Int alive_fd = -1;
   bool attached = false;
-  bool in_client = false;   // the pointers live in the running thread's shadow registers
+  ThreadId client = VG_INVALID_THREADID;  // the thread whose shadow registers hold the pointers
+  bool stale_translations = false;  // instrumented ones, although nothing is recorded any more
   ULong segment = 0;        // number of the segment being written, counted from the start
   ULong cursor = 0;         // next byte to write (an address)
   ULong end = 0;            // end of the segment, less the reserve
@@ -66,14 +67,15 @@ bool wait_for_room() {
 void next_segment() {
   if (ring.attached) {
     wire::RingHeader& header = *ring.header;
-    header.written.store((ring.segment + 1) * ULong{kSegmentBytes}, std::memory_order_release);
+    ring_publish(false);
     header.written_segments.fetch_add(1, std::memory_order_seq_cst);
     if (header.reader_waits.load(std::memory_order_seq_cst) != 0) sys_futex_wake(&header.written_segments);
-    if (wait_for_room()) {
-      ring.segment++;
-    } else {
-      ring_detach();
-    }
+    if (!wait_for_room()) return ring_detach();
+    // The reader moves on to the new segment only once it is blank: if this process is killed now, it must not find
+    // what was there a lap ago.
+    ring.segment++;
+    open_segment();
+    return ring_publish(false);
   }
   open_segment();
 }
@@ -84,6 +86,19 @@ void put_record(UInt id, std::span<const ULong> words) {
   for (std::size_t i = 0; i < words.size(); i++) to[1 + i] = words[i];
   to[0] = id | ULong{words.size()} << 32;
   ring.cursor += 8 * (words.size() + 1);
+}
+
+/// A header without its record: the block there was stopped at `ip` by a fault.
+void close_interrupted(Addr ip, UInt (*slots)(UInt base_exit)) {
+  if (!ring.attached) return;
+  ULong* at = reinterpret_cast<ULong*>(ring.cursor);
+  const UInt base_exit = static_cast<UInt>(at[0]);
+  if (base_exit < wire::kFirstExit) return;
+  const UInt count = slots(base_exit);
+  VG_(memmove)(at + 3, at + 1, 8 * SizeT{count});
+  at[1] = base_exit;
+  at[2] = ip;
+  ring_commit(wire::kInterrupted, count + 2);
 }
 
 }  // namespace
@@ -106,9 +121,15 @@ bool ring_start(Int ring_fd, Int alive_fd) {
 }
 
 void ring_detach() {
-  if (ring.attached) VG_(discard_translations_safely)(0x1000, ~ULong{0} - 0x2000, "loopfold: recording ended");
+  ring.stale_translations |= ring.attached;
   ring.attached = false;
   open_segment();
+}
+
+void ring_drop_translations() {
+  if (!ring.stale_translations) return;
+  ring.stale_translations = false;
+  VG_(discard_translations)(0, ~ULong{0}, "loopfold: recording ended");
 }
 
 bool ring_attached() { return ring.attached; }
@@ -119,16 +140,16 @@ void ring_enter_client(ThreadId tid, ULong watch) {
   VG_(set_shadow_regs_area)(tid, 1, kShadowCursor, 8, cursor);
   VG_(set_shadow_regs_area)(tid, 1, kShadowEnd, 8, end);
   VG_(set_shadow_regs_area)(tid, 1, kShadowWatch, 8, reinterpret_cast<const UChar*>(&watch));
-  ring.in_client = true;
+  ring.client = tid;
 }
 
-ULong ring_leave_client(ThreadId tid) {
-  ULong watch = 0;
+void ring_leave_client(UInt (*slots)(UInt base_exit)) {
+  if (ring.client == VG_INVALID_THREADID) return;
+  const ThreadId tid = ring.client;
+  ring.client = VG_INVALID_THREADID;
   VG_(get_shadow_regs_area)(tid, reinterpret_cast<UChar*>(&ring.cursor), 1, kShadowCursor, 8);
-  VG_(get_shadow_regs_area)(tid, reinterpret_cast<UChar*>(&watch), 1, kShadowWatch, 8);
-  ring.in_client = false;
+  close_interrupted(VG_(get_IP)(tid), slots);
   ring_publish(false);
-  return watch;
 }
 
 void ring_append(UInt id, std::span<const ULong> words) { put_record(id, words); }
@@ -148,18 +169,6 @@ ULong* ring_reserve(UInt words) {
 void ring_commit(UInt id, UInt words) {
   *reinterpret_cast<ULong*>(ring.cursor) = id | ULong{words} << 32;
   ring.cursor += 8 * (ULong{words} + 1);
-}
-
-void ring_close_interrupted(Addr ip, UInt (*slots)(UInt base_exit)) {
-  if (!ring.attached) return;
-  ULong* at = reinterpret_cast<ULong*>(ring.cursor);
-  const UInt base_exit = static_cast<UInt>(at[0]);
-  if (base_exit < wire::kFirstExit) return;
-  const UInt count = slots(base_exit);
-  VG_(memmove)(at + 3, at + 1, 8 * SizeT{count});
-  at[1] = base_exit;
-  at[2] = ip;
-  ring_commit(wire::kInterrupted, count + 2);
 }
 
 void ring_publish(bool finished) {

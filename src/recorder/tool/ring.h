@@ -1,7 +1,9 @@
 // The target's end of the ring: where the inline stores go, and where the few out-of-line records are appended.
 //
 // While client code runs, the write pointer and the segment's end live in the running thread's shadow registers (one
-// move off VEX's state pointer); Ring holds them at all other times. enter_client()/leave_client() carry them over.
+// move off VEX's state pointer); the ring's own state holds them at all other times. ring_enter_client() and
+// ring_leave_client() carry them over. A fault is handled by Valgrind while client code still counts as running, so
+// whoever appends a record calls ring_leave_client() first; it does nothing the second time.
 #pragma once
 
 #include <cstdint>
@@ -38,9 +40,14 @@ bool ring_start(Int ring_fd, Int alive_fd);
 void ring_detach();
 bool ring_attached();
 
+/// After ring_detach(): drops the instrumented translations, so that the program runs faster from now on. Only where
+/// Valgrind itself may do so, in the handling of a system call; until then they write to a scratch segment.
+void ring_drop_translations();
+
 void ring_enter_client(ThreadId tid, ULong watch);
-/// Takes the pointers back and publishes what was written. Returns the thread's watch.
-ULong ring_leave_client(ThreadId tid);
+/// Takes the pointers back, turns the record of a block that a fault stopped half-way into a kInterrupted record, and
+/// publishes what was written. `slots` tells how many words the block with that base exit writes.
+void ring_leave_client(UInt (*slots)(UInt base_exit));
 
 /// Appends a record of up to four spans of words; for use outside client code only.
 void ring_append(UInt id, std::span<const ULong> words);
@@ -51,10 +58,6 @@ void ring_append_from_client(GuestState* guest, UInt id, std::span<const ULong> 
 /// Like ring_append, but gives the place for `words` words to fill in; call ring_commit with the same arguments after.
 ULong* ring_reserve(UInt words);
 void ring_commit(UInt id, UInt words);
-
-/// If a fault stopped a block half-way, turns its unfinished record into a kInterrupted record. `slots` tells how many
-/// words the block with that base exit writes.
-void ring_close_interrupted(Addr ip, UInt (*slots)(UInt base_exit));
 
 /// Publishes all that was appended and tells the reader whether more will come.
 void ring_publish(bool finished);

@@ -19,13 +19,13 @@ extern "C" {
 #include "pub_tool_options.h"
 #include "pub_tool_threadstate.h"
 #include "pub_tool_tooliface.h"
-#include "pub_tool_transtab.h"
 #include "pub_tool_vkiscnums.h"
 #include "libvex_guest_amd64.h"
 
 // In the core library, but not in the tool headers.
 extern VexControl VG_(clo_vex_control);
 extern UWord* VG_(client_auxv);
+extern void VG_(discard_translations)(Addr start, ULong range, const HChar* who);
 extern Int VG_(safe_fd)(Int oldfd);
 extern SysRes VG_(am_shared_mmap_file_float_valgrind)(SizeT length, UInt prot, Int fd, Off64T offset);
 extern Bool VG_(lookup_symbol_SLOW)(DiEpoch ep, const HChar* sopatt, const HChar* name, void* avmas);
