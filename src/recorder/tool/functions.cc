@@ -13,8 +13,9 @@ namespace {
 
 struct Entered {
   UInt function;
-  ULong watch;         // the stack pointer once it has returned
-  ULong out_pointer;   // posix_memalign: where the result is stored
+  ULong watch;           // the stack pointer once it has returned
+  ULong return_address;
+  ULong out_pointer;     // posix_memalign: where the result is stored
 };
 
 constexpr UInt kMaxEntered = 32;
@@ -64,11 +65,33 @@ const HChar* without_glibc_prefix(const HChar* name) {
   return name;
 }
 
+/// Are these the parameters of one of the standard's replaceable operators? Placement forms and a program's own
+/// (arenas) allocate nothing.
+bool standard_parameters(const HChar* parameters, const HChar* first) {
+  if (!starts_with(parameters, first)) return false;
+  const HChar* at = parameters + VG_(strlen)(first);
+  static constexpr const HChar* kFurther[] = {", std::nothrow_t const&", ", std::align_val_t", ", unsigned long"};
+  for (bool found = true; found && *at != ')';) {
+    found = false;
+    for (const HChar* further : kFurther) {
+      if (!starts_with(at, further)) continue;
+      at += VG_(strlen)(further);
+      found = true;
+    }
+  }
+  return equal(at, ")");
+}
+
 UInt allocator(const HChar* name) {
-  if (starts_with(name, "operator new")) {
+  for (const HChar* prefix : {"operator new", "operator new[]"}) {
+    if (!starts_with(name, prefix) || !standard_parameters(name + VG_(strlen)(prefix), "(unsigned long")) continue;
     return VG_(strstr)(name, "align_val_t") != nullptr ? wire::kFunctionNewAligned : wire::kFunctionNew;
   }
-  if (starts_with(name, "operator delete")) return wire::kFunctionDelete;
+  for (const HChar* prefix : {"operator delete", "operator delete[]"}) {
+    if (starts_with(name, prefix) && standard_parameters(name + VG_(strlen)(prefix), "(void*")) {
+      return wire::kFunctionDelete;
+    }
+  }
   name = without_glibc_prefix(name);
   for (const Name& known : kAllocators) {
     if (equal(name, known.name)) return known.function;
@@ -128,7 +151,9 @@ ULong top_watch(const ThreadWatch& thread) {
   return thread.depth == 0 ? kNoWatch : thread.entered[thread.depth - 1].watch;
 }
 
-ULong result_of(const Entered& entered, const GuestState* guest) {
+/// 0 if it was left by an exception or longjmp: then control does not go on behind the call.
+ULong result_of(const Entered& entered, const GuestState* guest, Addr target) {
+  if (target != entered.return_address) return 0;
   if (entered.function != wire::kFunctionPosixMemalign) return guest->real.guest_RAX;
   const bool readable = VG_(am_is_valid_for_client)(entered.out_pointer, 8, VKI_PROT_READ);
   return guest->real.guest_RAX == 0 && readable ? *reinterpret_cast<const ULong*>(entered.out_pointer) : 0;
@@ -165,7 +190,7 @@ void watch_thread_start(ThreadId tid) { threads[tid].depth = 0; }
 void watch_signal_enter(ThreadId tid, bool alternate_stack) {
   ThreadWatch& thread = threads[tid];
   if (thread.depth == kMaxEntered) thread.depth = 0;  // handlers left by longjmp, again and again: start afresh
-  thread.entered[thread.depth++] = Entered{kSignalMark, alternate_stack ? kNoWatch : VG_(get_SP)(tid), 0};
+  thread.entered[thread.depth++] = Entered{kSignalMark, alternate_stack ? kNoWatch : VG_(get_SP)(tid), 0, 0};
 }
 
 void watch_signal_return(ThreadId tid) {
@@ -199,7 +224,8 @@ void loopfold_function_enter(GuestState* guest, ULong function) {
   const ULong return_address = *reinterpret_cast<const ULong*>(sp);
   // The resolver is jumped to with two words pushed on top of the return address of the call being resolved.
   const ULong watch = function == wire::kFunctionResolver ? sp + 16 : sp + 8;
-  thread.entered[thread.depth++] = Entered{static_cast<UInt>(function), watch, guest->real.guest_RDI};
+  thread.entered[thread.depth++] =
+      Entered{static_cast<UInt>(function), watch, return_address, guest->real.guest_RDI};
   guest->watch() = watch;
   const ULong words[] = {function,
                          sp,
@@ -210,12 +236,12 @@ void loopfold_function_enter(GuestState* guest, ULong function) {
   ring_append_from_client(guest, wire::kFunctionEnter, words);
 }
 
-void loopfold_function_leave(GuestState* guest) {
+void loopfold_function_leave(GuestState* guest, ULong target) {
   ThreadWatch& thread = threads[VG_(get_running_tid)()];
   while (thread.depth > 0 && top_watch(thread) <= guest->real.guest_RSP) {
     const Entered& entered = thread.entered[--thread.depth];
     if (entered.function == kSignalMark) continue;
-    const ULong words[] = {entered.function, result_of(entered, guest)};
+    const ULong words[] = {entered.function, result_of(entered, guest, target)};
     ring_append_from_client(guest, wire::kFunctionLeave, words);
   }
   guest->watch() = top_watch(thread);

@@ -35,5 +35,5 @@ ULong watch_of(ThreadId tid);
 extern "C" {
 void loopfold_program_entered(loopfold::tool::GuestState* guest);
 void loopfold_function_enter(loopfold::tool::GuestState* guest, ULong function);
-void loopfold_function_leave(loopfold::tool::GuestState* guest);
+void loopfold_function_leave(loopfold::tool::GuestState* guest, ULong target);
 }

@@ -295,7 +295,7 @@ class Instrumenter {
     advance();
     if (kind == trace::ExitKind::kReturn || kind == trace::ExitKind::kIndirectJump) {
       IRDirty* leave =
-          helper_call("loopfold_function_leave", reinterpret_cast<void*>(&loopfold_function_leave), nullptr);
+          helper_call("loopfold_function_leave", reinterpret_cast<void*>(&loopfold_function_leave), out_->next);
       leave->guard = bind(Ity_I1, IRExpr_Binop(Iop_CmpLE64U, get_shadow(kShadowWatch), sp));
       add(IRStmt_Dirty(leave));
     }

@@ -57,6 +57,9 @@ constexpr ULong kMemfdCloseOnExec = 1;
 /// A child of this process that sends no signal when it ends.
 Long clone_silently() { return sys_call(__NR_clone, 0); }
 
+/// A copy of the file descriptor that survives exec.
+ULong inheritable(Int fd) { return static_cast<ULong>(sys_call(__NR_fcntl, static_cast<ULong>(fd), 0 /* F_DUPFD */)); }
+
 [[noreturn]] void exit_now(Int status) {
   for (;;) sys_call(__NR_exit_group, static_cast<ULong>(status));
 }
@@ -66,11 +69,8 @@ Long clone_silently() { return sys_call(__NR_clone, 0); }
   HChar alive[48];
   HChar pid[48];
   sys_call(__NR_setsid);
-  // The numbers that the options name must survive exec.
-  sys_call(__NR_dup2, static_cast<ULong>(ring_fd), 3);
-  sys_call(__NR_dup2, static_cast<ULong>(alive_fd), 4);
-  format(ring, sizeof ring, "--ring-fd=", 3);
-  format(alive, sizeof alive, "--alive-fd=", 4);
+  format(ring, sizeof ring, "--ring-fd=", inheritable(ring_fd));
+  format(alive, sizeof alive, "--alive-fd=", inheritable(alive_fd));
   format(pid, sizeof pid, "--target=", static_cast<ULong>(target));
   HChar out[4096 + 32];
   VG_(snprintf)(out, sizeof out, "--out=%s.%d", options.out, target);
