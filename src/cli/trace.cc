@@ -80,9 +80,9 @@ constexpr SystemCall kSystemCalls[] = {
     {291, "epoll_create1", 1}, {292, "dup3", 3}, {293, "pipe2", 2}, {295, "preadv", 5}, {296, "pwritev", 5},
     {302, "prlimit64", 4}, {309, "getcpu", 3}, {314, "sched_setattr", 3}, {315, "sched_getattr", 4},
     {316, "renameat2", 5}, {318, "getrandom", 3}, {319, "memfd_create", 2}, {322, "execveat", 5},
-    {324, "membarrier", 3}, {326, "copy_file_range", 6}, {332, "statx", 5}, {334, "rseq", 4}, {424, "pidfd_send_signal", 4},
-    {434, "pidfd_open", 2}, {435, "clone3", 2}, {436, "close_range", 3}, {437, "openat2", 4}, {439, "faccessat2", 4},
-    {441, "epoll_pwait2", 6}, {449, "futex_waitv", 5},
+    {324, "membarrier", 3}, {326, "copy_file_range", 6}, {332, "statx", 5}, {334, "rseq", 4},
+    {424, "pidfd_send_signal", 4}, {434, "pidfd_open", 2}, {435, "clone3", 2}, {436, "close_range", 3},
+    {437, "openat2", 4}, {439, "faccessat2", 4}, {441, "epoll_pwait2", 6}, {449, "futex_waitv", 5},
 };
 // clang-format on
 

@@ -43,14 +43,31 @@ struct Module {
 
 /// Where an address or integer result of a block comes from.
 struct Value {
-  enum class Kind : std::uint8_t { kNone, kSlot, kConstant };
+  enum class Kind : std::uint8_t { kNone, kSlot, kConstant, kExpression };
   Kind kind = Kind::kNone;
-  std::uint64_t data = 0;  // kSlot: the slot's index in the event; kConstant: the value
+  std::uint64_t data = 0;  // kSlot: the slot's index in the event; kConstant: the value; kExpression: index in the
+                           // block's expressions
 
   static Value slot(std::uint32_t index) { return {Kind::kSlot, index}; }
   static Value constant(std::uint64_t value) { return {Kind::kConstant, value}; }
+  static Value expression(std::uint32_t index) { return {Kind::kExpression, index}; }
   friend bool operator==(const Value&, const Value&) = default;
 };
+
+/// A value computed from slots: extend(constant + sum of coefficient * operand), all modulo 2^64.
+struct Expression {
+  enum class Extend : std::uint8_t { kNone, kZero8, kZero16, kZero32, kSign8, kSign16, kSign32 };
+  struct Term {
+    Value operand;  // a slot, or an expression with a smaller index
+    std::uint64_t coefficient = 1;
+    friend bool operator==(const Term&, const Term&) = default;
+  };
+  std::vector<Term> terms;  // at most kMaxTerms
+  std::uint64_t constant = 0;
+  Extend extend = Extend::kNone;  // keep the low bits, then extend them to 64
+  friend bool operator==(const Expression&, const Expression&) = default;
+};
+inline constexpr std::size_t kMaxTerms = 4;
 
 /// One memory access of an instruction. A guarded access whose address is 0 did not happen.
 struct Access {
@@ -97,6 +114,7 @@ struct Block {
                                       // preamble counts as one instruction of 19 bytes
   std::vector<Access> accesses;       // in the order of execution
   std::vector<IntegerResult> results;
+  std::vector<Expression> expressions;
   Value ftop;  // x87 top-of-stack at entry, if the block uses x87 registers
   friend bool operator==(const Block&, const Block&) = default;
 };

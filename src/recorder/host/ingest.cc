@@ -21,15 +21,37 @@ constexpr std::uint64_t kSysFork = 57;
 constexpr std::uint64_t kSysVfork = 58;
 constexpr std::uint64_t kCloneThread = 0x10000;
 
+/// A function whose insides are being skipped.
+struct HiddenCall {
+  std::uint32_t function = 0;  // wire::Function, or 0
+  std::uint64_t instructions = 0;
+  std::uint64_t arguments[3] = {};
+};
+
 /// What is known about a thread while its records are read.
 struct ThreadState {
   trace::ThreadId id = 0;
   CallStackTracker stack;
-  std::uint32_t hidden_in = 0;  // wire::Function whose insides are being skipped, or 0
-  std::uint64_t hidden = 0;     // instructions skipped there so far
-  std::uint64_t library = 0;    // instructions in libraries not yet reported (--no-libs)
-  std::uint64_t arguments[3] = {};  // of the hidden function
+  HiddenCall hidden;
+  std::vector<HiddenCall> interrupted;  // what was hidden when signal handlers were entered, outermost first
+  std::uint64_t library = 0;            // instructions in libraries not yet reported (--no-libs)
   std::uint64_t clone_flags = 0;
+
+  static constexpr std::size_t kMostInterrupted = 64;  // handlers left by longjmp never return
+
+  void enter_handler() {
+    if (interrupted.size() == kMostInterrupted) interrupted.erase(interrupted.begin());
+    interrupted.push_back(std::exchange(hidden, {}));
+  }
+  void leave_handler() {
+    if (interrupted.empty()) return;
+    hidden = interrupted.back();
+    interrupted.pop_back();
+  }
+  /// Back in `function`, if that is what a handler interrupted and longjmp left together with it.
+  void unwind_to(std::uint32_t function) {
+    while (hidden.function != function && !interrupted.empty()) leave_handler();
+  }
 };
 
 std::string unpack(std::span<const std::uint64_t> words, std::uint64_t characters) {
@@ -163,8 +185,8 @@ struct Ingest::State {
   }
 
   void execute(std::uint32_t id, WireExit& exit, const std::uint64_t* slots) {
-    if (thread->hidden_in != 0) {
-      thread->hidden += exit.instructions;
+    if (thread->hidden.function != 0) {
+      thread->hidden.instructions += exit.instructions;
       return;
     }
     if (recording) {
@@ -191,9 +213,10 @@ struct Ingest::State {
   }
 
   void interrupted(std::span<const std::uint64_t> words) {
-    if (words.size() < 2 || !recording || thread->hidden_in != 0) return;
+    if (words.size() < 2 || !recording || thread->hidden.function != 0) return;
     const std::uint32_t base = static_cast<std::uint32_t>(words[0]);
     if (options.no_libs && !blocks.exit(base).main_program) return;
+    flush_library();
     const auto partial = blocks.interrupt(base, words[1]);
     if (partial && words.size() >= std::size_t{2} + partial->slots) {
       emit(partial->trace_exit, partial->instructions, words.subspan(2, partial->slots));
@@ -221,9 +244,7 @@ struct Ingest::State {
       if (options.scope == Scope::kOnly || !entered) switch_recording(true);
     } else {
       flush_library();
-      thread->hidden_in = function;
-      thread->hidden = 0;
-      std::copy_n(w.begin() + 3, 3, thread->arguments);
+      thread->hidden = {function, 0, {w[3], w[4], w[5]}};
     }
   }
 
@@ -235,21 +256,22 @@ struct Ingest::State {
     } else if (function == wire::kFunctionScope) {
       if (scope_depth > 0) scope_depth--;
       if (options.scope == Scope::kOnly && scope_depth == 0) switch_recording(false);
-    } else if (thread->hidden_in == function) {
-      reveal(w[1]);
+    } else {
+      thread->unwind_to(function);
+      if (thread->hidden.function == function) reveal(w[1]);
     }
   }
 
   void reveal(std::uint64_t result) {
-    const std::uint32_t function = std::exchange(thread->hidden_in, 0);
-    const std::uint64_t instructions = recording ? thread->hidden : 0;
+    const HiddenCall call = std::exchange(thread->hidden, {});
+    const std::uint64_t instructions = recording ? call.instructions : 0;
     end.hidden_instructions += instructions;
-    if (function == wire::kFunctionResolver) {
+    if (call.function == wire::kFunctionResolver) {
       if (recording) side(trace::Hidden{trace::Hidden::Reason::kResolver, instructions});
       return;
     }
     // Allocations before the scope are kept: what they made may be used in it.
-    trace::Allocation made = allocation(function, thread->arguments, result);
+    trace::Allocation made = allocation(call.function, call.arguments, result);
     made.stack = current_stack();
     made.hidden_instructions = instructions;
     side(made);
@@ -346,7 +368,7 @@ struct Ingest::State {
         if (w.size() < 3) break;
         end.threads++;
         side(trace::ThreadStart{static_cast<trace::ThreadId>(w[1]), w[2]});
-        if (recording && !announced) {
+        if (options.scope == Scope::kStart && !announced) {
           announced = entered = true;
           side(trace::Recording{true});
         }
@@ -365,10 +387,14 @@ struct Ingest::State {
         if (w.size() >= 2) side(trace::Mark{w[0] != 0, unpack(w.subspan(2), w[1])});
         break;
       case wire::kSignalEnter:
-        if (w.size() >= 2) side(trace::Signal{true, static_cast<std::uint32_t>(w[0]), w[1] != 0});
+        if (w.size() < 2) break;
+        thread->enter_handler();
+        side(trace::Signal{true, static_cast<std::uint32_t>(w[0]), w[1] != 0});
         break;
       case wire::kSignalReturn:
-        if (!w.empty()) side(trace::Signal{false, static_cast<std::uint32_t>(w[0]), false});
+        if (w.empty()) break;
+        thread->leave_handler();
+        side(trace::Signal{false, static_cast<std::uint32_t>(w[0]), false});
         break;
       case wire::kExec:
         if (w.empty()) break;

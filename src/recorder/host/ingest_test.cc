@@ -222,6 +222,49 @@ TEST_F(IngestTest, other_threads_are_seen_while_one_is_in_the_allocator) {
   EXPECT_EQ(all<trace::Allocation>(outcome)[0].hidden_instructions, 2u);
 }
 
+TEST_F(IngestTest, a_handler_that_interrupts_the_allocator_is_seen_and_may_allocate_itself) {
+  options_.scope = Scope::kStart;
+  Wire wire;
+  wire.start();
+  wire.describe(kA, 0x1000, 1, trace::ExitKind::kNext);
+  wire.enter(wire::kFunctionMalloc, 8);
+  wire.run(kA, {1});
+  wire.record(wire::kSignalEnter, {10, 0});
+  wire.run(kA, {2});
+  wire.enter(wire::kFunctionMalloc, 16);
+  wire.run(kA, {3});
+  wire.leave(wire::kFunctionMalloc, 0x6000);
+  wire.record(wire::kSignalReturn, {10});
+  wire.run(kA, {4});
+  wire.leave(wire::kFunctionMalloc, 0x5000);
+  const Outcome outcome = ingest(wire);
+  EXPECT_EQ(outcome.first_slots, (std::vector<std::uint64_t>{2}));
+  const auto made = all<trace::Allocation>(outcome);
+  ASSERT_EQ(made.size(), 2u);
+  EXPECT_EQ(made[0].address, 0x6000u);
+  EXPECT_EQ(made[0].hidden_instructions, 1u);
+  EXPECT_EQ(made[1].address, 0x5000u);
+  EXPECT_EQ(made[1].size, 8u);
+  EXPECT_EQ(made[1].hidden_instructions, 2u);
+}
+
+TEST_F(IngestTest, a_handler_left_by_longjmp_takes_the_interrupted_allocation_along) {
+  options_.scope = Scope::kStart;
+  Wire wire;
+  wire.start();
+  wire.describe(kA, 0x1000, 1, trace::ExitKind::kNext);
+  wire.enter(wire::kFunctionMalloc, 8);
+  wire.run(kA, {1});
+  wire.record(wire::kSignalEnter, {11, 0});
+  wire.run(kA, {2});
+  wire.leave(wire::kFunctionMalloc, 0);
+  wire.run(kA, {3});
+  const Outcome outcome = ingest(wire);
+  EXPECT_EQ(outcome.first_slots, (std::vector<std::uint64_t>{2, 3}));
+  ASSERT_EQ(all<trace::Allocation>(outcome).size(), 1u);
+  EXPECT_EQ(end_.hidden_instructions, 1u);
+}
+
 TEST_F(IngestTest, retranslated_blocks_are_one_block_and_changed_bytes_another) {
   options_.scope = Scope::kStart;
   Wire wire;

@@ -76,6 +76,12 @@ void print_summary(const Summary& summary, const RecordOptions& options) {
     print_note(fmt::format("{} not recorded; --follow-children records them too",
                            plural(summary.children, "child process") + (summary.children == 1 ? " was" : "es were")));
   }
+  if (options.follow_children && summary.children > 0) {
+    print_note(fmt::format("{} in {}.PID", summary.children == 1 ? "one more trace, of a child process,"
+                                                                 : fmt::format("{} more traces, of child processes,",
+                                                                               summary.children),
+                           summary.directory));
+  }
   const bool failed = !summary.write_error.empty();
   const std::string stopped = failed ? "; partial" : summary.end.text.empty() ? "" : "; stopped early: " + summary.end.text;
   fmt::print(stderr, "loopfold: recorded {} instructions of {} in {} ({} in {}){}; next: loopfold trace info{}\n",

@@ -17,6 +17,7 @@
 #include <filesystem>
 #include <sstream>
 
+#include "recorder/host/children.h"
 #include "recorder/host/ingest.h"
 #include "recorder/host/launcher.h"
 #include "recorder/host/output_directory.h"
@@ -223,6 +224,7 @@ int record(const RecordOptions& asked, const std::vector<std::string>& argv) {
   summary.write_error = (*writer)->error() ? (*writer)->error()->message : "";
   summary.scope_entered = ingest.scope_entered();
   summary.children = ingest.children();
+  if (options.follow_children) summary.children = wait_for_children(options.out, ingest.children());
   summary.seconds = std::chrono::duration<double>(Clock::now() - started).count();
   print_summary(summary, options);
   return status;
@@ -240,6 +242,7 @@ int serve(RingReader& ring, const RecordOptions& options, const std::vector<std:
       trace::Writer::create(options.out + "/trace.lft", run_info(options, argv, program, target_pid));
   if (!writer) return kRecorderFailed;
   respect_size_limit(**writer, options);
+  const TraceLock lock(options.out);
   Target target = Target::watch(target_pid);
   Progress progress(true);
   Ingest ingest(**writer, options, program.path);
