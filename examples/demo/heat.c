@@ -5,7 +5,7 @@ enum { kSize = 64, kSteps = 20 };
 
 static double plate[2][kSize][kSize], weights[kSize][kSize], product[kSize][kSize];
 
-static void spread(double to[kSize][kSize], double from[kSize][kSize]) {
+__attribute__((noinline)) static void spread(double to[kSize][kSize], double from[kSize][kSize]) {
   for (int i = 1; i < kSize - 1; i++) {
     for (int j = 1; j < kSize - 1; j++) {
       to[i][j] = 0.2 * (from[i][j] + from[i][j - 1] + from[i][j + 1] + from[i - 1][j] + from[i + 1][j]);
@@ -13,7 +13,7 @@ static void spread(double to[kSize][kSize], double from[kSize][kSize]) {
   }
 }
 
-static void multiply(double c[kSize][kSize], double a[kSize][kSize], double b[kSize][kSize]) {
+__attribute__((noinline)) static void multiply(double c[kSize][kSize], double a[kSize][kSize], double b[kSize][kSize]) {
   for (int i = 0; i < kSize; i++) {
     for (int j = 0; j < kSize; j++) {
       for (int k = 0; k < kSize; k++) c[i][j] += a[i][k] * b[k][j];

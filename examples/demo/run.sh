@@ -21,8 +21,8 @@ show loopfold record -- ./heat
 show loopfold trace info
 "$loopfold" trace info
 
-show "loopfold trace dump | head -n 25"
-("$loopfold" trace dump || true) | head -n 25
+show "loopfold trace dump --function spread | head -n 25"
+("$loopfold" trace dump --function spread || true) | head -n 25
 
 show loopfold trace check
 "$loopfold" trace check

@@ -216,7 +216,7 @@ Finding check_address_space() {
   rlimit limit{};
   ::getrlimit(RLIMIT_AS, &limit);
   if (limit.rlim_cur == RLIM_INFINITY) return ok("address space", "unlimited");
-  return problem("address space", fmt::format("limited to {}, and the recorder reserves more; run: ulimit -v unlimited",
+  return warning("address space", fmt::format("limited to {}, which may not be enough for the recorder; run: ulimit -v unlimited",
                                               short_bytes(limit.rlim_cur)));
 }
 

@@ -37,8 +37,15 @@ int parse_and_run(int argc, char** argv) {
   std::vector<CLI::App*> apps;
   for (const std::unique_ptr<Command>& command : commands) {
     CLI::App* sub = app.add_subcommand(command->name(), command->summary());
+    sub->footer("");
     command->describe(*sub);
     apps.push_back(sub);
+  }
+  if (argc > 1 && argv[1][0] != '-') {
+    const auto is_it = [&](const std::unique_ptr<Command>& command) { return command->name() == argv[1]; };
+    if (std::none_of(commands.begin(), commands.end(), is_it)) {
+      return report({ErrorKind::kUsage, fmt::format("{}: no such command; see loopfold --help", argv[1])});
+    }
   }
   char** const end = argv + argc;
   char** const dashes = std::find_if(argv, end, [](const char* word) { return std::strcmp(word, "--") == 0; });
@@ -52,7 +59,8 @@ int parse_and_run(int argc, char** argv) {
   } catch (const CLI::CallForVersion& e) {
     return app.exit(e);
   } catch (const CLI::ParseError& e) {
-    fmt::print(stderr, "loopfold: error: {}; see loopfold --help\n", e.what());
+    const std::string command = argc > 1 && argv[1][0] != '-' ? std::string(" ") + argv[1] : "";
+    fmt::print(stderr, "loopfold: error: {}; see loopfold{} --help\n", e.what(), command);
     const bool recording = argc > 1 && (std::strcmp(argv[1], "record") == 0 || std::strcmp(argv[1], "run") == 0);
     return recording ? int{kRecorderFailed} : int{kUsage};
   }

@@ -8,6 +8,13 @@ namespace loopfold::cli {
 
 namespace {
 
+class UsageWithProgram : public CLI::Formatter {
+ public:
+  std::string make_usage(const CLI::App*, std::string) const override {
+    return "Usage: loopfold record [OPTIONS] -- PROG ARGS...\n";
+  }
+};
+
 class Record : public Command {
  public:
   std::string name() const override { return "record"; }
@@ -23,18 +30,18 @@ class Record : public Command {
     from->type_name("FUNC")->excludes(only)->excludes(start);
     only->type_name("FUNC")->excludes(start);
     app.add_flag("--no-libs", options_.no_libs, "Only the program's own code; libraries are counted, not recorded");
-    app.add_option("--max-instructions", options_.max_instructions, "Stop recording after N instructions")
-        ->type_name("N")
-        ->transform(CLI::AsNumberWithUnit(count_units(), CLI::AsNumberWithUnit::CASE_INSENSITIVE, ""));
-    app.add_option("--max-trace-size", options_.max_trace_bytes, "Stop recording when the trace has SIZE bytes")
-        ->type_name("SIZE")
-        ->transform(CLI::AsSizeValue(true));
+    app.add_option("--max-instructions", max_instructions_, "Stop recording after N instructions; k, M, G may follow")
+        ->type_name("N");
+    app.add_option("--max-trace-size", max_trace_size_, "Stop recording when the trace has SIZE bytes; k, M, G may follow")
+        ->type_name("SIZE");
     app.add_flag("--follow-children", options_.follow_children, "Record child processes too, each in DIR.PID");
-    app.add_flag("--naive", naive_, "One slot for every address and integer result (slow, large; for comparisons)");
+    app.add_flag("--naive", options_.naive, "One slot for every address and integer result (slow, large; for comparisons)");
     app.add_flag("-q,--quiet", options_.quiet, "Say nothing unless something goes wrong");
     app.add_flag("--stats", options_.stats, "Show counts and times at the end");
+    app.add_flag("--verify-slots", options_.verify, "As --naive, and compare every derived value")->group("");
     app.add_flag("--keep-preload", options_.keep_preload, "Leave Valgrind's LD_PRELOAD in the environment")->group("");
     app.prefix_command();
+    app.formatter(std::make_shared<UsageWithProgram>());
     app.footer(
         "The program's input, output, environment and exit status are its own. Exit status: the program's;\n"
         "128+n if signal n killed it; 127 not found; 126 cannot be run; 125 Loopfold failed.\n\n"
@@ -55,18 +62,30 @@ class Record : public Command {
       report({ErrorKind::kUsage, "record: no program given; write: loopfold record -- PROG ARGS"});
       return kRecorderFailed;
     }
+    if (!parse_limit("--max-instructions", max_instructions_, options_.max_instructions) ||
+        !parse_limit("--max-trace-size", max_trace_size_, options_.max_trace_bytes)) {
+      return kRecorderFailed;
+    }
     using recorder::Scope;
     if (from_start_) options_.scope = Scope::kStart;
     if (!from_.empty()) options_.scope = Scope::kFrom;
     if (!only_.empty()) options_.scope = Scope::kOnly;
     options_.function = from_.empty() ? only_ : from_;
+    options_.naive |= options_.verify;
     options_.given = given();
     return recorder::record(options_, argv);
   }
 
  private:
-  static std::map<std::string, std::uint64_t> count_units() {
-    return {{"k", 1000}, {"M", 1000000}, {"G", 1000000000}};
+  static bool parse_limit(const std::string& option, const std::string& text, std::uint64_t& limit) {
+    if (text.empty()) return true;
+    const std::optional<std::uint64_t> value = parse_count(text);
+    if (value && *value > 0) {
+      limit = *value;
+      return true;
+    }
+    report({ErrorKind::kUsage, fmt::format("{} {}: not a number like 500000, 500k or 2M", option, text)});
+    return false;
   }
 
   std::vector<std::string> given() const {
@@ -81,15 +100,16 @@ class Record : public Command {
     flag(options_.follow_children, "--follow-children");
     flag(options_.max_instructions != 0, fmt::format("--max-instructions={}", options_.max_instructions));
     flag(options_.max_trace_bytes != 0, fmt::format("--max-trace-size={}", options_.max_trace_bytes));
-    flag(naive_, "--naive");
+    flag(options_.naive, "--naive");
     return words;
   }
 
   recorder::RecordOptions options_;
   std::string from_;
   std::string only_;
+  std::string max_instructions_;
+  std::string max_trace_size_;
   bool from_start_ = false;
-  bool naive_ = false;
   std::vector<std::string> program_;
 };
 

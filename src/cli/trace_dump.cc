@@ -88,7 +88,7 @@ Result<void> walk(const trace::Reader& reader, const Selection& selection, Outpu
 
 class AccessList {
  public:
-  AccessList(const trace::Reader& reader, Output& output) : output_(output) {
+  AccessList(const trace::Reader& reader, Output& output) : reader_(reader), output_(output) {
     const std::vector<trace::Block>& blocks = reader.blocks();
     for (const trace::Exit& exit : reader.exits()) {
       begins_.push_back(lines_.size());
@@ -107,9 +107,10 @@ class AccessList {
 
   void event(const trace::Event& event, std::uint64_t) {
     fmt::memory_buffer& buffer = output_.buffer();
+    const trace::Block& block = reader_.blocks()[reader_.exits()[event.exit].block];
     for (std::size_t i = begins_[event.exit]; i < begins_[event.exit + 1]; i++) {
       const Line& line = lines_[i];
-      const std::uint64_t address = trace::evaluate(line.address, event.slots);
+      const std::uint64_t address = trace::evaluate(block, line.address, event.slots);
       if (line.guarded && address == 0) continue;
       char start[20] = {line.letter, ' ', '0', 'x'};
       std::size_t length = 4;
@@ -129,6 +130,7 @@ class AccessList {
     bool guarded = false;
     std::string ending;  // " 8\n"
   };
+  const trace::Reader& reader_;
   Output& output_;
   std::vector<std::size_t> begins_;  // by exit, in lines_; one more at the end
   std::vector<Line> lines_;

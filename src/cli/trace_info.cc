@@ -279,7 +279,7 @@ void TextReport::summary() const {
   if (!info.interpreter.empty()) row("interpreter", info.interpreter);
   row("status", ended_text(end));
   std::string stopped = end ? reason_text(end->reason) : "unknown";
-  if (end && !end->text.empty()) stopped += ": " + end->text;
+  if (end && !end->text.empty()) stopped = end->text;
   const bool whole = end && end->reason == EndInfo::Reason::kProgramEnded;
   row("stopped when", whole ? stopped : paint_.caution(stopped));
   row("recorded with", fmt::format("loopfold {}, Valgrind {}{}{}{}", info.loopfold_version, info.valgrind_version,

@@ -150,7 +150,7 @@ void TraceText::event(const trace::Event& event, std::uint64_t number) {
     std::string facts;
     for (; access < exit.accesses && block.accesses[access].instruction <= i; access++) {
       const trace::Access& a = block.accesses[access];
-      const std::uint64_t address = trace::evaluate(a.address, event.slots);
+      const std::uint64_t address = trace::evaluate(block, a.address, event.slots);
       const char* const kind = a.kind == trace::Access::Kind::kLoad ? "load" : "store";
       const bool taken = !a.guarded || address != 0;
       facts +=
@@ -158,7 +158,7 @@ void TraceText::event(const trace::Event& event, std::uint64_t number) {
     }
     for (; result < exit.results && block.results[result].instruction <= i; result++) {
       const trace::IntegerResult& r = block.results[result];
-      facts += fmt::format("  {}={:#x}", register_name(r), trace::evaluate(r.value, event.slots));
+      facts += fmt::format("  {}={:#x}", register_name(r), trace::evaluate(block, r.value, event.slots));
     }
     const std::size_t width = facts.empty() ? 0 : 20 + kDisassemblyColumns;
     line(fmt::format("{:<{}}{}", text.instructions[i], width, facts));

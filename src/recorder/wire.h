@@ -94,7 +94,26 @@ enum Cause : std::uint32_t { kCauseSyscall = 0, kCauseSignal = 1, kCauseOther = 
 
 inline constexpr std::uint16_t kNoSlot = 0xffff;
 
-/// A translated block. Behind it, each padded to 8 bytes: exits, accesses, results, lengths, bytes, trap bytes.
+/// Where a value comes from, in 32 bits: a ValueKind in the upper two, an index below.
+enum ValueKind : std::uint32_t { kValueNone = 0, kValueSlot = 1, kValueExpression = 2, kValueConstant = 3 };
+inline constexpr std::uint32_t kNoValue = 0;
+constexpr std::uint32_t make_value(ValueKind kind, std::uint32_t index) { return kind << 30 | index; }
+constexpr ValueKind value_kind(std::uint32_t value) { return static_cast<ValueKind>(value >> 30); }
+constexpr std::uint32_t value_index(std::uint32_t value) { return value & 0x3fffffff; }
+
+/// How a value of fewer bits becomes one of 64; numbered as trace::Expression::Extend.
+enum Extend : std::uint8_t {
+  kExtendNone,
+  kExtendZero8,
+  kExtendZero16,
+  kExtendZero32,
+  kExtendSign8,
+  kExtendSign16,
+  kExtendSign32
+};
+
+/// A translated block. Behind it, each padded to 8 bytes: exits, accesses, results, constants, expressions, checks,
+/// lengths, bytes, trap bytes.
 struct Description {
   std::uint64_t address;
   std::uint32_t base_exit;  // exits have ids base_exit, base_exit + 1, ...; the first is the final one
@@ -106,6 +125,10 @@ struct Description {
   std::uint16_t ftop_slot;
   std::uint32_t bytes;
   std::uint32_t trap_bytes;  // of the instruction that cannot be decoded, behind the block
+  std::uint32_t constants;
+  std::uint32_t expressions;
+  std::uint32_t checks;
+  std::uint32_t unused;
 };
 
 struct DescribedExit {
@@ -114,32 +137,52 @@ struct DescribedExit {
   std::uint16_t accesses;
   std::uint16_t results;
   std::uint16_t slots;
-  std::uint16_t sp_slot;
   std::uint8_t kind;  // trace::ExitKind
   std::uint8_t has_target;
-  std::uint32_t unused;
+  std::uint16_t unused;
+  std::uint32_t sp;  // value; a slot, or an expression slot + constant
 };
 
 struct DescribedAccess {
-  std::uint16_t instruction;
-  std::uint16_t slot;
+  std::uint32_t address;  // value
   std::uint32_t size;
+  std::uint16_t instruction;
   std::uint8_t store;
   std::uint8_t guarded;
   std::uint8_t atomic;
-  std::uint8_t unused[5];
+  std::uint8_t unused[3];
 };
 
 struct DescribedResult {
+  std::uint32_t value;
   std::uint16_t instruction;
-  std::uint16_t slot;
-  std::uint8_t reg;  // hardware number
-  std::uint8_t byte;
-  std::uint8_t width;
-  std::uint8_t unused;
+  std::uint8_t reg;         // hardware number
+  std::uint8_t byte_width;  // first byte << 4 | bytes
 };
 
-static_assert(sizeof(Description) == 32 && sizeof(DescribedExit) == 24 && sizeof(DescribedAccess) == 16 &&
-              sizeof(DescribedResult) == 8);
+struct DescribedTerm {
+  std::uint64_t coefficient;
+  std::uint32_t operand;  // value: a slot or an earlier expression
+  std::uint32_t unused;
+};
+
+inline constexpr std::uint32_t kMaxTerms = 4;
+
+struct DescribedExpression {
+  std::uint64_t constant;
+  std::uint8_t extend;
+  std::uint8_t terms;
+  std::uint8_t unused[6];
+  DescribedTerm term[kMaxTerms];
+};
+
+/// In verified recordings: the value in a slot, and how it could have been derived.
+struct DescribedCheck {
+  std::uint32_t slot;
+  std::uint32_t derived;
+};
+
+static_assert(sizeof(Description) == 48 && sizeof(DescribedExit) == 24 && sizeof(DescribedAccess) == 16 &&
+              sizeof(DescribedResult) == 8 && sizeof(DescribedExpression) == 80);
 
 }  // namespace loopfold::wire

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cstdlib>
 
 namespace loopfold {
 
@@ -25,6 +26,29 @@ std::string short_count(std::uint64_t count) { return scaled(static_cast<double>
 
 std::string short_bytes(std::uint64_t bytes) {
   return scaled(static_cast<double>(bytes), {" B", " kB", " MB", " GB", " TB"});
+}
+
+std::optional<std::uint64_t> parse_count(const std::string& text) {
+  if (text.empty() || text[0] < '0' || text[0] > '9') return std::nullopt;
+  char* rest = nullptr;
+  const double number = std::strtod(text.c_str(), &rest);
+  double unit = 1;
+  switch (*rest) {
+    case 'k':
+    case 'K': unit = 1e3; break;
+    case 'm':
+    case 'M': unit = 1e6; break;
+    case 'g':
+    case 'G': unit = 1e9; break;
+    case 't':
+    case 'T': unit = 1e12; break;
+    default: break;
+  }
+  if (unit != 1) rest++;
+  if (*rest == 'B' || *rest == 'b') rest++;
+  const double value = number * unit;
+  if (*rest != '\0' || !(value >= 0 && value < 1.8e19)) return std::nullopt;
+  return static_cast<std::uint64_t>(value);
 }
 
 }  // namespace loopfold

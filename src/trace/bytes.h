@@ -61,6 +61,11 @@ class ByteWriter {
   /// A number that is small in either direction, such as a difference.
   void signed_varint(std::uint64_t value) { varint(zigzag(value)); }
   void raw(std::span<const std::uint8_t> bytes) { bytes_.insert(bytes_.end(), bytes.begin(), bytes.end()); }
+  /// Appends `size` bytes, which the caller fills in before the next call.
+  std::uint8_t* extend(std::size_t size) {
+    bytes_.resize(bytes_.size() + size);
+    return bytes_.data() + bytes_.size() - size;
+  }
   /// Length, then the bytes.
   void string(std::string_view text) {
     varint(text.size());

@@ -43,6 +43,7 @@ constexpr std::size_t kMostHeldBack = 64;
 
 /// What the walk needs to know about an exit, flat.
 struct ExitPlan {
+  const Block* block = nullptr;
   ExitKind kind = ExitKind::kNext;
   std::uint16_t instructions = 0;
   std::uint64_t address = 0;          // of its block
@@ -173,6 +174,7 @@ void Checker::check_descriptions() {
   for (const Exit& exit : reader_.exits()) {
     const Block& block = blocks[exit.block];
     ExitPlan plan;
+    plan.block = &block;
     plan.kind = exit.kind;
     plan.instructions = exit.instructions;
     plan.address = plan.behind = block.address;
@@ -249,7 +251,7 @@ void Checker::continuity(const Event& event, const ExitPlan& exit, ThreadState& 
 void Checker::accesses(const Event& event, const ExitPlan& exit, ThreadState& thread) {
   for (std::size_t i = exit.first_access; i < exit.end_access; ++i) {
     const PlannedAccess& access = accesses_[i];
-    const std::uint64_t address = evaluate(access.address, event.slots);
+    const std::uint64_t address = evaluate(*exit.block, access.address, event.slots);
     if (access.guarded && address == 0) continue;
     if (address == 0 || address >= kUserSpaceEnd)
       add(time_, {event.thread, event.position,
@@ -272,7 +274,7 @@ void Checker::overwrite(ThreadState& thread, std::uint64_t address, std::uint64_
 /// Follows a call, return or indirect jump. For a return, finds out where it must lead.
 void Checker::frames(const Event& event, const ExitPlan& exit, ThreadState& thread) {
   std::vector<Frame>& frames = thread.frames;
-  const std::uint64_t sp = evaluate(exit.stack_pointer, event.slots);
+  const std::uint64_t sp = evaluate(*exit.block, exit.stack_pointer, event.slots);
   if (exit.kind == ExitKind::kCall || exit.kind == ExitKind::kIndirectCall) {
     while (!frames.empty() && frames.back().stack_pointer <= sp) frames.pop_back();
     if (frames.size() < kMostFrames) frames.push_back({sp, exit.behind, false});

@@ -112,8 +112,21 @@ void fields(A& a, typename A::template Ref<std::uint64_t> x) {
 
 template <typename A>
 void fields(A& a, typename A::template Ref<Value> x) {
-  a.enumerator(x.kind, Value::Kind::kConstant);
+  a.enumerator(x.kind, Value::Kind::kExpression);
   if (x.kind != Value::Kind::kNone) a(x.data);
+}
+
+template <typename A>
+void fields(A& a, typename A::template Ref<Expression::Term> x) {
+  fields(a, x.operand);
+  a(x.coefficient);
+}
+
+template <typename A>
+void fields(A& a, typename A::template Ref<Expression> x) {
+  a.list(x.terms);
+  a(x.constant);
+  a.enumerator(x.extend, Expression::Extend::kSign32);
 }
 
 template <typename A>
@@ -164,6 +177,7 @@ void fields(A& a, typename A::template Ref<Block> x) {
   a.bytes(x.lengths);
   a.list(x.accesses);
   a.list(x.results);
+  a.list(x.expressions);
   fields(a, x.ftop);
 }
 

@@ -99,9 +99,14 @@ class Reader {
   std::unique_ptr<State> state_;
 };
 
-/// The value that `value` has in an event with these slots.
-inline std::uint64_t evaluate(const Value& value, std::span<const std::uint64_t> slots) {
-  return value.kind == Value::Kind::kSlot ? slots[value.data] : value.data;
+/// What a block's expression is worth in an event with these slots.
+std::uint64_t evaluate(const Block& block, const Expression& expression, std::span<const std::uint64_t> slots);
+
+/// The value that `value`, of `block` or one of its exits, has in an event with these slots. 0 for no value.
+inline std::uint64_t evaluate(const Block& block, const Value& value, std::span<const std::uint64_t> slots) {
+  if (value.kind == Value::Kind::kSlot) return slots[value.data];
+  if (value.kind == Value::Kind::kExpression) return evaluate(block, block.expressions[value.data], slots);
+  return value.data;
 }
 
 }  // namespace loopfold::trace

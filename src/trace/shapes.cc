@@ -1,7 +1,9 @@
 // The rules that blocks and exits obey, checked once per description.
 //
-// For every prefix of a block's lists the largest slot that it refers to is worked out when the block comes, so that an
-// exit, which is four prefix lengths, is checked with four lookups.
+// For every prefix of a block's lists the largest slot that it refers to, directly or through expressions, is worked
+// out when the block comes, so that an exit, which is four prefix lengths, is checked with four lookups. An expression
+// refers to slots and to expressions before it, so its needs are known when it is met; what evaluating it costs is
+// bounded, since a chain of expressions that each use the one before four times would take forever.
 #include "trace/shapes.h"
 
 #include <fmt/format.h>
@@ -20,30 +22,64 @@ constexpr std::size_t kMaxList = 0xffff;
 
 tl::unexpected<Error> malformed(std::string reason) { return fail(ErrorKind::kBadInput, std::move(reason)); }
 
-/// How many slots an event needs so that `value` can be evaluated; more than kMaxSlots if none can have it.
-std::uint32_t slots_needed(const Value& value) {
-  if (value.kind != Value::Kind::kSlot) return 0;
-  return value.data < kMaxSlots ? static_cast<std::uint32_t>(value.data) + 1 : kMaxSlots + 1;
-}
-
-/// Checks a list of accesses or results, and fills in what each prefix of it needs.
-template <typename T>
-bool prefixes(const std::vector<T>& list, std::size_t instructions, const Value T::*value,
-              std::vector<std::uint32_t>& needed) {
-  needed.assign(1, 0);
-  for (const T& element : list) {
-    needed.push_back(std::max(needed.back(), slots_needed(element.*value)));
-    if (element.instruction >= instructions || needed.back() > kMaxSlots) return false;
-  }
-  return list.size() <= kMaxList;
-}
-
 bool sound_result(const IntegerResult& result) {
   const bool width = result.width == 1 || result.width == 2 || result.width == 4 || result.width == 8;
   return width && result.reg < 16 && result.byte <= 1;
 }
 
 }  // namespace
+
+/// How many slots an event needs so that `value` can be evaluated; more than kMaxSlots if none can have it.
+std::uint32_t Shapes::slots_needed(const BlockShape& shape, const Value& value) {
+  constexpr std::uint32_t kImpossible = kMaxSlots + 1;
+  if (value.kind == Value::Kind::kSlot)
+    return value.data < kMaxSlots ? static_cast<std::uint32_t>(value.data) + 1 : kImpossible;
+  if (value.kind == Value::Kind::kExpression)
+    return value.data < shape.expressions.size() ? shape.expressions[value.data].slots : kImpossible;
+  return 0;
+}
+
+/// Fills in what each expression needs; false if one refers to what is not before it, or is too costly.
+bool Shapes::measure_expressions(const Block& block, BlockShape& shape) {
+  for (const Expression& expression : block.expressions) {
+    ExpressionShape measured;
+    measured.first_operand = static_cast<std::uint32_t>(shape.operands.size());
+    measured.operands = static_cast<std::uint32_t>(expression.terms.size());
+    if (expression.terms.size() > kMaxTerms) return false;
+    for (const Expression::Term& term : expression.terms) {
+      const bool derived = term.operand.kind == Value::Kind::kExpression;
+      if (!derived && term.operand.kind != Value::Kind::kSlot) return false;
+      measured.slots = std::max(measured.slots, slots_needed(shape, term.operand));
+      if (measured.slots > kMaxSlots) return false;
+      measured.terms += 1 + (derived ? shape.expressions[term.operand.data].terms : 0);
+      shape.operands.push_back(term.operand);
+    }
+    if (measured.terms > kMaxExpressionTerms) return false;
+    shape.expressions.push_back(measured);
+  }
+  return block.expressions.size() <= kMaxList;
+}
+
+/// Checks a list of accesses or results, and fills in what each prefix of it needs.
+template <typename T>
+bool Shapes::measure_prefixes(const BlockShape& shape, const std::vector<T>& list, const Value T::*value,
+                              std::vector<std::uint32_t>& needed) {
+  needed.assign(1, 0);
+  for (const T& element : list) {
+    needed.push_back(std::max(needed.back(), slots_needed(shape, element.*value)));
+    if (element.instruction >= shape.instructions || needed.back() > kMaxSlots) return false;
+  }
+  return list.size() <= kMaxList;
+}
+
+/// Adds the slots that `value` is computed from to `to`.
+void Shapes::collect_slots(const BlockShape& shape, const Value& value, std::vector<std::uint16_t>& to) {
+  if (value.kind == Value::Kind::kSlot) to.push_back(static_cast<std::uint16_t>(value.data));
+  if (value.kind != Value::Kind::kExpression) return;
+  const ExpressionShape& expression = shape.expressions[value.data];
+  for (std::uint32_t i = 0; i < expression.operands; ++i)
+    collect_slots(shape, shape.operands[expression.first_operand + i], to);
+}
 
 Result<void> Shapes::add_block(const Block& block) {
   if (block.id != blocks_.size()) return malformed(fmt::format("block {} where {} is due", block.id, blocks_.size()));
@@ -52,12 +88,15 @@ Result<void> Shapes::add_block(const Block& block) {
   if (bytes != block.bytes.size() || block.lengths.size() > kMaxList)
     return malformed(fmt::format("block {}: its instructions do not add up to its bytes", block.id));
   BlockShape shape;
+  shape.address = block.address;
   shape.instructions = static_cast<std::uint32_t>(block.lengths.size());
-  shape.ftop_slots = slots_needed(block.ftop);
-  if (shape.ftop_slots > kMaxSlots ||
-      !prefixes(block.accesses, block.lengths.size(), &Access::address, shape.access_slots))
+  if (!measure_expressions(block, shape))
+    return malformed(
+        fmt::format("block {}: an expression has too many terms or names what is not before it", block.id));
+  shape.ftop_slots = slots_needed(shape, block.ftop);
+  if (shape.ftop_slots > kMaxSlots || !measure_prefixes(shape, block.accesses, &Access::address, shape.access_slots))
     return malformed(fmt::format("block {}: an access names an instruction or a slot that is not there", block.id));
-  if (!prefixes(block.results, block.lengths.size(), &IntegerResult::value, shape.result_slots) ||
+  if (!measure_prefixes(shape, block.results, &IntegerResult::value, shape.result_slots) ||
       !std::all_of(block.results.begin(), block.results.end(), sound_result))
     return malformed(fmt::format("block {}: a result names something that is not there", block.id));
   blocks_.push_back(std::move(shape));
@@ -73,10 +112,26 @@ Result<void> Shapes::add_exit(const Exit& exit) {
     return malformed(fmt::format("exit {}: more of something than block {} has", exit.id, exit.block));
   const std::uint32_t ftop_slots = exit.instructions == 0 ? 0 : block.ftop_slots;
   const std::uint32_t needed = std::max({block.access_slots[exit.accesses], block.result_slots[exit.results],
-                                         slots_needed(exit.stack_pointer), ftop_slots});
+                                         slots_needed(block, exit.stack_pointer), ftop_slots});
   if (needed > exit.slots)
     return malformed(fmt::format("exit {}: {} slots, but slot {} is used", exit.id, exit.slots, needed - 1));
-  exits_.push_back({exit.block, exit.slots});
+
+  std::vector<std::uint16_t> control;
+  collect_slots(block, exit.stack_pointer, control);
+  std::sort(control.begin(), control.end());
+  control.erase(std::unique(control.begin(), control.end()), control.end());
+  ExitShape shape;
+  shape.block = exit.block;
+  shape.slots = exit.slots;
+  shape.instructions = exit.instructions;
+  shape.address = block.address;
+  shape.target = exit.target.value_or(kNoTarget);
+  shape.backward = exit.kind == ExitKind::kNext && exit.target && *exit.target <= block.address;
+  shape.returns = exit.kind == ExitKind::kReturn;
+  shape.control_slots = static_cast<std::uint16_t>(control.size());
+  shape.first_control = static_cast<std::uint32_t>(control_slots_.size());
+  control_slots_.insert(control_slots_.end(), control.begin(), control.end());
+  exits_.push_back(shape);
   return {};
 }
 

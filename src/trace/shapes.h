@@ -1,4 +1,5 @@
-// The shape of blocks and exits: how long their lists are and which slots they need.
+// The shape of blocks and exits: how long their lists are, which slots they need, and what an event with an exit means
+// for control.
 //
 // Kept by the writer and the reader while descriptions come in. The rules are the same on both sides: the writer
 // refuses what the reader would, so that a recorder bug shows when it happens and not when the trace is analysed.
@@ -6,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -14,10 +16,23 @@
 
 namespace loopfold::trace {
 
+inline constexpr std::uint64_t kNoTarget = std::numeric_limits<std::uint64_t>::max();
+
+/// What evaluating an expression may cost, counting every term of it and of the expressions it refers to each time it
+/// is referred to. Bounds the recursion of evaluate().
+inline constexpr std::uint32_t kMaxExpressionTerms = 256;
+
 /// All that events need to know about an exit.
 struct ExitShape {
   BlockId block = 0;
   std::uint32_t slots = 0;
+  std::uint32_t instructions = 0;
+  bool backward = false;  // jumps directly to `target`, which is not behind its block's address: closes a cycle
+  bool returns = false;   // a return
+  std::uint16_t control_slots = 0;  // how many slots its stack pointer is computed from
+  std::uint32_t first_control = 0;  // where they are listed: Shapes::control_slots
+  std::uint64_t address = 0;        // of the block
+  std::uint64_t target = kNoTarget;
 };
 
 /// What is needed of the blocks and exits to check further exits and to code events; a few bytes for each.
@@ -26,10 +41,14 @@ class Shapes {
   /// Checks the block by itself and that its id is the next one.
   Result<void> add_block(const Block& block);
   /// Checks that the id is the next one, that the block is known, that the counts are prefixes of its lists and that
-  /// every slot which the prefixes refer to exists in an event with this exit.
+  /// every slot which the prefixes refer to, also through expressions, exists in an event with this exit.
   Result<void> add_exit(const Exit& exit);
 
   std::span<const ExitShape> exits() const { return exits_; }
+  /// The slots that the exit's stack pointer is computed from, ascending: what a reading of control alone needs.
+  std::span<const std::uint16_t> control_slots(const ExitShape& exit) const {
+    return {control_slots_.data() + exit.first_control, exit.control_slots};
+  }
   std::size_t block_count() const { return blocks_.size(); }
   /// Forgets all but the first `blocks` blocks and `exits` exits.
   void shrink(std::size_t blocks, std::size_t exits);
@@ -37,15 +56,32 @@ class Shapes {
   void forget_blocks();
 
  private:
+  struct ExpressionShape {
+    std::uint32_t slots = 0;  // how many slots an event must have
+    std::uint32_t terms = 0;  // that evaluating it takes
+    std::uint32_t first_operand = 0;
+    std::uint32_t operands = 0;
+  };
   /// For each prefix length of a list, how many slots an event must have so that the prefix can be evaluated.
   struct BlockShape {
+    std::uint64_t address = 0;
     std::uint32_t instructions = 0;
     std::uint32_t ftop_slots = 0;
     std::vector<std::uint32_t> access_slots;
     std::vector<std::uint32_t> result_slots;
+    std::vector<ExpressionShape> expressions;
+    std::vector<Value> operands;  // of all expressions
   };
+  static bool measure_expressions(const Block& block, BlockShape& shape);
+  static std::uint32_t slots_needed(const BlockShape& shape, const Value& value);
+  static void collect_slots(const BlockShape& shape, const Value& value, std::vector<std::uint16_t>& to);
+  template <typename T>
+  static bool measure_prefixes(const BlockShape& shape, const std::vector<T>& list, const Value T::*value,
+                               std::vector<std::uint32_t>& needed);
+
   std::vector<BlockShape> blocks_;
   std::vector<ExitShape> exits_;
+  std::vector<std::uint16_t> control_slots_;
 };
 
 }  // namespace loopfold::trace

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "trace/reader.h"
+
 namespace loopfold::recorder {
 
 namespace {
@@ -33,6 +35,17 @@ class WordReader {
 
 Value slot_value(std::uint16_t slot) { return slot == wire::kNoSlot ? Value{} : Value::slot(slot); }
 
+Value to_value(std::uint32_t value, const std::vector<std::uint64_t>& constants) {
+  const std::uint32_t index = wire::value_index(value);
+  switch (wire::value_kind(value)) {
+    case wire::kValueSlot: return Value::slot(index);
+    case wire::kValueExpression: return Value::expression(index);
+    case wire::kValueConstant: return index < constants.size() ? Value::constant(constants[index]) : Value{};
+    case wire::kValueNone: break;
+  }
+  return {};
+}
+
 trace::Exit to_exit(const wire::DescribedExit& from) {
   trace::Exit exit;
   exit.kind = static_cast<trace::ExitKind>(from.kind);
@@ -41,29 +54,61 @@ trace::Exit to_exit(const wire::DescribedExit& from) {
   exit.results = from.results;
   exit.slots = from.slots;
   if (from.has_target != 0) exit.target = from.target;
-  exit.stack_pointer = slot_value(from.sp_slot);
+  exit.stack_pointer = to_value(from.sp, {});
   return exit;
 }
 
-trace::Access to_access(const wire::DescribedAccess& from) {
+trace::Expression to_expression(const wire::DescribedExpression& from) {
+  trace::Expression expression;
+  expression.constant = from.constant;
+  expression.extend = static_cast<trace::Expression::Extend>(from.extend);
+  for (std::uint32_t i = 0; i < std::min<std::uint32_t>(from.terms, wire::kMaxTerms); i++) {
+    expression.terms.push_back({to_value(from.term[i].operand, {}), from.term[i].coefficient});
+  }
+  return expression;
+}
+
+trace::Access to_access(const wire::DescribedAccess& from, const std::vector<std::uint64_t>& constants) {
   trace::Access access;
   access.instruction = from.instruction;
   access.kind = from.store != 0 ? trace::Access::Kind::kStore : trace::Access::Kind::kLoad;
   access.guarded = from.guarded != 0;
   access.atomic = from.atomic != 0;
   access.size = from.size;
-  access.address = slot_value(from.slot);
+  access.address = to_value(from.address, constants);
   return access;
 }
 
-trace::IntegerResult to_result(const wire::DescribedResult& from) {
+trace::IntegerResult to_result(const wire::DescribedResult& from, const std::vector<std::uint64_t>& constants) {
   trace::IntegerResult result;
   result.instruction = from.instruction;
   result.reg = from.reg;
-  result.byte = from.byte;
-  result.width = from.width;
-  result.value = slot_value(from.slot);
+  result.byte = from.byte_width >> 4;
+  result.width = from.byte_width & 15;
+  result.value = to_value(from.value, constants);
   return result;
+}
+
+/// Slots that a value of the block needs: it is computed from the first so many.
+std::uint64_t slots_needed(const trace::Block& block, const Value& value) {
+  if (value.kind == Value::Kind::kSlot) return value.data + 1;
+  if (value.kind != Value::Kind::kExpression) return 0;
+  std::uint64_t needed = 0;
+  for (const trace::Expression::Term& term : block.expressions[value.data].terms) {
+    needed = std::max(needed, slots_needed(block, term.operand));
+  }
+  return needed;
+}
+
+/// Sets how rsp follows from a slot: the recorder describes it as a slot, or a slot and a constant.
+void set_stack_pointer(WireExit& exit, const trace::Block& block, const Value& value) {
+  if (value.kind == Value::Kind::kSlot) {
+    exit.sp_slot = static_cast<std::uint16_t>(value.data);
+  } else if (value.kind == Value::Kind::kExpression) {
+    const trace::Expression& sum = block.expressions[value.data];
+    exit.sp_slot = static_cast<std::uint16_t>(sum.terms[0].operand.data);
+    exit.sp_offset = sum.constant;
+  }
 }
 
 std::string key_of(std::span<const std::uint64_t> words, wire::Description description) {
@@ -84,6 +129,9 @@ bool BlockTable::describe(std::span<const std::uint64_t> words, bool main_progra
     std::vector<wire::DescribedExit> exits(description.exits);
     std::vector<wire::DescribedAccess> accesses(description.accesses);
     std::vector<wire::DescribedResult> results(description.results);
+    std::vector<std::uint64_t> constants(std::min<std::size_t>(description.constants, words.size()));
+    std::vector<wire::DescribedExpression> expressions(std::min<std::size_t>(description.expressions, words.size()));
+    std::vector<wire::DescribedCheck> checks(std::min<std::size_t>(description.checks, words.size()));
     Entry entry;
     entry.block.address = description.address;
     entry.block.lengths.resize(description.instructions);
@@ -91,6 +139,9 @@ bool BlockTable::describe(std::span<const std::uint64_t> words, bool main_progra
     entry.trap_bytes.resize(std::min<std::uint32_t>(description.trap_bytes, 64));
     const bool whole = reader.read(exits.data(), exits.size()) && reader.read(accesses.data(), accesses.size()) &&
                        reader.read(results.data(), results.size()) &&
+                       reader.read(constants.data(), constants.size()) &&
+                       reader.read(expressions.data(), expressions.size()) &&
+                       reader.read(checks.data(), checks.size()) &&
                        reader.read(entry.block.lengths.data(), entry.block.lengths.size()) &&
                        reader.read(entry.block.bytes.data(), entry.block.bytes.size()) &&
                        reader.read(entry.trap_bytes.data(), entry.trap_bytes.size());
@@ -99,8 +150,10 @@ bool BlockTable::describe(std::span<const std::uint64_t> words, bool main_progra
       return false;
     }
     std::transform(exits.begin(), exits.end(), std::back_inserter(entry.exits), to_exit);
-    std::transform(accesses.begin(), accesses.end(), std::back_inserter(entry.block.accesses), to_access);
-    std::transform(results.begin(), results.end(), std::back_inserter(entry.block.results), to_result);
+    for (const auto& access : accesses) entry.block.accesses.push_back(to_access(access, constants));
+    for (const auto& result : results) entry.block.results.push_back(to_result(result, constants));
+    std::transform(expressions.begin(), expressions.end(), std::back_inserter(entry.block.expressions), to_expression);
+    for (const auto& check : checks) entry.checks.emplace_back(check.slot, to_value(check.derived, constants));
     entry.block.ftop = slot_value(description.ftop_slot);
     blocks_.push_back(std::move(entry));
   }
@@ -110,12 +163,12 @@ bool BlockTable::describe(std::span<const std::uint64_t> words, bool main_progra
   for (std::size_t i = 0; i < entry.exits.size(); i++) {
     const trace::Exit& from = entry.exits[i];
     WireExit& to = exits_[description.base_exit + i];
+    to = WireExit{};
     to.trace_exit = entry.written ? from.id : WireExit::kUnassigned;
     to.block = known->second;
     to.slots = from.slots;
     to.instructions = from.instructions;
-    to.sp_slot = from.stack_pointer.kind == Value::Kind::kSlot ? static_cast<std::uint16_t>(from.stack_pointer.data)
-                                                               : wire::kNoSlot;
+    set_stack_pointer(to, entry.block, from.stack_pointer);
     to.kind = from.kind;
     to.main_program = main_program;
     to.known = true;
@@ -163,12 +216,12 @@ std::optional<BlockTable::Interrupted> BlockTable::interrupt(std::uint32_t base_
   for (const trace::Access& access : entry.block.accesses) {
     if (access.instruction >= done) break;
     partial.accesses++;
-    slots = std::max(slots, access.address.data + 1);
+    slots = std::max(slots, slots_needed(entry.block, access.address));
   }
   for (const trace::IntegerResult& result : entry.block.results) {
     if (result.instruction >= done) break;
     partial.results++;
-    slots = std::max(slots, result.value.data + 1);
+    slots = std::max(slots, slots_needed(entry.block, result.value));
   }
   partial.slots = static_cast<std::uint16_t>(slots);
   const auto [known, added] = entry.interrupted.try_emplace(done, next_exit_);
@@ -177,6 +230,15 @@ std::optional<BlockTable::Interrupted> BlockTable::interrupt(std::uint32_t base_
     writer_.add_exit(partial);
   }
   return Interrupted{known->second, partial.slots, done};
+}
+
+std::uint64_t BlockTable::differing(std::uint32_t id, std::span<const std::uint64_t> slots) const {
+  const Entry& entry = blocks_[exits_[id].block];
+  std::uint64_t count = 0;
+  for (const auto& [slot, derived] : entry.checks) {
+    if (slot < slots.size() && trace::evaluate(entry.block, derived, slots) != slots[slot]) count++;
+  }
+  return count;
 }
 
 std::uint64_t BlockTable::address_of(std::uint32_t id) const { return blocks_[exits_[id].block].block.address; }

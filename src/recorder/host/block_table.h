@@ -21,10 +21,11 @@ struct WireExit {
   std::uint32_t block = 0;                 // index in the table
   std::uint16_t slots = 0;
   std::uint16_t instructions = 0;
-  std::uint16_t sp_slot = wire::kNoSlot;
+  std::uint16_t sp_slot = wire::kNoSlot;  // rsp after the exit is this slot + sp_offset
   trace::ExitKind kind = trace::ExitKind::kNext;
   bool main_program = true;
   bool known = false;
+  std::uint64_t sp_offset = 0;
 
   static constexpr std::uint32_t kUnassigned = 0xffffffff;
 };
@@ -53,6 +54,9 @@ class BlockTable {
   };
   std::optional<Interrupted> interrupt(std::uint32_t base_exit, std::uint64_t address);
 
+  /// In a verified recording: how many derived values of this execution differ from the slots stored for them.
+  std::uint64_t differing(std::uint32_t id, std::span<const std::uint64_t> slots) const;
+
   std::uint64_t end_of(std::uint32_t id) const;  // address behind the exit's block
   std::uint64_t address_of(std::uint32_t id) const;
   /// The bytes that could not be decoded behind the block, if any.
@@ -63,6 +67,7 @@ class BlockTable {
     trace::Block block;
     std::vector<trace::Exit> exits;  // ids are the trace's once `written`
     std::vector<std::uint8_t> trap_bytes;
+    std::vector<std::pair<std::uint32_t, trace::Value>> checks;  // slot, and how it could have been derived
     std::unordered_map<std::uint16_t, trace::ExitId> interrupted;  // by instructions completed
     bool written = false;
   };

@@ -21,8 +21,9 @@ constexpr auto kForTraces = std::chrono::milliseconds(2000);      // until all k
 constexpr auto kForDirectories = std::chrono::milliseconds(300);  // until all children have shown up
 constexpr auto kBetween = std::chrono::milliseconds(10);
 
+/// PID, or PID.N after an exec.
 bool is_number(const std::string& text) {
-  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return (c >= '0' && c <= '9') || c == '.'; });
 }
 
 std::vector<fs::path> directories_of_children(const fs::path& directory) {

@@ -132,6 +132,7 @@ struct Ingest::State {
   bool done = false;
   bool exec_pending = false;
   std::uint64_t children = 0;
+  std::uint64_t differing = 0;  // derived values that are not what was stored (verified recordings)
   trace::EndInfo end;
   std::optional<int> exit_status;
   std::optional<Undecodable> undecodable;
@@ -195,10 +196,11 @@ struct Ingest::State {
       } else {
         if (thread->library != 0) flush_library();
         if (exit.trace_exit == WireExit::kUnassigned) blocks.assign(id);
+        if (options.verify) differing += blocks.differing(id, {slots, exit.slots});
         emit(exit.trace_exit, exit.instructions, {slots, exit.slots});
       }
     }
-    if (exit.sp_slot != wire::kNoSlot) follow_stack(id, exit, slots[exit.sp_slot]);
+    if (exit.sp_slot != wire::kNoSlot) follow_stack(id, exit, slots[exit.sp_slot] + exit.sp_offset);
     if (exit.kind == ExitKind::kTrap && !blocks.trap_bytes(id).empty()) {
       undecodable = Undecodable{blocks.end_of(id), blocks.trap_bytes(id)};
     }
@@ -471,6 +473,7 @@ trace::EndInfo::Reason Ingest::reason() const { return state_->end.reason; }
 trace::EndInfo Ingest::end_info() const { return state_->end; }
 bool Ingest::scope_entered() const { return state_->entered; }
 bool Ingest::replaced_by_exec() const { return state_->exec_pending; }
+std::uint64_t Ingest::differing() const { return state_->differing; }
 std::uint64_t Ingest::children() const { return state_->children; }
 std::optional<int> Ingest::exit_status() const { return state_->exit_status; }
 const std::optional<Undecodable>& Ingest::undecodable() const { return state_->undecodable; }

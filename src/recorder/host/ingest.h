@@ -50,6 +50,8 @@ class Ingest {
   bool replaced_by_exec() const;
   /// Processes forked off while recording, whether they are followed or not.
   std::uint64_t children() const;
+  /// With --verify-slots: derived values that differ from what was stored. Anything but 0 is a bug of the recorder.
+  std::uint64_t differing() const;
   std::optional<int> exit_status() const;
   const std::optional<Undecodable>& undecodable() const;
   const std::vector<trace::Module>& modules() const;

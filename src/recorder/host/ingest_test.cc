@@ -43,7 +43,7 @@ class Wire {
     description.bytes = instructions;
     wire::DescribedExit leave{};
     leave.instructions = leave.results = leave.slots = instructions;
-    leave.sp_slot = sp_slot;
+    leave.sp = sp_slot == wire::kNoSlot ? wire::kNoValue : wire::make_value(wire::kValueSlot, sp_slot);
     leave.kind = static_cast<std::uint8_t>(kind);
     std::vector<std::uint64_t> payload;
     const auto append = [&](const void* data, std::size_t bytes) {
@@ -54,7 +54,7 @@ class Wire {
     append(&description, sizeof description);
     append(&leave, sizeof leave);
     for (std::uint16_t i = 0; i < instructions; i++) {
-      const wire::DescribedResult result{i, i, static_cast<std::uint8_t>(i % 16), 0, 8, 0};
+      const wire::DescribedResult result{wire::make_value(wire::kValueSlot, i), i, static_cast<std::uint8_t>(i % 16), 8};
       append(&result, sizeof result);
     }
     append(std::vector<std::uint8_t>(instructions, 1).data(), instructions);

@@ -19,6 +19,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "recorder/host/preflight.h"
 #include "recorder/host/ring_reader.h"
 #include "recorder/host/session.h"
 
@@ -90,7 +91,7 @@ void unpack_child_options(const std::string& packed, RecordOptions& options) {
 }
 
 std::vector<std::string> tool_command(const std::string& tool, const RecordOptions& options,
-                                      const InheritedFiles& files) {
+                                      const InheritedFiles& files, const std::string& program) {
   std::vector<std::string> command{tool,
                                    "--tool=loopfold",
                                    "-q",
@@ -104,11 +105,14 @@ std::vector<std::string> tool_command(const std::string& tool, const RecordOptio
                                    fmt::format("--lf-ring-fd={}", files.ring),
                                    fmt::format("--lf-alive-fd={}", files.alive)};
   if (!options.function.empty()) command.push_back("--lf-scope=" + options.function);
+  if (options.verify) command.push_back("--lf-verify=yes");
+  if (options.naive) command.push_back("--lf-naive=yes");
   if (options.keep_preload) command.push_back("--lf-keep-preload=yes");
   if (options.follow_children) {
     command.insert(command.end(), {"--trace-children=yes", "--lf-follow=yes", "--lf-launcher=" + own_path(),
                                    "--lf-out=" + options.out,
-                                   "--lf-child-options=--child-options=" + pack_child_options(options)});
+                                   "--lf-child-options=--child-options=" + pack_child_options(options),
+                                   "--lf-child-program=--program=" + program});
   }
   command.push_back("--");
   return command;
@@ -136,11 +140,13 @@ int launch_for_valgrind(int argc, char** argv) {
     if (argument.empty() || argument[0] != '-') break;
     take(argument, "--lf-out", out);
     take(argument, "--lf-child-options", packed);
+    if (take(argument, "--lf-child-program", ignored)) continue;
     if (take(argument, "--lf-ring-fd", ignored) || take(argument, "--lf-alive-fd", ignored)) continue;
     if (take(argument, "--log-fd", ignored) || take(argument, "--lf-log-fd", ignored)) continue;
     if (argument != "--") command.push_back(argument);
   }
   const std::vector<std::string> program(argv + i, argv + argc);
+  if (!program.empty()) command.push_back("--lf-child-program=--program=" + real_path(program[0]));
   const pid_t target = ::getpid();
   int alive[2] = {-1, -1};
   Result<std::unique_ptr<RingReader>> ring = RingReader::create();
@@ -154,7 +160,7 @@ int launch_for_valgrind(int argc, char** argv) {
       options.out = fmt::format("{}.{}", out, target);
       const std::string prefix = "--child-options=";
       unpack_child_options(packed.rfind(prefix, 0) == 0 ? packed.substr(prefix.size()) : packed, options);
-      ::_exit(serve(**ring, options, program, target));
+      ::_exit(serve(**ring, options, program, "", target));
     }
     if (middle > 0) ::waitpid(middle, nullptr, 0);
     ::close(alive[1]);
@@ -174,6 +180,7 @@ int serve_child(int argc, char** argv) {
   int alive_fd = -1;
   pid_t target = 0;
   RecordOptions options;
+  std::string program;
   for (int i = 2; i < argc; i++) {
     std::string value;
     const std::string argument = argv[i];
@@ -181,6 +188,7 @@ int serve_child(int argc, char** argv) {
     if (take(argument, "--alive-fd", value)) alive_fd = std::atoi(value.c_str());
     if (take(argument, "--target", value)) target = std::atoi(value.c_str());
     if (take(argument, "--out", value)) options.out = value;
+    if (take(argument, "--program", value)) program = value;
     if (take(argument, "--child-options", value)) unpack_child_options(value, options);
   }
   let_go_of_files(ring_fd, alive_fd);
@@ -188,7 +196,7 @@ int serve_child(int argc, char** argv) {
   if (options.scope == Scope::kMain || options.scope == Scope::kFrom) options.scope = Scope::kStart;
   const Result<std::unique_ptr<RingReader>> ring = RingReader::adopt(ring_fd, false);
   if (!ring) return kRecorderFailed;
-  return serve(**ring, options, {}, target);
+  return serve(**ring, options, {}, program, target);
 }
 
 }  // namespace loopfold::recorder

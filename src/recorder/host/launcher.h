@@ -25,8 +25,9 @@ struct InheritedFiles {
 };
 
 /// The recorder's command line up to and including "--": what follows is the program and its arguments.
+/// `program` is the resolved path of the binary that will run.
 std::vector<std::string> tool_command(const std::string& tool, const RecordOptions& options,
-                                      const InheritedFiles& files);
+                                      const InheritedFiles& files, const std::string& program);
 
 /// Options for the recording process of a child (serve-child), as one word.
 std::string pack_child_options(const RecordOptions& options);

@@ -20,7 +20,8 @@ struct RecordOptions {
   std::string function;  // of kFrom and kOnly
   bool no_libs = false;
   bool follow_children = false;
-  bool naive = true;
+  bool naive = false;  // one slot for every address and integer result
+  bool verify = false;   // naive, and every derived value is compared with its slot
   bool keep_preload = false;
   bool quiet = false;
   bool stats = false;

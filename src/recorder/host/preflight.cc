@@ -94,11 +94,19 @@ Preflight check_elf(const std::string& path, const symbols::ElfFile& elf) {
     return refuse(kCannotRun,
                   fmt::format("{}: needs the dynamic linker {}, which is not here", path, elf.interpreter));
   }
+  for (const std::string& library : elf.needed) {
+    for (const char* sanitizer : {"libasan.so", "libtsan.so", "libmsan.so", "libhwasan.so"}) {
+      if (library.rfind(sanitizer, 0) != 0) continue;
+      return refuse(kCannotRun, fmt::format("{}: is built with a sanitizer ({}), which cannot run under Valgrind; "
+                                            "rebuild without -fsanitize",
+                                            path, library));
+    }
+  }
   const std::string split = find_split_dwarf(path, elf);
   if (!split.empty()) {
-    return refuse(kCannotRun, fmt::format("{}: has split DWARF, which Valgrind {} cannot load; rebuild without "
+    return refuse(kCannotRun, fmt::format("{}: has split DWARF, which Valgrind cannot load; rebuild without "
                                           "-gsplit-dwarf, or record a copy made with: objcopy --strip-debug",
-                                          split, "3.19"));
+                                          split));
   }
   return {};
 }

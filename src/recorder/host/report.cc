@@ -20,6 +20,27 @@ std::string plural(std::uint64_t count, const std::string& what) {
   return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
 
+/// The instruction that the bytes start with; its length is not known.
+std::string disassemble_first(const Undecodable& undecodable) {
+  std::string text = "(unknown)";
+  for (std::size_t length = 1; length <= undecodable.bytes.size(); length++) {
+    trace::Block block;
+    block.address = undecodable.address;
+    block.bytes.assign(undecodable.bytes.begin(), undecodable.bytes.begin() + static_cast<std::ptrdiff_t>(length));
+    block.lengths = {static_cast<std::uint8_t>(length)};
+    if (const std::string tried = trace::disassemble(block, 0); tried != "(bad)") text = tried;
+  }
+  return text;
+}
+
+/// As a shell would need it.
+std::string quoted(const std::string& path) {
+  if (path.find_first_of(" \t\n'\"\\$*?[](){}<>|&;~`!#") == std::string::npos) return path;
+  std::string text = "'";
+  for (const char c : path) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return text + "'";
+}
+
 }  // namespace
 
 void print_error(const std::string& message) { fmt::print(stderr, "loopfold: error: {}\n", message); }
@@ -53,7 +74,7 @@ std::string reason_text(trace::EndInfo::Reason reason, const std::optional<Error
     case Reason::kWriteError:
       return "the trace could not be written: " + (write_error ? write_error->message : std::string("unknown reason"));
     case Reason::kRecorderLost: return "the program was killed";
-    case Reason::kExec: return "the program replaced itself by another (exec)";
+    case Reason::kExec: return "the program replaced itself by another (exec); --follow-children records that one too";
   }
   return "";
 }
@@ -83,11 +104,14 @@ void print_summary(const Summary& summary, const RecordOptions& options) {
                            summary.directory));
   }
   const bool failed = !summary.write_error.empty();
-  const std::string stopped = failed ? "; partial" : summary.end.text.empty() ? "" : "; stopped early: " + summary.end.text;
-  fmt::print(stderr, "loopfold: recorded {} instructions of {} in {} ({} in {}){}; next: loopfold trace info{}\n",
-             short_count(summary.end.instructions), summary.program, plural(summary.end.threads, "thread"),
-             short_bytes(summary.bytes), summary.directory, stopped,
-             summary.directory == "loopfold.out" ? "" : " " + summary.directory);
+  const std::string stopped = failed ? "" : summary.end.text.empty() ? "" : "; stopped early: " + summary.end.text;
+  // After a failed write the counts say what ran, not what is on disk.
+  const std::string what = failed ? fmt::format("recorded a part of {}", summary.program)
+                                  : fmt::format("recorded {} instructions of {} in {}",
+                                                short_count(summary.end.instructions), summary.program,
+                                                plural(summary.end.threads, "thread"));
+  fmt::print(stderr, "loopfold: {} ({} in {}){}; next: loopfold trace info{}\n", what, short_bytes(summary.bytes),
+             summary.directory, stopped, summary.directory == "loopfold.out" ? "" : " " + quoted(summary.directory));
   if (!options.stats) return;
   const double per_second = static_cast<double>(summary.end.instructions) / std::max(summary.seconds, 1e-9);
   fmt::print(stderr,
@@ -102,11 +126,7 @@ void print_summary(const Summary& summary, const RecordOptions& options) {
 
 std::string undecodable_text(const std::string& program, const Undecodable& undecodable,
                              const std::vector<trace::Module>& modules) {
-  trace::Block block;
-  block.address = undecodable.address;
-  block.bytes = undecodable.bytes;
-  block.lengths = {static_cast<std::uint8_t>(undecodable.bytes.size())};
-  const std::string text = trace::disassemble(block, 0);
+  const std::string text = disassemble_first(undecodable);
   const std::string where = symbols::Symbolizer(modules).describe(undecodable.address);
   const bool avx512 = !undecodable.bytes.empty() && undecodable.bytes[0] == 0x62;
   if (avx512) {

@@ -189,7 +189,7 @@ int record(const RecordOptions& asked, const std::vector<std::string>& argv) {
   if (!writer) return give_up(writer.error());
   respect_size_limit(**writer, options);
   const ValgrindLog log;
-  Result<Target> target = Target::start(*tool, options, (*ring)->fd(), log.fd(), program.argv);
+  Result<Target> target = Target::start(*tool, options, (*ring)->fd(), log.fd(), program.path, program.argv);
   if (!target) return give_up(target.error());
 
   const Clock::time_point started = Clock::now();
@@ -216,6 +216,11 @@ int record(const RecordOptions& asked, const std::vector<std::string>& argv) {
     print_error(undecodable_text(argv[0], *ingest.undecodable(), ingest.modules()));
     return kCannotRun;
   }
+  if (ingest.differing() != 0) {
+    print_error(fmt::format("internal: {} derived values differ from what was stored; please report this",
+                            ingest.differing()));
+    return kRecorderFailed;
+  }
   Summary summary;
   summary.program = argv[0];
   summary.directory = shown;
@@ -230,13 +235,13 @@ int record(const RecordOptions& asked, const std::vector<std::string>& argv) {
   return status;
 }
 
-int serve(RingReader& ring, const RecordOptions& options, const std::vector<std::string>& argv, pid_t target_pid) {
+int serve(RingReader& ring, const RecordOptions& asked, const std::vector<std::string>& argv,
+          const std::string& program_path, pid_t target_pid) {
   Preflight program;
-  if (!argv.empty()) {
-    program = inspect_program(argv);
-  } else {
-    program.path = real_path(fmt::format("/proc/{}/exe", target_pid));
-  }
+  program.path = program_path;
+  if (!argv.empty()) program = inspect_program(argv);
+  RecordOptions options = asked;
+  for (int n = 1; std::filesystem::exists(options.out); n++) options.out = fmt::format("{}.{}", asked.out, n);
   if (!prepare_output(options.out)) return kRecorderFailed;
   Result<std::unique_ptr<trace::Writer>> writer =
       trace::Writer::create(options.out + "/trace.lft", run_info(options, argv, program, target_pid));

@@ -15,7 +15,10 @@ namespace loopfold::recorder {
 /// and at the end what was recorded.
 int record(const RecordOptions& options, const std::vector<std::string>& argv);
 
-/// The recording process of a child (of a followed fork or exec): reads `ring` until `target` ends. Silent.
-int serve(RingReader& ring, const RecordOptions& options, const std::vector<std::string>& argv, pid_t target);
+/// The recording process of a child: reads `ring` until `target` ends. Silent. After an exec, `argv` is what was run;
+/// after a fork, it is empty and `program` is the binary. The trace goes to options.out, or options.out.1, .2, ... if
+/// the process has left traces there already (it forked and then execs, perhaps more than once).
+int serve(RingReader& ring, const RecordOptions& options, const std::vector<std::string>& argv,
+          const std::string& program, pid_t target);
 
 }  // namespace loopfold::recorder

@@ -66,7 +66,7 @@ Target::~Target() {
 }
 
 Result<Target> Target::start(const std::string& tool, const RecordOptions& options, int ring_fd, int log_fd,
-                             const std::vector<std::string>& argv) {
+                             const std::string& program, const std::vector<std::string>& argv) {
   int alive[2];
   if (::pipe(alive) != 0) return fail(ErrorKind::kEnvironment, fmt::format("pipe: {}", std::strerror(errno)));
   ::fcntl(alive[1], F_SETFD, FD_CLOEXEC);
@@ -81,7 +81,7 @@ Result<Target> Target::start(const std::string& tool, const RecordOptions& optio
     ::close(alive[1]);
     // Duplicates survive exec; the originals do not.
     const InheritedFiles files{::dup(ring_fd), alive[0], ::dup(log_fd)};
-    std::vector<std::string> command = tool_command(tool, options, files);
+    std::vector<std::string> command = tool_command(tool, options, files, program);
     command.insert(command.end(), argv.begin(), argv.end());
     exec_tool(tool, command);
     ::_exit(125);

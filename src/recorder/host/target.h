@@ -14,10 +14,10 @@ namespace loopfold::recorder {
 
 class Target {
  public:
-  /// Forks and execs the recorder on `argv`. Signals sent to this process (not by the terminal, which reaches the
+  /// Forks and execs the recorder on `argv`, whose binary is `program`. Signals sent to this process (not by the terminal, which reaches the
   /// program by itself) are passed on to the program from now on.
   static Result<Target> start(const std::string& tool, const RecordOptions& options, int ring_fd, int log_fd,
-                              const std::vector<std::string>& argv);
+                              const std::string& program, const std::vector<std::string>& argv);
   /// A process that is not a child of this one.
   static Target watch(pid_t pid);
   ~Target();

@@ -9,17 +9,21 @@ namespace {
 
 constexpr UInt kMostInstructions = 128;
 constexpr UInt kMostEntries = 1024;
+constexpr UInt kMostExpressions = 256;  // together with the rest, less than a segment of the ring
 
 constinit wire::Description description = {};
 constinit wire::DescribedExit exits[kMostInstructions + 1] = {};  // [0] is the final exit
 constinit wire::DescribedAccess accesses[kMostEntries] = {};
 constinit wire::DescribedResult results[kMostEntries] = {};
+constinit ULong constants[kMostEntries] = {};
+constinit wire::DescribedExpression expressions[kMostExpressions] = {};
+constinit wire::DescribedCheck checks[kMostEntries] = {};
 constinit UChar lengths[kMostInstructions] = {};
 constinit Addr block_end = 0;
 
 UInt words_for(SizeT bytes) { return static_cast<UInt>((bytes + 7) / 8); }
 
-void fill_exit(wire::DescribedExit& to, trace::ExitKind kind, UInt slots, bool has_target, Addr target, UInt sp_slot) {
+void fill_exit(wire::DescribedExit& to, trace::ExitKind kind, UInt slots, bool has_target, Addr target, UInt sp) {
   to = wire::DescribedExit{};
   to.kind = static_cast<UChar>(kind);
   to.has_target = has_target ? 1 : 0;
@@ -28,7 +32,7 @@ void fill_exit(wire::DescribedExit& to, trace::ExitKind kind, UInt slots, bool h
   to.accesses = description.accesses;
   to.results = description.results;
   to.slots = static_cast<UShort>(slots);
-  to.sp_slot = static_cast<UShort>(sp_slot);
+  to.sp = sp;
 }
 
 ULong* put(ULong* to, const void* from, SizeT bytes) {
@@ -54,37 +58,36 @@ void DescriptionBuilder::instruction(Addr address, UInt length) {
 
 void DescriptionBuilder::ftop(UInt slot) { description.ftop_slot = static_cast<UShort>(slot); }
 
-void DescriptionBuilder::access(UInt slot, UInt size, AccessTraits traits) {
+void DescriptionBuilder::access(UInt address, UInt size, AccessTraits traits) {
   tl_assert(description.accesses < kMostEntries && description.instructions > 0);
   wire::DescribedAccess& to = accesses[description.accesses++];
   to = wire::DescribedAccess{};
   to.instruction = static_cast<UShort>(description.instructions - 1);
-  to.slot = static_cast<UShort>(slot);
+  to.address = address;
   to.size = size;
   to.store = traits.store ? 1 : 0;
   to.guarded = traits.guarded ? 1 : 0;
   to.atomic = traits.atomic ? 1 : 0;
 }
 
-void DescriptionBuilder::result(UInt slot, UInt reg, UInt byte, UInt width) {
+void DescriptionBuilder::result(UInt value, UInt reg, UInt byte, UInt width) {
   tl_assert(description.results < kMostEntries && description.instructions > 0);
   wire::DescribedResult& to = results[description.results++];
   to = wire::DescribedResult{};
   to.instruction = static_cast<UShort>(description.instructions - 1);
-  to.slot = static_cast<UShort>(slot);
+  to.value = value;
   to.reg = static_cast<UChar>(reg);
-  to.byte = static_cast<UChar>(byte);
-  to.width = static_cast<UChar>(width);
+  to.byte_width = static_cast<UChar>(byte << 4 | width);
 }
 
-void DescriptionBuilder::exit(trace::ExitKind kind, UInt slots, bool has_target, Addr target, UInt sp_slot) {
+void DescriptionBuilder::exit(trace::ExitKind kind, UInt slots, bool has_target, Addr target, UInt sp) {
   tl_assert(description.exits <= kMostInstructions);
-  fill_exit(exits[description.exits++], kind, slots, has_target, target, sp_slot);
+  fill_exit(exits[description.exits++], kind, slots, has_target, target, sp);
 }
 
-void DescriptionBuilder::final_exit(trace::ExitKind kind, UInt slots, bool has_target, Addr target, UInt sp_slot,
+void DescriptionBuilder::final_exit(trace::ExitKind kind, UInt slots, bool has_target, Addr target, UInt sp,
                                     bool undecodable) {
-  fill_exit(exits[0], kind, slots, has_target, target, sp_slot);
+  fill_exit(exits[0], kind, slots, has_target, target, sp);
   description.slots = static_cast<UShort>(slots);
   description.bytes = static_cast<UInt>(block_end - description.address);
   if (!undecodable) return;
@@ -94,12 +97,39 @@ void DescriptionBuilder::final_exit(trace::ExitKind kind, UInt slots, bool has_t
   }
 }
 
+void DescriptionBuilder::check(UInt slot, UInt derived) {
+  if (description.checks < kMostEntries) checks[description.checks++] = {slot, derived};
+}
+
+UInt DescriptionBuilder::constant(ULong value) {
+  for (UInt i = 0; i < description.constants; i++) {
+    if (constants[i] == value) return wire::make_value(wire::kValueConstant, i);
+  }
+  if (description.constants == kMostEntries) return wire::kNoValue;
+  constants[description.constants] = value;
+  return wire::make_value(wire::kValueConstant, description.constants++);
+}
+
+UInt DescriptionBuilder::expression(const wire::DescribedExpression& expression) {
+  for (UInt i = 0; i < description.expressions; i++) {
+    if (VG_(memcmp)(&expressions[i], &expression, sizeof expression) == 0) {
+      return wire::make_value(wire::kValueExpression, i);
+    }
+  }
+  if (description.expressions == kMostExpressions) return wire::kNoValue;
+  expressions[description.expressions] = expression;
+  return wire::make_value(wire::kValueExpression, description.expressions++);
+}
+
 void DescriptionBuilder::publish(UInt base_exit) {
   description.base_exit = base_exit;
   const SizeT exit_bytes = description.exits * sizeof exits[0];
   const SizeT access_bytes = description.accesses * sizeof accesses[0];
   const SizeT result_bytes = description.results * sizeof results[0];
-  const UInt words = words_for(sizeof description) + words_for(exit_bytes) + words_for(access_bytes) +
+  const SizeT constant_bytes = description.constants * sizeof constants[0];
+  const SizeT expression_bytes = description.expressions * sizeof expressions[0];
+  const SizeT check_bytes = description.checks * sizeof checks[0];
+  const UInt words = words_for(check_bytes) + words_for(constant_bytes) + words_for(expression_bytes) + words_for(sizeof description) + words_for(exit_bytes) + words_for(access_bytes) +
                      words_for(result_bytes) + words_for(description.instructions) + words_for(description.bytes) +
                      words_for(description.trap_bytes);
   ULong* to = ring_reserve(words);
@@ -107,6 +137,9 @@ void DescriptionBuilder::publish(UInt base_exit) {
   to = put(to, exits, exit_bytes);
   to = put(to, accesses, access_bytes);
   to = put(to, results, result_bytes);
+  to = put(to, constants, constant_bytes);
+  to = put(to, expressions, expression_bytes);
+  to = put(to, checks, check_bytes);
   to = put(to, lengths, description.instructions);
   to = put(to, reinterpret_cast<const void*>(description.address), description.bytes);
   put(to, reinterpret_cast<const void*>(block_end), description.trap_bytes);

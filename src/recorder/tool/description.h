@@ -17,10 +17,18 @@ class DescriptionBuilder {
   void begin(Addr address);
   void instruction(Addr address, UInt length);
   void ftop(UInt slot);
-  void access(UInt slot, UInt size, AccessTraits traits);
-  void result(UInt slot, UInt reg, UInt byte, UInt width);
-  void exit(trace::ExitKind kind, UInt slots, bool has_target, Addr target, UInt sp_slot);
-  void final_exit(trace::ExitKind kind, UInt slots, bool has_target, Addr target, UInt sp_slot, bool undecodable);
+  // Values are as in wire::make_value().
+  void access(UInt address, UInt size, AccessTraits traits);
+  void result(UInt value, UInt reg, UInt byte, UInt width);
+  void exit(trace::ExitKind kind, UInt slots, bool has_target, Addr target, UInt sp);
+  void final_exit(trace::ExitKind kind, UInt slots, bool has_target, Addr target, UInt sp, bool undecodable);
+
+  /// The value in `slot` could have been had as `derived`.
+  void check(UInt slot, UInt derived);
+
+  /// Equal ones are one value. kNoValue if the block has too many.
+  static UInt constant(ULong value);
+  static UInt expression(const wire::DescribedExpression& expression);
 
   /// Appends the description to the ring.
   void publish(UInt base_exit);

@@ -99,12 +99,26 @@ UInt allocator(const HChar* name) {
   return 0;
 }
 
-/// "ns::f(int)" is meant by "ns::f(int)", "ns::f" and, for a plain name, "f".
+/// Is `name`, a demangled function name, meant by the function of --from or --only? `int ns::f<T>(int)` is meant by
+/// itself and by `ns::f<T>(int)`, `ns::f<T>`, `ns::f` and `f`.
 bool names_scope(const HChar* name) {
   if (scope_name == nullptr) return false;
-  if (equal(name, scope_name)) return true;
-  const SizeT length = VG_(strlen)(scope_name);
-  return VG_(strncmp)(name, scope_name, length) == 0 && name[length] == '(';
+  const SizeT wanted = VG_(strlen)(scope_name);
+  const SizeT whole = VG_(strlen)(name);
+  SizeT parameters = whole;  // where "(int)" starts
+  SizeT arguments = whole;   // where "<T>(int)" starts
+  Int depth = 0;
+  for (SizeT i = 0; i < whole && parameters == whole; i++) {
+    if (name[i] == '<' && depth++ == 0) arguments = i;
+    if (name[i] == '>') depth--;
+    if (name[i] == ':' && depth == 0) arguments = whole;  // those were arguments of the enclosing class
+    if (name[i] == '(' && depth == 0 && i > 0) parameters = i;
+  }
+  for (const SizeT end : {whole, parameters, arguments < parameters ? arguments : parameters}) {
+    if (end < wanted || VG_(strncmp)(name + end - wanted, scope_name, wanted) != 0) continue;
+    if (end == wanted || name[end - wanted - 1] == ':' || name[end - wanted - 1] == ' ') return true;
+  }
+  return false;
 }
 
 /// The resolver saves every register it may clobber in an area aligned to 64 bytes: push rbx; mov rbx,rsp; and rsp,-64.

@@ -13,19 +13,27 @@
 // that into a record of what ran. Nothing is called unless the segment is full, a watched function is entered, or a
 // return passes the watch.
 //
-// Slots, in the order of execution: x87 top at entry (if used), every address of a load, store, compare-and-swap or
-// helper with a memory effect, every value put to a general register, and the stack pointer at indirect jumps. An
-// access under a guard stores its address or 0. A gather's masked lanes are loads from the stack pointer behind an ITE
-// on the address: they are recorded as guarded by that ITE's condition.
+// What must be known of an execution, in order: x87 top at entry (if used), every address of a load, store, compare-and-
+// swap or helper with a memory effect, every value put to a general register, and the stack pointer at calls, returns
+// and indirect jumps. Each is a slot of its own with --naive; else what follows from earlier slots of the block is
+// described as an expression instead (linear.h). An access under a guard stores its address or 0. A gather's masked
+// lanes are loads from the stack pointer behind an ITE on the address: they are recorded as guarded by that ITE's
+// condition.
+//
+// A block is cut where another one starts (leaders.h). That is sound because all registers are up to date at each
+// instruction (VexRegUpdAllregsAtEachInsn), whatever the optimiser did with what follows.
 #include "instrument.h"
 
 #include "description.h"
+#include "leaders.h"
+#include "linear.h"
 #include "modules.h"
 
 namespace loopfold::tool {
 
 namespace {
 
+constinit SlotMode mode = SlotMode::kDerived;
 constinit UInt next_exit = wire::kFirstExit;
 constinit UShort* exit_slots = nullptr;  // by exit id; only base exits are filled in
 constinit UInt exit_slots_size = 0;
@@ -59,9 +67,10 @@ class Instrumenter {
   IRSB* run() {
     Int i = copy_preamble();
     if (i == in_->stmts_used) return in_;
-    count(i);
+    const Int end = find_end(i);
+    count(i, end);
     entry(in_->stmts[i]->Ist.IMark.addr);
-    for (; i < in_->stmts_used; i++) statement(in_->stmts[i]);
+    for (; i < end; i++) statement(in_->stmts[i]);
     final_exit();
     description_.publish(base_exit_);
     remember_slots(base_exit_, exits_, slots_);
@@ -124,6 +133,22 @@ class Instrumenter {
     return index;
   }
 
+  /// A value of the block's own as it will be found in the description: derived if possible, else a slot.
+  UInt value(IRExpr* atom) {
+    if (mode == SlotMode::kNaive) return stored(slot(to_word(atom)));
+    const UInt derived = forms_.find(atom);
+    if (derived != wire::kNoValue && mode == SlotMode::kDerived) return derived;
+    const UInt index = slot(to_word(atom));
+    if (derived == wire::kNoValue) {
+      forms_.stored(atom, index);
+    } else {
+      description_.check(index, derived);
+    }
+    return stored(index);
+  }
+
+  static UInt stored(UInt slot) { return wire::make_value(wire::kValueSlot, slot); }
+
   IRExpr* if_else_zero(IRExpr* guard, IRExpr* value) {
     return bind(Ity_I64, IRExpr_ITE(guard, value, constant(0)));
   }
@@ -135,11 +160,41 @@ class Instrumenter {
     return i;
   }
 
+  /// Where this block ends: at the first instruction that is a leader. The block's own branches make leaders, too.
+  Int find_end(Int first) {
+    const Addr start = in_->stmts[first]->Ist.IMark.addr;
+    leader_found(start);
+    Addr end = start;
+    for (Int i = first; i < in_->stmts_used; i++) {
+      const IRStmt* s = in_->stmts[i];
+      if (s->tag == Ist_IMark) end = s->Ist.IMark.addr + s->Ist.IMark.len;
+    }
+    const auto own_target = [&](Addr target) {
+      if (target > start && target < end) leader_known(target);
+    };
+    for (Int i = first; i < in_->stmts_used; i++) {
+      if (in_->stmts[i]->tag == Ist_Exit) own_target(in_->stmts[i]->Ist.Exit.dst->Ico.U64);
+    }
+    if (in_->next->tag == Iex_Const) own_target(in_->next->Iex.Const.con->Ico.U64);
+    for (Int i = first + 1; i < in_->stmts_used; i++) {
+      if (in_->stmts[i]->tag != Ist_IMark) continue;
+      const Addr address = in_->stmts[i]->Ist.IMark.addr;
+      if (is_leader(address)) {
+        out_->next = constant(address);
+        out_->jumpkind = Ijk_Boring;
+        return i;
+      }
+      instruction_inside(address);
+    }
+    return in_->stmts_used;
+  }
+
   /// A first look at the statements: how large the record can get, and what has to be known at entry.
-  void count(Int first) {
+  void count(Int first, Int end) {
+    forms_.begin(static_cast<UInt>(in_->tyenv->types_used), in_->tyenv);
     definitions_ = static_cast<IRExpr**>(
         VG_(calloc)("loopfold.definitions", in_->tyenv->types_used + 1, sizeof(IRExpr*)));
-    for (Int i = first; i < in_->stmts_used; i++) {
+    for (Int i = first; i < end; i++) {
       const IRStmt* s = in_->stmts[i];
       most_words_ += 2;
       if (s->tag == Ist_PutI) uses_x87_ = true;
@@ -188,16 +243,17 @@ class Instrumenter {
         break;
       case Ist_WrTmp:
         if (s->Ist.WrTmp.data->tag == Iex_Load) load(s->Ist.WrTmp.data);
+        forms_.define(s->Ist.WrTmp.tmp, s->Ist.WrTmp.data);
         add(s);
         break;
       case Ist_Store:
-        access(s->Ist.Store.addr, size_of(s->Ist.Store.data), {.store = true});
+        description_.access(value(s->Ist.Store.addr), size_of(s->Ist.Store.data), {.store = true});
         add(s);
         break;
       case Ist_LoadG: guarded_load(s); break;
       case Ist_StoreG: {
         const IRStoreG* store = s->Ist.StoreG.details;
-        access(if_else_zero(store->guard, store->addr), size_of(store->data), {.store = true, .guarded = true});
+        guarded_access(store->guard, store->addr, size_of(store->data), {.store = true, .guarded = true});
         add(s);
         break;
       }
@@ -205,7 +261,10 @@ class Instrumenter {
       case Ist_Dirty: dirty(s); break;
       case Ist_Put:
         add(s);
-        if (is_general_register(s->Ist.Put.offset)) result(s->Ist.Put.offset, s->Ist.Put.data);
+        if (is_general_register(s->Ist.Put.offset)) {
+          result(s->Ist.Put.offset, value(s->Ist.Put.data), size_of(s->Ist.Put.data));
+          forms_.put_register(s->Ist.Put.offset, s->Ist.Put.data);
+        }
         break;
       case Ist_Exit: side_exit(s); break;
       default: add(s); break;
@@ -214,16 +273,24 @@ class Instrumenter {
 
   UInt size_of(IRExpr* data) const { return static_cast<UInt>(sizeofIRType(typeOfIRExpr(out_->tyenv, data))); }
 
-  void access(IRExpr* address, UInt size, AccessTraits traits) { description_.access(slot(address), size, traits); }
+  void guarded_access(IRExpr* guard, IRExpr* address, UInt size, AccessTraits traits) {
+    description_.access(stored(slot(if_else_zero(guard, address))), size, traits);
+  }
+
+  /// What a temporary is, behind plain copies; null if it is not known.
+  const IRExpr* definition_of(const IRExpr* atom) const {
+    while (atom != nullptr && atom->tag == Iex_RdTmp) atom = definitions_[atom->Iex.RdTmp.tmp];
+    return atom;
+  }
 
   void load(const IRExpr* load) {
     IRExpr* address = load->Iex.Load.addr;
     const UInt size = static_cast<UInt>(sizeofIRType(load->Iex.Load.ty));
-    const IRExpr* definition = address->tag == Iex_RdTmp ? definitions_[address->Iex.RdTmp.tmp] : nullptr;
+    const IRExpr* definition = definition_of(address);
     if (gather_ && definition != nullptr && definition->tag == Iex_ITE) {
-      access(if_else_zero(definition->Iex.ITE.cond, definition->Iex.ITE.iftrue), size, {.guarded = true});
+      guarded_access(definition->Iex.ITE.cond, definition->Iex.ITE.iftrue, size, {.guarded = true});
     } else {
-      access(address, size, {});
+      description_.access(value(address), size, {});
     }
   }
 
@@ -232,16 +299,19 @@ class Instrumenter {
     IRType result_type;
     IRType loaded_type;
     typeOfIRLoadGOp(load->cvt, &result_type, &loaded_type);
-    access(if_else_zero(load->guard, load->addr), static_cast<UInt>(sizeofIRType(loaded_type)), {.guarded = true});
+    guarded_access(load->guard, load->addr, static_cast<UInt>(sizeofIRType(loaded_type)), {.guarded = true});
+    forms_.define_opaque(load->dst);
     add(s);
   }
 
   void compare_and_swap(IRStmt* s) {
     const IRCAS* cas = s->Ist.CAS.details;
     const UInt size = size_of(cas->dataLo) * (cas->dataHi != nullptr ? 2 : 1);
-    const UInt index = slot(cas->addr);
-    description_.access(index, size, {.atomic = true});
-    description_.access(index, size, {.store = true, .atomic = true});
+    const UInt address = value(cas->addr);
+    description_.access(address, size, {.atomic = true});
+    description_.access(address, size, {.store = true, .atomic = true});
+    forms_.define_opaque(cas->oldLo);
+    if (cas->oldHi != IRTemp_INVALID) forms_.define_opaque(cas->oldHi);
     add(s);
   }
 
@@ -249,26 +319,35 @@ class Instrumenter {
     const IRDirty* d = s->Ist.Dirty.details;
     const bool always = d->guard->tag == Iex_Const;
     if (d->mFx != Ifx_None) {
-      const UInt index = slot(always ? d->mAddr : if_else_zero(d->guard, d->mAddr));
+      const UInt address = always ? value(d->mAddr) : stored(slot(if_else_zero(d->guard, d->mAddr)));
       const UInt size = static_cast<UInt>(d->mSize);
-      if (d->mFx != Ifx_Write) description_.access(index, size, {.guarded = !always});
-      if (d->mFx != Ifx_Read) description_.access(index, size, {.store = true, .guarded = !always});
+      if (d->mFx != Ifx_Write) description_.access(address, size, {.guarded = !always});
+      if (d->mFx != Ifx_Read) description_.access(address, size, {.store = true, .guarded = !always});
     }
+    if (d->tmp != IRTemp_INVALID) forms_.define_opaque(d->tmp);
     add(s);
     for (Int i = 0; i < d->nFxState; i++) {
       if (d->fxState[i].fx == Ifx_Read || !is_general_register(d->fxState[i].offset)) continue;
+      forms_.forget_register(d->fxState[i].offset, d->fxState[i].size);
       for (Int at = 0; at < d->fxState[i].size; at += 8) {
         const Int offset = d->fxState[i].offset + at;
-        result(offset, bind(Ity_I64, IRExpr_Get(offset, Ity_I64)));
+        result(offset, stored(slot(bind(Ity_I64, IRExpr_Get(offset, Ity_I64)))), 8);
       }
     }
   }
 
-  void result(Int offset, IRExpr* value) {
+  void result(Int offset, UInt value, UInt width) {
     const Int from_rax = offset - static_cast<Int>(offsetof(VexGuestAMD64State, guest_RAX));
-    const UInt index = slot(to_word(value));
-    if (from_rax / 8 == kStackPointer) sp_slot_ = index;
-    description_.result(index, static_cast<UInt>(from_rax / 8), static_cast<UInt>(from_rax % 8), size_of(value));
+    if (from_rax / 8 == kStackPointer) sp_ = width == 8 ? value : UInt{wire::kNoValue};
+    description_.result(value, static_cast<UInt>(from_rax / 8), static_cast<UInt>(from_rax % 8), width);
+  }
+
+  /// The stack pointer when the block is left, as a slot or slot + constant.
+  UInt stack_pointer(IRExpr* sp) {
+    if (mode != SlotMode::kDerived && sp_ != wire::kNoValue) return sp_;
+    const UInt found =
+        mode == SlotMode::kDerived ? forms_.find_register(kStackPointerOffset) : UInt{wire::kNoValue};
+    return found != wire::kNoValue ? found : stored(slot(sp));
   }
 
   void side_exit(IRStmt* s) {
@@ -277,7 +356,7 @@ class Instrumenter {
     add(s);
     exits_++;
     const IRConst* target = s->Ist.Exit.dst;
-    description_.exit(exit_kind(s->Ist.Exit.jk, true), slots_, true, target->Ico.U64, wire::kNoSlot);
+    description_.exit(exit_kind(s->Ist.Exit.jk, true), slots_, true, target->Ico.U64, wire::kNoValue);
   }
 
   void final_exit() {
@@ -285,11 +364,11 @@ class Instrumenter {
     const trace::ExitKind kind = exit_kind(out_->jumpkind, direct);
     const bool moves_stack = kind == trace::ExitKind::kCall || kind == trace::ExitKind::kIndirectCall ||
                              kind == trace::ExitKind::kReturn || kind == trace::ExitKind::kIndirectJump;
-    UInt sp_slot = wire::kNoSlot;
+    UInt sp_value = wire::kNoValue;
     IRExpr* sp = nullptr;
     if (moves_stack) {
-      sp = bind(Ity_I64, IRExpr_Get(offsetof(VexGuestAMD64State, guest_RSP), Ity_I64));
-      sp_slot = sp_slot_ != wire::kNoSlot ? sp_slot_ : slot(sp);
+      sp = bind(Ity_I64, IRExpr_Get(kStackPointerOffset, Ity_I64));
+      sp_value = stack_pointer(sp);
     }
     if (exits_ > 1) add(IRStmt_Store(Iend_LE, cursor_, constant(base_exit_)));
     advance();
@@ -303,7 +382,7 @@ class Instrumenter {
       add(IRStmt_Dirty(helper_call("loopfold_program_entered", reinterpret_cast<void*>(&loopfold_program_entered),
                                    nullptr)));
     }
-    description_.final_exit(kind, slots_, direct, direct ? out_->next->Iex.Const.con->Ico.U64 : 0, sp_slot,
+    description_.final_exit(kind, slots_, direct, direct ? out_->next->Iex.Const.con->Ico.U64 : 0, sp_value,
                             out_->jumpkind == Ijk_NoDecode);
     VG_(free)(definitions_);
     next_exit += exits_;
@@ -330,23 +409,27 @@ class Instrumenter {
   }
 
   static constexpr Int kStackPointer = 4;
+  static constexpr Int kStackPointerOffset = offsetof(VexGuestAMD64State, guest_RSP);
 
   IRSB* in_;
   IRSB* out_;
   IRExpr** definitions_ = nullptr;  // by temporary
   IRExpr* cursor_ = nullptr;        // where this execution's record starts
   DescriptionBuilder description_;
+  LinearForms forms_;
   UInt base_exit_ = 0;
   UInt exits_ = 1;  // the final one
   UInt slots_ = 0;
   UInt most_words_ = 4;
-  UInt sp_slot_ = wire::kNoSlot;  // slot of the last value put to rsp
+  UInt sp_ = wire::kNoValue;  // the last value put to rsp
   bool uses_x87_ = false;
   bool gather_ = false;
   bool program_entry_ = false;
 };
 
 }  // namespace
+
+void instrument_set_mode(SlotMode wanted) { mode = wanted; }
 
 void instrument_init() {
   VexControl& control = VG_(clo_vex_control);

@@ -7,6 +7,13 @@ namespace loopfold::tool {
 
 void instrument_init();
 
+enum class SlotMode {
+  kDerived,   // one slot per independent linear part
+  kNaive,     // one slot for every value
+  kVerified,  // as kNaive, and the description says how each could have been derived
+};
+void instrument_set_mode(SlotMode mode);
+
 /// Ids are given out anew (a forked child starts a trace of its own).
 void instrument_reset();
 

@@ -72,8 +72,10 @@ void leave_client(ThreadId, ULong) { ring_leave_client(slots_of_block); }
 
 void before_syscall(ThreadId tid, UInt number, UWord* arguments, UInt count) {
   act(tid);
-  if (number == __NR_execve && VG_(am_is_valid_for_client)(arguments[0], 1, VKI_PROT_READ)) {
-    append_with_text(wire::kExec, {}, reinterpret_cast<const HChar*>(arguments[0]));
+  if (number == __NR_execve || number == __NR_execveat) {
+    const UWord path = arguments[number == __NR_execve ? 0 : 1];
+    const bool readable = VG_(am_is_valid_for_client)(path, 1, VKI_PROT_READ);
+    append_with_text(wire::kExec, {}, readable ? reinterpret_cast<const HChar*>(path) : "");
   }
   ULong words[7] = {number};
   for (UInt i = 0; i < 6 && i < count; i++) words[1 + i] = arguments[i];
@@ -215,18 +217,30 @@ Bool option(const HChar* argument) {
   if (VG_INT_CLO(argument, "--lf-alive-fd", options.alive_fd)) return True;
   if (VG_INT_CLO(argument, "--lf-log-fd", options.log_fd)) return True;
   if (VG_BOOL_CLO(argument, "--lf-follow", options.follow_children)) return True;
+  if (VG_BOOL_CLO(argument, "--lf-naive", options.naive)) return True;
+  if (VG_BOOL_CLO(argument, "--lf-verify", options.verify)) return True;
   if (VG_BOOL_CLO(argument, "--lf-keep-preload", options.keep_preload)) return True;
   if (VG_STR_CLO(argument, "--lf-scope", options.scope)) return True;
   if (VG_STR_CLO(argument, "--lf-launcher", options.launcher)) return True;
   if (VG_STR_CLO(argument, "--lf-out", options.out)) return True;
   if (VG_STR_CLO(argument, "--lf-child-options", options.child_options)) return True;
+  if (VG_STR_CLO(argument, "--lf-child-program", options.child_program)) return True;
   return False;
 }
 
 void usage() { VG_(printf)("    (started by `loopfold record`; see its --help)\n"); }
 
+/// The process is named after the program, not after the recorder (ps, /proc/self/comm).
+void take_programs_name() {
+  HChar path[4096];
+  VG_(client_fname)(path, sizeof path, True);
+  VG_(prctl)(15 /* PR_SET_NAME */, reinterpret_cast<ULong>(VG_(basename)(path)), 0, 0, 0);
+}
+
 void started() {
+  take_programs_name();
   functions_init(options);
+  instrument_set_mode(options.verify ? SlotMode::kVerified : options.naive ? SlotMode::kNaive : SlotMode::kDerived);
   threads = static_cast<Thread*>(VG_(calloc)("loopfold.threads", VG_N_THREADS, sizeof(Thread)));
   if (options.log_fd >= 0) VG_(close)(options.log_fd);
   if (options.ring_fd < 0) return;

@@ -74,8 +74,8 @@ ULong inheritable(Int fd) { return static_cast<ULong>(sys_call(__NR_fcntl, stati
   format(pid, sizeof pid, "--target=", static_cast<ULong>(target));
   HChar out[4096 + 32];
   VG_(snprintf)(out, sizeof out, "--out=%s.%d", options.out, target);
-  const HChar* arguments[] = {options.launcher,      "serve-child", ring, alive, pid, out,
-                              options.child_options, nullptr};
+  const HChar* arguments[] = {options.launcher,      "serve-child",         ring,   alive, pid, out,
+                              options.child_options, options.child_program, nullptr};
   const HChar* environment[] = {"PATH=/usr/bin:/bin", nullptr};
   sys_call(__NR_execve, reinterpret_cast<ULong>(options.launcher), reinterpret_cast<ULong>(arguments),
            reinterpret_cast<ULong>(environment));
@@ -104,7 +104,7 @@ void restore_environment(ThreadId tid) {
 }
 
 bool record_forked_child(const Options& options) {
-  if (options.launcher == nullptr || options.out == nullptr) return false;
+  if (options.launcher == nullptr || options.out == nullptr || options.child_options == nullptr) return false;
   const Long ring_fd = sys_call(__NR_memfd_create, reinterpret_cast<ULong>("loopfold-ring"), kMemfdCloseOnExec);
   if (ring_fd < 0) return false;
   Int alive[2];

@@ -1,0 +1,129 @@
+// A run that is still growing.
+//
+// Iterations are added one by one. Each is compared with what the columns lead to expect: a slot that fits costs a
+// comparison, a slot of an irregular column a store. A column's stride is known from the second time it is present on;
+// when a value breaks it, the column becomes irregular and the values so far are written out. Nothing is stored for
+// regular columns, so a regular run costs the same memory however long it is.
+//
+// While a run has one path and only regular columns, it can be *locked*: events are then compared one by one, as they
+// come, with the next one expected (step()), and an iteration that fits costs no bookkeeping but one addition per
+// column.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "trace/run.h"
+#include "trace/run_body.h"
+#include "trace/shapes.h"
+
+namespace loopfold::trace {
+
+class LiveRun {
+ public:
+  /// Irregular values that a run may have in all; iterations of a run of several paths. Then it ends and the loop goes
+  /// on in another.
+  static constexpr std::size_t kMaxValues = std::size_t{1} << 18;
+  static constexpr std::uint64_t kMaxMixed = std::uint64_t{1} << 20;
+
+  explicit LiveRun(const Shapes& shapes) : shapes_(shapes) {}
+
+  void clear();
+  /// Adds an iteration. False if the run has become too large for it: it stays as it was and takes no more.
+  bool extend(std::span<const ExitId> exits, const std::uint64_t* slots);
+  /// Adds the iteration that leaves the loop, unless it would make a regular column irregular. The run takes no more.
+  bool finish(std::span<const ExitId> exits, const std::uint64_t* slots);
+
+  std::uint64_t iterations() const { return iterations_; }
+  std::size_t paths() const { return body_.paths(); }
+  bool knows(std::span<const ExitId> exits) const { return find(exits) != kNone; }
+  /// How many exits from the first one on are at positions of the body.
+  std::size_t covered(std::span<const ExitId> exits) { return body_.covered(exits, shapes_); }
+
+  /// The run as it is, without place and time. Valid until the next change.
+  const Run& view();
+
+  // ---- locked ----
+  /// Locks the run at the beginning of an iteration if it can be.
+  bool lock();
+  /// Is this the next event? Then it is taken in.
+  bool step(ExitId exit, const std::uint64_t* slots, std::size_t count) {
+    if (exit != lock_exits_[lock_event_] || count != lock_counts_[lock_event_]) return false;
+    const std::uint64_t* const expected = expected_.data() + lock_slot_;
+    std::uint64_t different = 0;
+    for (std::size_t i = 0; i < count; ++i) different |= slots[i] ^ expected[i];
+    if (different != 0) return false;
+    lock_slot_ += static_cast<std::uint32_t>(count);
+    if (++lock_event_ == lock_length_) advance();
+    return true;
+  }
+  struct Partial {
+    std::span<const ExitId> exits;
+    const std::uint64_t* slots = nullptr;
+  };
+  /// Unlocks the run and gives back the events of the unfinished iteration, valid until the next change.
+  Partial unlock();
+
+ private:
+  static constexpr std::size_t kNone = ~std::size_t{0};
+  enum class State : std::uint8_t { kUnseen, kOnce, kRegular, kIrregular };
+  struct Place {
+    std::uint32_t slot = 0;  // in the path
+    std::uint32_t column = 0;
+  };
+  /// The slots of a path by the state of their columns, as of `version`.
+  struct PathPlan {
+    std::uint64_t version = 0;
+    bool settled = false;  // no column is unseen or seen once only
+    std::vector<Place> regular;
+    std::vector<Place> irregular;
+  };
+
+  std::size_t find(std::span<const ExitId> exits) const;
+  std::size_t add_path(std::span<const ExitId> exits);
+  void take_slowly(std::size_t path, const std::uint64_t* slots);
+  bool second_value(std::uint32_t column, std::uint64_t value);
+  void make_irregular(std::uint32_t column);
+  std::size_t count_breaks(std::size_t path, const std::uint64_t* slots) const;
+  void plan(std::size_t path);
+  void count_iteration(std::size_t path);
+  void advance() {
+    lock_event_ = lock_slot_ = 0;
+    ++iterations_;
+    for (std::size_t i = 0; i < columns_; ++i) expected_[i] += strides_[i];
+  }
+
+  const Shapes& shapes_;
+  RunBody body_;
+  std::uint64_t iterations_ = 0;
+  std::size_t last_path_ = 0;
+  bool mixed_ = false;  // an iteration other than the last takes another path than the first
+  std::vector<std::uint8_t> sequence_;  // if mixed
+  std::array<std::uint64_t, kMaxRunPaths> uses_{};
+  std::array<PathPlan, kMaxRunPaths> plans_;
+  std::uint64_t version_ = 1;  // changes when a column changes its state
+
+  // By column.
+  std::size_t columns_ = 0;
+  std::array<std::uint64_t, kMaxRunColumns> expected_{};  // in the next iteration
+  std::array<std::uint64_t, kMaxRunColumns> strides_{};   // 0 unless regular
+  std::array<std::uint64_t, kMaxRunColumns> seen_{};      // the iteration in which a column of state kOnce was seen
+  std::array<State, kMaxRunColumns> states_{};
+  std::vector<std::vector<std::uint64_t>> values_;
+  std::size_t value_count_ = 0;
+
+  const ExitId* lock_exits_ = nullptr;
+  std::array<std::uint32_t, kMaxPathEvents> lock_counts_{};
+  std::uint32_t lock_length_ = 0;
+  std::uint32_t lock_event_ = 0;
+  std::uint32_t lock_slot_ = 0;
+
+  std::vector<RunPath> view_paths_;
+  std::vector<RunColumn> view_columns_;
+  Run view_;
+};
+
+}  // namespace loopfold::trace

@@ -1,0 +1,96 @@
+// The body of a run: the union of its paths.
+//
+// Paths are added one by one. A position of the body is (block, occurrence in the iteration), so a block that a path
+// visits twice has two positions, and two paths that visit it once share one. Every position has one column for each
+// slot of its longest exit so far; columns are numbered in the order in which they come up. Encoder and decoder add the
+// same paths in the same order, so columns need no description in the file.
+//
+// Finding a block's position is one lookup in an array indexed by block, whose entries are stamped with the number of
+// the body they belong to: clearing is an increment.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "trace/run.h"
+#include "trace/shapes.h"
+#include "trace/types.h"
+
+namespace loopfold::trace {
+
+class RunBody {
+ public:
+  struct Column {
+    BlockId block = 0;
+    std::uint32_t slot = 0;
+    bool control = false;
+  };
+
+  void clear();
+  /// Adds a path. False if the body would become too large; it then stays as it was, and can only be cleared.
+  bool add(std::span<const ExitId> exits, const Shapes& shapes);
+  /// Takes back the last path, which was added since `columns` was the number of columns; then it can only be cleared.
+  void remove_last(std::size_t columns, const Shapes& shapes);
+  /// How many exits from the first one on are at positions of the body.
+  std::size_t covered(std::span<const ExitId> exits, const Shapes& shapes);
+
+  std::size_t paths() const { return paths_.size(); }
+  std::span<const ExitId> exits(std::size_t path) const {
+    return {exits_.data() + paths_[path].first_exit, paths_[path].exits};
+  }
+  /// Of the path's slots in order.
+  std::span<const std::uint32_t> columns(std::size_t path) const {
+    return {path_columns_.data() + paths_[path].first_column, paths_[path].columns};
+  }
+  std::uint64_t instructions(std::size_t path) const { return paths_[path].instructions; }
+  std::span<const Column> columns() const { return columns_; }
+
+ private:
+  static constexpr std::uint32_t kNone = 0xffffffff;
+  struct Path {
+    std::uint32_t first_exit = 0;
+    std::uint32_t exits = 0;
+    std::uint32_t first_column = 0;
+    std::uint32_t columns = 0;
+    std::uint64_t instructions = 0;
+  };
+  struct Position {
+    std::uint32_t next = kNone;  // the block's next occurrence
+    std::uint32_t slots = 0;
+    std::uint32_t first_segment = kNone;
+  };
+  /// Columns of consecutive slots of a position. A position has several if a later path has an exit with more slots.
+  struct Segment {
+    std::uint32_t column = 0;
+    std::uint32_t slots = 0;
+    std::uint32_t next = kNone;
+  };
+  struct Mark {
+    std::uint32_t body = 0;
+    std::uint32_t first = 0;  // position of the first occurrence, if `body` is the current one
+    std::uint32_t walk = 0;
+    std::uint32_t last = 0;  // position of the last occurrence on the current walk
+  };
+
+  Mark& mark(BlockId block, const Shapes& shapes);
+  std::uint32_t position_of(Mark& mark) const;
+  std::uint32_t add_position(Mark& mark);
+  void add_columns(Position& position, BlockId block, std::uint32_t slots);
+  void list_columns(const Position& position, std::uint32_t slots);
+  void begin_walk();
+  void mark_control(std::size_t path, const Shapes& shapes);
+
+  std::vector<Mark> marks_;  // by block
+  std::uint32_t body_ = 0;
+  std::uint32_t walk_ = 0;
+  std::vector<Path> paths_;
+  std::vector<ExitId> exits_;
+  std::vector<std::uint32_t> path_columns_;
+  std::vector<Position> positions_;
+  std::vector<Segment> segments_;
+  std::vector<Column> columns_;
+};
+
+}  // namespace loopfold::trace
