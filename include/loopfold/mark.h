@@ -15,7 +15,7 @@
 
 #if defined(__x86_64__) && defined(__GNUC__)
 
-static inline void loopfold_mark_(unsigned long request, const char* name) {
+static __inline__ __attribute__((always_inline)) void loopfold_mark_(unsigned long request, const char* name) {
   volatile unsigned long arguments[6];
   unsigned long result = 0;
   arguments[0] = request;

@@ -23,8 +23,8 @@ Result<std::string> trace_file(const std::string& directory) {
   if (S_ISREG(info.st_mode)) return directory;
   const std::string file = directory + "/trace.lft";
   if (::stat(file.c_str(), &info) != 0) {
-    return fail(ErrorKind::kBadInput, directory + ": holds no trace.lft; record one with: loopfold record -o " +
-                                          directory + " -- PROG");
+    return fail(ErrorKind::kBadInput,
+                directory + ": holds no trace.lft; record one with: loopfold record -o " + directory + " -- PROG");
   }
   return file;
 }

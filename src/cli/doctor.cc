@@ -216,8 +216,9 @@ Finding check_address_space() {
   rlimit limit{};
   ::getrlimit(RLIMIT_AS, &limit);
   if (limit.rlim_cur == RLIM_INFINITY) return ok("address space", "unlimited");
-  return warning("address space", fmt::format("limited to {}, which may not be enough for the recorder; run: ulimit -v unlimited",
-                                              short_bytes(limit.rlim_cur)));
+  return warning("address space",
+                 fmt::format("limited to {}, which may not be enough for the recorder; run: ulimit -v unlimited",
+                             short_bytes(limit.rlim_cur)));
 }
 
 Finding check_stack() {

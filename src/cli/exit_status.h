@@ -21,10 +21,14 @@ enum ExitStatus : int {
 
 inline ExitStatus status_of(const Error& error) {
   switch (error.kind) {
-    case ErrorKind::kBadInput: return kBadInputFile;
-    case ErrorKind::kEnvironment: return kEnvironment;
-    case ErrorKind::kUsage: return kUsage;
-    case ErrorKind::kInternal: return kInternal;
+    case ErrorKind::kBadInput:
+      return kBadInputFile;
+    case ErrorKind::kEnvironment:
+      return kEnvironment;
+    case ErrorKind::kUsage:
+      return kUsage;
+    case ErrorKind::kInternal:
+      return kInternal;
   }
   return kInternal;
 }

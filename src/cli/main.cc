@@ -3,6 +3,7 @@
 // The same binary is what Valgrind starts in place of a program that a recorded one execs (with --follow-children):
 // then the first argument is --tool=loopfold, and the launcher takes over. `serve-child` is the recording process of a
 // forked child, started by the recorder itself. Neither is for people.
+#include <fcntl.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,6 +21,27 @@ using namespace loopfold::cli;
 
 std::string version_text() {
   return fmt::format("loopfold {} (recorder built on Valgrind {})", kVersion, kValgrindVersion);
+}
+
+/// The `--` that ends a command's own options, if there is one: a program named without it may have its own.
+char** find_dashes(const std::vector<CLI::App*>& apps, char** argv, char** end) {
+  if (end - argv < 2) return end;
+  const auto named = [&](const CLI::App* app) { return app->get_name() == argv[1]; };
+  const auto app = std::find_if(apps.begin(), apps.end(), named);
+  for (char** word = argv + 2; app != apps.end() && word < end; word++) {
+    if (std::strcmp(*word, "--") == 0) return word;
+    if (**word != '-') return end;
+    const CLI::Option* option = (*app)->get_option_no_throw(*word);
+    if (option != nullptr && option->get_items_expected_max() > 0) word++;
+  }
+  return end;
+}
+
+/// Files that this process opens must not take the place of standard ones that were closed.
+void fill_standard_files() {
+  for (int fd = 0; fd < 3; fd++) {
+    if (::fcntl(fd, F_GETFD) == -1) ::open("/dev/null", O_RDWR | O_CLOEXEC);
+  }
 }
 
 int parse_and_run(int argc, char** argv) {
@@ -48,7 +70,7 @@ int parse_and_run(int argc, char** argv) {
     }
   }
   char** const end = argv + argc;
-  char** const dashes = std::find_if(argv, end, [](const char* word) { return std::strcmp(word, "--") == 0; });
+  char** const dashes = find_dashes(apps, argv, end);
   const std::vector<std::string> program(dashes == end ? end : dashes + 1, end);
   try {
     app.parse(static_cast<int>(dashes - argv), argv);
@@ -75,12 +97,14 @@ int parse_and_run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  fill_standard_files();
   try {
     if (argc > 1 && std::strcmp(argv[1], "--tool=loopfold") == 0) return recorder::launch_for_valgrind(argc, argv);
     if (argc > 1 && std::strcmp(argv[1], "serve-child") == 0) return recorder::serve_child(argc, argv);
     return parse_and_run(argc, argv);
   } catch (const std::exception& e) {
     fmt::print(stderr, "loopfold: error: internal: {}; please report this\n", e.what());
-    return kInternal;
+    const bool recording = argc > 1 && std::strcmp(argv[1], "record") == 0;
+    return recording ? int{kRecorderFailed} : int{kInternal};
   }
 }

@@ -32,10 +32,12 @@ class Record : public Command {
     app.add_flag("--no-libs", options_.no_libs, "Only the program's own code; libraries are counted, not recorded");
     app.add_option("--max-instructions", max_instructions_, "Stop recording after N instructions; k, M, G may follow")
         ->type_name("N");
-    app.add_option("--max-trace-size", max_trace_size_, "Stop recording when the trace has SIZE bytes; k, M, G may follow")
+    app.add_option("--max-trace-size", max_trace_size_,
+                   "Stop recording when the trace has SIZE bytes; k, M, G may follow")
         ->type_name("SIZE");
     app.add_flag("--follow-children", options_.follow_children, "Record child processes too, each in DIR.PID");
-    app.add_flag("--naive", options_.naive, "One slot for every address and integer result (slow, large; for comparisons)");
+    app.add_flag("--naive", options_.naive,
+                 "One slot for every address and integer result (slow, large; for comparisons)");
     app.add_flag("-q,--quiet", options_.quiet, "Say nothing unless something goes wrong");
     app.add_flag("--stats", options_.stats, "Show counts and times at the end");
     app.add_flag("--verify-slots", options_.verify, "As --naive, and compare every derived value")->group("");
@@ -71,6 +73,10 @@ class Record : public Command {
     if (!from_.empty()) options_.scope = Scope::kFrom;
     if (!only_.empty()) options_.scope = Scope::kOnly;
     options_.function = from_.empty() ? only_ : from_;
+    if (options_.function == "main") {
+      options_.scope = Scope::kMain;
+      options_.function.clear();
+    }
     options_.naive |= options_.verify;
     options_.given = given();
     return recorder::record(options_, argv);

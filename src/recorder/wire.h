@@ -30,16 +30,16 @@ inline constexpr std::uint64_t kRingBytes = kHeaderBytes + std::uint64_t{kSegmen
 struct RingHeader {
   std::uint64_t magic;
   // Written by the target.
-  alignas(64) std::atomic<std::uint64_t> written;      // everything before this position may be read
-  std::atomic<std::uint32_t> written_segments;         // futex word: counts segment switches
-  std::atomic<std::uint32_t> attached;                 // the target has mapped the ring
-  std::atomic<std::uint32_t> finished;                 // the target has said all it has to say
-  std::atomic<std::uint32_t> target_waits;             // the target sleeps until a segment is free
+  alignas(64) std::atomic<std::uint64_t> written;  // everything before this position may be read
+  std::atomic<std::uint32_t> written_segments;     // futex word: counts segment switches
+  std::atomic<std::uint32_t> attached;             // the target has mapped the ring
+  std::atomic<std::uint32_t> finished;             // the target has said all it has to say
+  std::atomic<std::uint32_t> target_waits;         // the target sleeps until a segment is free
   // Written by the recording process.
-  alignas(64) std::atomic<std::uint64_t> consumed;     // everything before this position may be overwritten
-  std::atomic<std::uint32_t> consumed_segments;        // futex word
-  std::atomic<std::uint32_t> reader_waits;             // the recording process sleeps until a segment is full
-  std::atomic<std::uint32_t> stop;                     // the target shall stop recording and go on
+  alignas(64) std::atomic<std::uint64_t> consumed;  // everything before this position may be overwritten
+  std::atomic<std::uint32_t> consumed_segments;     // futex word
+  std::atomic<std::uint32_t> reader_waits;          // the recording process sleeps until a segment is full
+  std::atomic<std::uint32_t> stop;                  // the target shall stop recording and go on
 };
 static_assert(sizeof(RingHeader) <= kHeaderBytes);
 
@@ -64,7 +64,7 @@ enum Record : std::uint32_t {
   kSignalReturn = 16,   // {number}
   kExec = 17,           // {characters, packed path}
   kFunctionEnter = 18,  // {Function, stack pointer, return address, 3 arguments}
-  kFunctionLeave = 19,  // {Function, result}
+  kFunctionLeave = 19,  // {Function, result, 1 returned | 0 left by an exception, longjmp or pthread_exit}
   kModule = 20,         // {start, size, file offset, characters, packed path}
   kInterrupted = 21,    // {base exit, instruction address, the block's slots}
   kExit = 22,           // {status}: the program ends

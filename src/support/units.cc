@@ -22,7 +22,9 @@ std::string scaled(double value, const std::array<const char*, 5>& names) {
 
 }  // namespace
 
-std::string short_count(std::uint64_t count) { return scaled(static_cast<double>(count), {"", " k", " M", " G", " T"}); }
+std::string short_count(std::uint64_t count) {
+  return scaled(static_cast<double>(count), {"", " k", " M", " G", " T"});
+}
 
 std::string short_bytes(std::uint64_t bytes) {
   return scaled(static_cast<double>(bytes), {" B", " kB", " MB", " GB", " TB"});
@@ -35,14 +37,23 @@ std::optional<std::uint64_t> parse_count(const std::string& text) {
   double unit = 1;
   switch (*rest) {
     case 'k':
-    case 'K': unit = 1e3; break;
+    case 'K':
+      unit = 1e3;
+      break;
     case 'm':
-    case 'M': unit = 1e6; break;
+    case 'M':
+      unit = 1e6;
+      break;
     case 'g':
-    case 'G': unit = 1e9; break;
+    case 'G':
+      unit = 1e9;
+      break;
     case 't':
-    case 'T': unit = 1e12; break;
-    default: break;
+    case 'T':
+      unit = 1e12;
+      break;
+    default:
+      break;
   }
   if (unit != 1) rest++;
   if (*rest == 'B' || *rest == 'b') rest++;

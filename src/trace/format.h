@@ -38,6 +38,10 @@ inline constexpr std::uint64_t kMaxChunkSlots = std::uint64_t{1} << 24;   // slo
 inline constexpr std::uint32_t kMaxThreads = std::uint32_t{1} << 24;
 inline constexpr std::uint32_t kMaxSlots = 0xffff;  // of one event
 
+// What the tables of one chunk of runs may hold: slots of distinct paths and columns of distinct loops.
+inline constexpr std::uint64_t kMaxTableSlots = std::uint64_t{1} << 22;
+inline constexpr std::uint64_t kMaxTableColumns = std::uint64_t{1} << 18;
+
 enum class ChunkType : std::uint16_t {
   kRunInfo = 1,       // JSON; the first chunk, alone in group 0
   kDescriptions = 2,  // modules, blocks, exits, call stacks

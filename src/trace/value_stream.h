@@ -38,34 +38,35 @@ struct StridePredictor {
 
 class ValueWriter {
  public:
-  /// Where the next numbers go; valid until the next reserve(). To go back to a Mark forgets what was written since.
-  struct Mark {
-    std::size_t codes = 0;
-    std::size_t bytes = 0;
+  /// Writes codes and numbers without looking for room. A copy in a local variable stays in registers.
+  struct Pen {
+    std::uint8_t* codes = nullptr;
+    std::uint8_t* bytes = nullptr;
+
+    void code(std::uint8_t code) { *codes++ = code; }
+    void number(std::uint64_t value) {
+      const unsigned size = (static_cast<unsigned>(std::bit_width(value)) + 7) / 8;
+      *codes++ = static_cast<std::uint8_t>(size);
+      std::memcpy(bytes, &value, 8);
+      bytes += size;
+    }
+    void difference(std::uint64_t value) { number(zigzag(value)); }
   };
 
-  /// Makes room for `count` codes and numbers.
-  void reserve(std::size_t count) {
+  /// A pen for up to `count` codes and numbers. What it writes counts when it is given back.
+  Pen take(std::size_t count) {
     if (codes_used_ + count > codes_.size()) [[unlikely]]
       codes_.resize(2 * (codes_used_ + count));
     if (bytes_used_ + 8 * (count + 1) > bytes_.size()) [[unlikely]]
       bytes_.resize(2 * (bytes_used_ + 8 * (count + 1)));
+    return {codes_.data() + codes_used_, bytes_.data() + bytes_used_};
   }
-  void code(std::uint8_t code) { codes_[codes_used_++] = code; }
-  void number(std::uint64_t value) {
-    const unsigned size = (static_cast<unsigned>(std::bit_width(value)) + 7) / 8;
-    codes_[codes_used_++] = static_cast<std::uint8_t>(size);
-    std::memcpy(bytes_.data() + bytes_used_, &value, 8);
-    bytes_used_ += size;
+  void give_back(const Pen& pen) {
+    codes_used_ = static_cast<std::size_t>(pen.codes - codes_.data());
+    bytes_used_ = static_cast<std::size_t>(pen.bytes - bytes_.data());
   }
-  void difference(std::uint64_t value) { number(zigzag(value)); }
 
-  Mark mark() const { return {codes_used_, bytes_used_}; }
-  void back_to(Mark mark) {
-    codes_used_ = mark.codes;
-    bytes_used_ = mark.bytes;
-  }
-  void clear() { back_to({}); }
+  void clear() { codes_used_ = bytes_used_ = 0; }
   bool empty() const { return codes_used_ == 0; }
   std::size_t codes() const { return codes_used_; }
   std::size_t size() const { return codes_used_ / 2 + bytes_used_; }
@@ -136,7 +137,7 @@ class ValueReader {
     std::uint64_t value = 0;
     std::memcpy(&value, at_, 8);
     ok_ &= size <= 8;
-    at_ += size & 15 & (size <= 8 ? ~std::size_t{0} : 0);
+    at_ += size <= 8 ? size : 0;
     return value & kMasks[size];
   }
 

@@ -1,7 +1,9 @@
-// The description's own bytes, without the ids that Valgrind's translation order decides, are the canonical key: two
-// translations are the same block exactly if nothing about them differs. Trace ids are given at the first recorded
+// The description's own bytes, without the ids that Valgrind's translation order decides, hashed to 128 bits, are the
+// canonical key: two translations are the same block if nothing about them differs. Trace ids are given at the first recorded
 // execution, so that the code before main costs nothing.
 #include "recorder/host/block_table.h"
+
+#include <xxhash.h>
 
 #include <algorithm>
 #include <cstring>
@@ -38,10 +40,14 @@ Value slot_value(std::uint16_t slot) { return slot == wire::kNoSlot ? Value{} : 
 Value to_value(std::uint32_t value, const std::vector<std::uint64_t>& constants) {
   const std::uint32_t index = wire::value_index(value);
   switch (wire::value_kind(value)) {
-    case wire::kValueSlot: return Value::slot(index);
-    case wire::kValueExpression: return Value::expression(index);
-    case wire::kValueConstant: return index < constants.size() ? Value::constant(constants[index]) : Value{};
-    case wire::kValueNone: break;
+    case wire::kValueSlot:
+      return Value::slot(index);
+    case wire::kValueExpression:
+      return Value::expression(index);
+    case wire::kValueConstant:
+      return index < constants.size() ? Value::constant(constants[index]) : Value{};
+    case wire::kValueNone:
+      break;
   }
   return {};
 }
@@ -111,11 +117,13 @@ void set_stack_pointer(WireExit& exit, const trace::Block& block, const Value& v
   }
 }
 
-std::string key_of(std::span<const std::uint64_t> words, wire::Description description) {
-  std::string key(reinterpret_cast<const char*>(words.data()), words.size_bytes());
+/// A 128-bit hash of everything in the description but its exit ids.
+std::pair<std::uint64_t, std::uint64_t> key_of(std::span<const std::uint64_t> words, wire::Description description) {
   description.base_exit = 0;
-  std::memcpy(key.data(), &description, sizeof description);
-  return key;
+  const std::size_t head = sizeof description / 8;
+  const XXH128_hash_t rest = XXH3_128bits(words.data() + head, 8 * (words.size() - head));
+  const XXH128_hash_t all = XXH3_128bits_withSeed(&description, sizeof description, rest.low64);
+  return {all.low64, all.high64 ^ rest.high64};
 }
 
 }  // namespace
@@ -138,8 +146,7 @@ bool BlockTable::describe(std::span<const std::uint64_t> words, bool main_progra
     entry.block.bytes.resize(std::min<std::uint32_t>(description.bytes, wire::kSegmentBytes));
     entry.trap_bytes.resize(std::min<std::uint32_t>(description.trap_bytes, 64));
     const bool whole = reader.read(exits.data(), exits.size()) && reader.read(accesses.data(), accesses.size()) &&
-                       reader.read(results.data(), results.size()) &&
-                       reader.read(constants.data(), constants.size()) &&
+                       reader.read(results.data(), results.size()) && reader.read(constants.data(), constants.size()) &&
                        reader.read(expressions.data(), expressions.size()) &&
                        reader.read(checks.data(), checks.size()) &&
                        reader.read(entry.block.lengths.data(), entry.block.lengths.size()) &&

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -67,17 +67,17 @@ class BlockTable {
     trace::Block block;
     std::vector<trace::Exit> exits;  // ids are the trace's once `written`
     std::vector<std::uint8_t> trap_bytes;
-    std::vector<std::pair<std::uint32_t, trace::Value>> checks;  // slot, and how it could have been derived
+    std::vector<std::pair<std::uint32_t, trace::Value>> checks;    // slot, and how it could have been derived
     std::unordered_map<std::uint16_t, trace::ExitId> interrupted;  // by instructions completed
     bool written = false;
   };
   Entry& write(std::uint32_t block);
 
   trace::Writer& writer_;
-  std::vector<WireExit> exits_;                             // by wire id
-  std::vector<std::uint32_t> first_exit_of_;                // unused ids stay unknown
+  std::vector<WireExit> exits_;               // by wire id
+  std::vector<std::uint32_t> first_exit_of_;  // unused ids stay unknown
   std::vector<Entry> blocks_;
-  std::unordered_map<std::string, std::uint32_t> canonical_;  // description without its exit ids -> index in blocks_
+  std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint32_t> canonical_;  // key_of() -> index in blocks_
   trace::BlockId next_block_ = 0;
   trace::ExitId next_exit_ = 0;
 };

@@ -23,7 +23,8 @@ constexpr auto kBetween = std::chrono::milliseconds(10);
 
 /// PID, or PID.N after an exec.
 bool is_number(const std::string& text) {
-  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return (c >= '0' && c <= '9') || c == '.'; });
+  return !text.empty() &&
+         std::all_of(text.begin(), text.end(), [](char c) { return (c >= '0' && c <= '9') || c == '.'; });
 }
 
 std::vector<fs::path> directories_of_children(const fs::path& directory) {

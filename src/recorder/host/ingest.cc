@@ -105,7 +105,9 @@ trace::Allocation allocation(std::uint32_t function, const std::uint64_t (&a)[3]
       allocation.size = a[0];
       allocation.alignment = function == wire::kFunctionNewAligned ? a[1] : 0;
       break;
-    default: allocation.size = a[0]; break;
+    default:
+      allocation.size = a[0];
+      break;
   }
   return allocation;
 }
@@ -251,9 +253,10 @@ struct Ingest::State {
   }
 
   void function_left(std::span<const std::uint64_t> w) {
-    if (w.size() < 2) return;
+    if (w.size() < 3) return;
     const auto function = static_cast<std::uint32_t>(w[0]);
     if (function == wire::kFunctionMain) {
+      if (w[2] == 0) return;  // pthread_exit in main: the other threads go on
       if (options.scope == Scope::kMain || options.scope == Scope::kFrom) switch_recording(false);
     } else if (function == wire::kFunctionScope) {
       if (scope_depth > 0) scope_depth--;
@@ -313,8 +316,8 @@ struct Ingest::State {
       exec_pending = false;
       const auto result = static_cast<std::int64_t>(w[1]);
       if (recording) side(trace::SyscallReturn{static_cast<std::uint32_t>(w[0]), result});
-      const bool forks = w[0] == kSysFork || w[0] == kSysVfork ||
-                         (w[0] == kSysClone && (thread->clone_flags & kCloneThread) == 0);
+      const bool forks =
+          w[0] == kSysFork || w[0] == kSysVfork || (w[0] == kSysClone && (thread->clone_flags & kCloneThread) == 0);
       if (forks && result > 0) {
         children++;
         side(trace::Fork{w[1]});
@@ -325,7 +328,7 @@ struct Ingest::State {
   void kernel_access(std::uint32_t id, std::span<const std::uint64_t> w) {
     if (w.size() < 3 || !recording) return;
     using Cause = trace::KernelAccess::Cause;
-    const Cause cause = w[2] == wire::kCauseSyscall ? Cause::kSyscall
+    const Cause cause = w[2] == wire::kCauseSyscall  ? Cause::kSyscall
                         : w[2] == wire::kCauseSignal ? Cause::kSignal
                                                      : Cause::kOther;
     side(trace::KernelAccess{id == wire::kKernelWrite, cause, w[0], w[1]});
@@ -375,16 +378,24 @@ struct Ingest::State {
           side(trace::Recording{true});
         }
         break;
-      case wire::kThreadEnd: side(trace::ThreadEnd{}); break;
+      case wire::kThreadEnd:
+        side(trace::ThreadEnd{});
+        break;
       case wire::kSyscallEnter:
-      case wire::kSyscallReturn: syscall(id, w); break;
+      case wire::kSyscallReturn:
+        syscall(id, w);
+        break;
       case wire::kKernelRead:
-      case wire::kKernelWrite: kernel_access(id, w); break;
+      case wire::kKernelWrite:
+        kernel_access(id, w);
+        break;
       case wire::kMap:
       case wire::kUnmap:
       case wire::kRemap:
       case wire::kProtect:
-      case wire::kBreak: mapping(id, w); break;
+      case wire::kBreak:
+        mapping(id, w);
+        break;
       case wire::kMark:
         if (w.size() >= 2) side(trace::Mark{w[0] != 0, unpack(w.subspan(2), w[1])});
         break;
@@ -403,13 +414,20 @@ struct Ingest::State {
         exec_pending = true;
         side(trace::Exec{unpack(w.subspan(1), w[0])});
         break;
-      case wire::kFunctionEnter: function_entered(w); break;
-      case wire::kFunctionLeave: function_left(w); break;
-      case wire::kInterrupted: interrupted(w); break;
+      case wire::kFunctionEnter:
+        function_entered(w);
+        break;
+      case wire::kFunctionLeave:
+        function_left(w);
+        break;
+      case wire::kInterrupted:
+        interrupted(w);
+        break;
       case wire::kExit:
         if (!w.empty()) exit_status = static_cast<int>(w[0]);
         break;
-      default: break;
+      default:
+        break;
     }
   }
 
@@ -467,6 +485,8 @@ void Ingest::consume_tail(std::span<const std::uint64_t> words) {
   }
   if (last > 0) consume(words.first(last));
 }
+
+void Ingest::give_up() { state_->stop(trace::EndInfo::Reason::kRecorderLost); }
 
 bool Ingest::done() const { return state_->done; }
 trace::EndInfo::Reason Ingest::reason() const { return state_->end.reason; }

@@ -41,6 +41,9 @@ class Ingest {
   /// have been finished.
   void consume_tail(std::span<const std::uint64_t> words);
 
+  /// The stream makes no sense: nothing more is read.
+  void give_up();
+
   /// A limit was reached or the writer failed: nothing more will be recorded.
   bool done() const;
   trace::EndInfo::Reason reason() const;

@@ -54,7 +54,8 @@ class Wire {
     append(&description, sizeof description);
     append(&leave, sizeof leave);
     for (std::uint16_t i = 0; i < instructions; i++) {
-      const wire::DescribedResult result{wire::make_value(wire::kValueSlot, i), i, static_cast<std::uint8_t>(i % 16), 8};
+      const wire::DescribedResult result{wire::make_value(wire::kValueSlot, i), i, static_cast<std::uint8_t>(i % 16),
+                                         8};
       append(&result, sizeof result);
     }
     append(std::vector<std::uint8_t>(instructions, 1).data(), instructions);
@@ -70,7 +71,9 @@ class Wire {
   void enter(std::uint32_t function, std::uint64_t a = 0, std::uint64_t b = 0, std::uint64_t c = 0) {
     record(wire::kFunctionEnter, {function, 0x1000, 0x400000, a, b, c});
   }
-  void leave(std::uint32_t function, std::uint64_t result = 0) { record(wire::kFunctionLeave, {function, result}); }
+  void leave(std::uint32_t function, std::uint64_t result = 0) {
+    record(wire::kFunctionLeave, {function, result, 1});
+  }
 };
 
 struct Outcome {
@@ -333,7 +336,8 @@ TEST_F(IngestTest, nonsense_makes_no_progress_and_no_crash) {
   EXPECT_EQ(ingest.consume(unknown_exit).words, 0u);
   const std::vector<std::uint64_t> too_long{wire::kMark | std::uint64_t{100} << 32, 1};
   EXPECT_EQ(ingest.consume(too_long).words, 0u);
-  const std::vector<std::uint64_t> short_describe{wire::kDescribe | std::uint64_t{4} << 32, 0x1000, kA | 3ull << 32, 0, 9};
+  const std::vector<std::uint64_t> short_describe{wire::kDescribe | std::uint64_t{4} << 32, 0x1000, kA | 3ull << 32, 0,
+                                                  9};
   EXPECT_EQ(ingest.consume(short_describe).words, 5u);
   const std::vector<std::uint64_t> run{kA};
   EXPECT_EQ(ingest.consume(run).words, 0u);

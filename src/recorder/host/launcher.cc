@@ -44,10 +44,11 @@ bool take(const std::string& argument, const std::string& name, std::string& val
 void let_go_of_files(int keep_ring, int keep_alive) {
   const int null = ::open("/dev/null", O_RDWR);
   for (int fd = 0; fd < 3; fd++) ::dup2(null, fd);
-  const int last = static_cast<int>(::sysconf(_SC_OPEN_MAX));
-  for (int fd = 3; fd < std::min(last, 65536); fd++) {
-    if (fd != keep_ring && fd != keep_alive) ::close(fd);
-  }
+  const unsigned low = static_cast<unsigned>(std::min(keep_ring, keep_alive));
+  const unsigned high = static_cast<unsigned>(std::max(keep_ring, keep_alive));
+  if (low > 3) ::close_range(3, low - 1, 0);
+  if (high > low + 1) ::close_range(low + 1, high - 1, 0);
+  ::close_range(high + 1, ~0U, 0);
 }
 
 }  // namespace
@@ -109,10 +110,10 @@ std::vector<std::string> tool_command(const std::string& tool, const RecordOptio
   if (options.naive) command.push_back("--lf-naive=yes");
   if (options.keep_preload) command.push_back("--lf-keep-preload=yes");
   if (options.follow_children) {
-    command.insert(command.end(), {"--trace-children=yes", "--lf-follow=yes", "--lf-launcher=" + own_path(),
-                                   "--lf-out=" + options.out,
-                                   "--lf-child-options=--child-options=" + pack_child_options(options),
-                                   "--lf-child-program=--program=" + program});
+    command.insert(command.end(),
+                   {"--trace-children=yes", "--lf-follow=yes", "--lf-launcher=" + own_path(), "--lf-out=" + options.out,
+                    "--lf-child-options=--child-options=" + pack_child_options(options),
+                    "--lf-child-program=--program=" + program});
   }
   command.push_back("--");
   return command;

@@ -39,7 +39,8 @@ void exec_tool(const std::string& tool, const std::vector<std::string>& command)
 /// main() when Valgrind starts this binary in place of an exec'ed program.
 int launch_for_valgrind(int argc, char** argv);
 
-/// main() of the recording process of a child: `loopfold serve-child --ring-fd=N --alive-fd=N --target=PID --out=DIR …`.
+/// main() of the recording process of a child: `loopfold serve-child --ring-fd=N --alive-fd=N --target=PID --out=DIR
+/// …`.
 int serve_child(int argc, char** argv);
 
 }  // namespace loopfold::recorder

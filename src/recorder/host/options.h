@@ -8,10 +8,10 @@
 namespace loopfold::recorder {
 
 enum class Scope {
-  kMain,      // from main to its return
-  kStart,     // from the first instruction
-  kFrom,      // from the first entry of a function to main's return
-  kOnly,      // while a function is active
+  kMain,   // from main to its return
+  kStart,  // from the first instruction
+  kFrom,   // from the first entry of a function to main's return
+  kOnly,   // while a function is active
 };
 
 struct RecordOptions {
@@ -20,8 +20,8 @@ struct RecordOptions {
   std::string function;  // of kFrom and kOnly
   bool no_libs = false;
   bool follow_children = false;
-  bool naive = false;  // one slot for every address and integer result
-  bool verify = false;   // naive, and every derived value is compared with its slot
+  bool naive = false;   // one slot for every address and integer result
+  bool verify = false;  // naive, and every derived value is compared with its slot
   bool keep_preload = false;
   bool quiet = false;
   bool stats = false;

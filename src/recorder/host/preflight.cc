@@ -65,9 +65,9 @@ Preflight check_executable(const std::string& path) {
   const bool raises = ((info.st_mode & S_ISUID) != 0 && info.st_uid != ::geteuid()) ||
                       ((info.st_mode & S_ISGID) != 0 && info.st_gid != ::getegid() && ::geteuid() != 0);
   if (raises) {
-    return refuse(kCannotRun,
-                  fmt::format("{}: is set-uid or set-gid, and Valgrind cannot run it with raised rights; record a copy",
-                              path));
+    return refuse(
+        kCannotRun,
+        fmt::format("{}: is set-uid or set-gid, and Valgrind cannot run it with raised rights; record a copy", path));
   }
   if (::access(path.c_str(), R_OK) != 0) {
     return refuse(kCannotRun, fmt::format("{}: cannot be read, and Valgrind must read it; chmod +r it", path));
@@ -77,12 +77,13 @@ Preflight check_executable(const std::string& path) {
 
 Preflight check_elf(const std::string& path, const symbols::ElfFile& elf) {
   if (!elf.is_64bit) {
-    return refuse(kCannotRun,
-                  fmt::format("{}: is a 32-bit program; Loopfold records 64-bit x86 programs: rebuild with -m64", path));
+    return refuse(
+        kCannotRun,
+        fmt::format("{}: is a 32-bit program; Loopfold records 64-bit x86 programs: rebuild with -m64", path));
   }
   if (!elf.is_x86_64()) {
-    return refuse(kCannotRun, fmt::format("{}: is not for x86-64 (ELF machine {}); build it for this machine", path,
-                                          elf.machine));
+    return refuse(kCannotRun,
+                  fmt::format("{}: is not for x86-64 (ELF machine {}); build it for this machine", path, elf.machine));
   }
   if (!elf.damage.empty()) {
     return refuse(kCannotRun, fmt::format("{}: is damaged ({}); build it again", path, elf.damage));
@@ -91,8 +92,7 @@ Preflight check_elf(const std::string& path, const symbols::ElfFile& elf) {
     return refuse(kCannotRun, fmt::format("{}: is an ELF file, but not a program; link it first", path));
   }
   if (elf.has_interpreter() && !is_file(elf.interpreter)) {
-    return refuse(kCannotRun,
-                  fmt::format("{}: needs the dynamic linker {}, which is not here", path, elf.interpreter));
+    return refuse(kCannotRun, fmt::format("{}: needs the dynamic linker {}, which is not here", path, elf.interpreter));
   }
   for (const std::string& library : elf.needed) {
     for (const char* sanitizer : {"libasan.so", "libtsan.so", "libmsan.so", "libhwasan.so"}) {

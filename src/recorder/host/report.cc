@@ -68,13 +68,18 @@ void Progress::clear() {
 std::string reason_text(trace::EndInfo::Reason reason, const std::optional<Error>& write_error) {
   using Reason = trace::EndInfo::Reason;
   switch (reason) {
-    case Reason::kProgramEnded: return "";
-    case Reason::kInstructionLimit: return "the limit of --max-instructions was reached";
-    case Reason::kSizeLimit: return "the limit of --max-trace-size was reached";
+    case Reason::kProgramEnded:
+      return "";
+    case Reason::kInstructionLimit:
+      return "the limit of --max-instructions was reached";
+    case Reason::kSizeLimit:
+      return "the limit of --max-trace-size was reached";
     case Reason::kWriteError:
       return "the trace could not be written: " + (write_error ? write_error->message : std::string("unknown reason"));
-    case Reason::kRecorderLost: return "the program was killed";
-    case Reason::kExec: return "the program replaced itself by another (exec); --follow-children records that one too";
+    case Reason::kRecorderLost:
+      return "the program was killed";
+    case Reason::kExec:
+      return "the program replaced itself by another (exec); --follow-children records that one too";
   }
   return "";
 }
@@ -87,9 +92,10 @@ void print_summary(const Summary& summary, const RecordOptions& options) {
     if (options.function.empty()) {
       print_warning("main was not found or not reached, so nothing was recorded; try --from-start");
     } else {
-      print_warning(fmt::format("{} was never entered, so nothing was recorded; is it spelt as in the symbol table "
-                                "(nm -C), and not inlined?",
-                                options.function));
+      print_warning(
+          fmt::format("{} was never entered, so nothing was recorded; is it spelt as in the symbol table "
+                      "(nm -C), and not inlined?",
+                      options.function));
     }
   }
   if (options.quiet) return;
@@ -98,30 +104,33 @@ void print_summary(const Summary& summary, const RecordOptions& options) {
                            plural(summary.children, "child process") + (summary.children == 1 ? " was" : "es were")));
   }
   if (options.follow_children && summary.children > 0) {
-    print_note(fmt::format("{} in {}.PID", summary.children == 1 ? "one more trace, of a child process,"
-                                                                 : fmt::format("{} more traces, of child processes,",
-                                                                               summary.children),
+    print_note(fmt::format("{} in {}.PID",
+                           summary.children == 1 ? "one more trace, of a child process,"
+                                                 : fmt::format("{} more traces, of child processes,", summary.children),
                            summary.directory));
   }
   const bool failed = !summary.write_error.empty();
   const std::string stopped = failed ? "" : summary.end.text.empty() ? "" : "; stopped early: " + summary.end.text;
   // After a failed write the counts say what ran, not what is on disk.
-  const std::string what = failed ? fmt::format("recorded a part of {}", summary.program)
-                                  : fmt::format("recorded {} instructions of {} in {}",
-                                                short_count(summary.end.instructions), summary.program,
-                                                plural(summary.end.threads, "thread"));
+  const std::string what =
+      failed ? fmt::format("recorded a part of {}", summary.program)
+             : fmt::format("recorded {} instructions of {} in {}", short_count(summary.end.instructions),
+                           summary.program, plural(summary.end.threads, "thread"));
   fmt::print(stderr, "loopfold: {} ({} in {}){}; next: loopfold trace info{}\n", what, short_bytes(summary.bytes),
              summary.directory, stopped, summary.directory == "loopfold.out" ? "" : " " + quoted(summary.directory));
   if (!options.stats) return;
   const double per_second = static_cast<double>(summary.end.instructions) / std::max(summary.seconds, 1e-9);
-  fmt::print(stderr,
-             "  time             {:.2f} s, {} instructions/s\n"
-             "  instructions     {} recorded, {} hidden\n"
-             "  events           {} block executions, {} side events\n"
-             "  trace            {} bytes, {:.4f} per instruction\n",
-             summary.seconds, short_count(static_cast<std::uint64_t>(per_second)), summary.end.instructions,
-             summary.end.hidden_instructions, summary.end.events, summary.end.side_events, summary.bytes,
-             static_cast<double>(summary.bytes) / static_cast<double>(std::max<std::uint64_t>(summary.end.instructions, 1)));
+  fmt::print(
+      stderr,
+      "  time             {:.2f} s, {} instructions/s\n"
+      "  CPU time         {:.3f} s in the program, {:.3f} s in the recording process ({} MB)\n"
+      "  instructions     {} recorded, {} hidden\n"
+      "  events           {} block executions, {} side events\n"
+      "  trace            {} bytes, {:.4f} per instruction\n",
+      summary.seconds, short_count(static_cast<std::uint64_t>(per_second)), summary.target_cpu, summary.encoder_cpu,
+      summary.encoder_kilobytes / 1000, summary.end.instructions, summary.end.hidden_instructions, summary.end.events,
+      summary.end.side_events, summary.bytes,
+      static_cast<double>(summary.bytes) / static_cast<double>(std::max<std::uint64_t>(summary.end.instructions, 1)));
 }
 
 std::string undecodable_text(const std::string& program, const Undecodable& undecodable,
@@ -130,9 +139,10 @@ std::string undecodable_text(const std::string& program, const Undecodable& unde
   const std::string where = symbols::Symbolizer(modules).describe(undecodable.address);
   const bool avx512 = !undecodable.bytes.empty() && undecodable.bytes[0] == 0x62;
   if (avx512) {
-    return fmt::format("{}: AVX-512 instruction `{}` at {}: Valgrind cannot run it; rebuild with -mno-avx512f (or "
-                       "-march=haswell)",
-                       program, text, where);
+    return fmt::format(
+        "{}: AVX-512 instruction `{}` at {}: Valgrind cannot run it; rebuild with -mno-avx512f (or "
+        "-march=haswell)",
+        program, text, where);
   }
   return fmt::format("{}: instruction `{}` at {}: Valgrind cannot run it; rebuild for an older processor", program,
                      text, where);

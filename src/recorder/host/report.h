@@ -39,6 +39,9 @@ struct Summary {
   bool scope_entered = false;
   std::uint64_t children = 0;
   double seconds = 0;
+  double target_cpu = 0;   // seconds
+  double encoder_cpu = 0;  // of the recording process
+  long encoder_kilobytes = 0;
 };
 void print_summary(const Summary& summary, const RecordOptions& options);
 

@@ -15,7 +15,8 @@ class RingReader {
  public:
   /// A new ring in anonymous shared memory.
   static Result<std::unique_ptr<RingReader>> create();
-  /// The ring behind a file descriptor inherited from the process that will write it; `initialise` if it is still blank.
+  /// The ring behind a file descriptor inherited from the process that will write it; `initialise` if it is still
+  /// blank.
   static Result<std::unique_ptr<RingReader>> adopt(int fd, bool initialise);
   ~RingReader();
   RingReader(const RingReader&) = delete;

@@ -103,7 +103,7 @@ class Drain {
     for (std::span<const std::uint64_t> words = ring_.available(); !words.empty(); words = ring_.available()) {
       const Ingest::Consumed consumed = ingest_.consume(words);
       ring_.release(consumed.words, consumed.segment_ended);
-      if (consumed.words == 0 && !consumed.segment_ended) return any;
+      if (consumed.words == 0 && !consumed.segment_ended) ingest_.give_up();
       if (ingest_.done()) ring_.request_stop();
       progress_.show(ingest_.end_info().instructions, writer_.bytes_written());
       any = true;
@@ -165,6 +165,7 @@ class ValgrindLog {
 
 int record(const RecordOptions& asked, const std::vector<std::string>& argv) {
   RecordOptions options = asked;
+  const SignalDispositions before = take_over_signals();
   const Preflight program = inspect_program(argv);
   if (program.status != 0) {
     print_error(program.problem);
@@ -189,7 +190,7 @@ int record(const RecordOptions& asked, const std::vector<std::string>& argv) {
   if (!writer) return give_up(writer.error());
   respect_size_limit(**writer, options);
   const ValgrindLog log;
-  Result<Target> target = Target::start(*tool, options, (*ring)->fd(), log.fd(), program.path, program.argv);
+  Result<Target> target = Target::start(*tool, options, (*ring)->fd(), log.fd(), before, program.path, program.argv);
   if (!target) return give_up(target.error());
 
   const Clock::time_point started = Clock::now();
@@ -217,8 +218,8 @@ int record(const RecordOptions& asked, const std::vector<std::string>& argv) {
     return kCannotRun;
   }
   if (ingest.differing() != 0) {
-    print_error(fmt::format("internal: {} derived values differ from what was stored; please report this",
-                            ingest.differing()));
+    print_error(
+        fmt::format("internal: {} derived values differ from what was stored; please report this", ingest.differing()));
     return kRecorderFailed;
   }
   Summary summary;
@@ -231,12 +232,16 @@ int record(const RecordOptions& asked, const std::vector<std::string>& argv) {
   summary.children = ingest.children();
   if (options.follow_children) summary.children = wait_for_children(options.out, ingest.children());
   summary.seconds = std::chrono::duration<double>(Clock::now() - started).count();
+  summary.target_cpu = target->cpu_seconds();
+  summary.encoder_cpu = own_cpu_seconds();
+  summary.encoder_kilobytes = own_peak_kilobytes();
   print_summary(summary, options);
   return status;
 }
 
 int serve(RingReader& ring, const RecordOptions& asked, const std::vector<std::string>& argv,
           const std::string& program_path, pid_t target_pid) {
+  take_over_signals();
   Preflight program;
   program.path = program_path;
   if (!argv.empty()) program = inspect_program(argv);

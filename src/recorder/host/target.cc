@@ -8,7 +8,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
-#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -36,6 +36,13 @@ void forward(int signal, siginfo_t* info, void*) {
   if (info->si_code <= 0 && pid > 0) ::kill(pid, signal);
 }
 
+double seconds_of(const rusage& usage) {
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
+  };
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
 void forward_signals(pid_t pid) {
   forward_to.store(pid);
   struct sigaction action {};
@@ -43,12 +50,33 @@ void forward_signals(pid_t pid) {
   action.sa_flags = SA_SIGINFO | SA_RESTART;
   sigemptyset(&action.sa_mask);
   for (const int signal : kForwarded) ::sigaction(signal, &action, nullptr);
-  // A full disk and a closed pipe are errors to be reported, not reasons to die.
-  ::signal(SIGXFSZ, SIG_IGN);
-  ::signal(SIGPIPE, SIG_IGN);
 }
 
 }  // namespace
+
+SignalDispositions take_over_signals() {
+  SignalDispositions before;
+  struct sigaction ignore {};
+  ignore.sa_handler = SIG_IGN;
+  struct sigaction by_default {};
+  by_default.sa_handler = SIG_DFL;
+  ::sigaction(SIGCHLD, &by_default, &before.child);
+  ::sigaction(SIGXFSZ, &ignore, &before.file_size);
+  ::sigaction(SIGPIPE, &ignore, &before.pipe);
+  return before;
+}
+
+double own_cpu_seconds() {
+  rusage usage{};
+  ::getrusage(RUSAGE_SELF, &usage);
+  return seconds_of(usage);
+}
+
+long own_peak_kilobytes() {
+  rusage usage{};
+  ::getrusage(RUSAGE_SELF, &usage);
+  return usage.ru_maxrss;
+}
 
 Target::Target(pid_t pid, bool is_child, int alive_fd) : pid_(pid), is_child_(is_child), alive_fd_(alive_fd) {}
 
@@ -58,7 +86,8 @@ Target::Target(Target&& other) noexcept
       alive_fd_(std::exchange(other.alive_fd_, -1)),
       pid_fd_(std::exchange(other.pid_fd_, -1)),
       ended_(other.ended_),
-      wait_status_(other.wait_status_) {}
+      wait_status_(other.wait_status_),
+      cpu_seconds_(other.cpu_seconds_) {}
 
 Target::~Target() {
   if (alive_fd_ >= 0) ::close(alive_fd_);
@@ -66,7 +95,7 @@ Target::~Target() {
 }
 
 Result<Target> Target::start(const std::string& tool, const RecordOptions& options, int ring_fd, int log_fd,
-                             const std::string& program, const std::vector<std::string>& argv) {
+                             const SignalDispositions& dispositions, const std::string& program, const std::vector<std::string>& argv) {
   int alive[2];
   if (::pipe(alive) != 0) return fail(ErrorKind::kEnvironment, fmt::format("pipe: {}", std::strerror(errno)));
   ::fcntl(alive[1], F_SETFD, FD_CLOEXEC);
@@ -77,6 +106,9 @@ Result<Target> Target::start(const std::string& tool, const RecordOptions& optio
   ::sigprocmask(SIG_BLOCK, &all, &before);
   const pid_t pid = ::fork();
   if (pid == 0) {
+    ::sigaction(SIGCHLD, &dispositions.child, nullptr);
+    ::sigaction(SIGXFSZ, &dispositions.file_size, nullptr);
+    ::sigaction(SIGPIPE, &dispositions.pipe, nullptr);
     ::sigprocmask(SIG_SETMASK, &before, nullptr);
     ::close(alive[1]);
     // Duplicates survive exec; the originals do not.
@@ -106,8 +138,12 @@ bool Target::ended(bool wait) {
   if (ended_) return true;
   if (is_child_) {
     int status = 0;
-    const pid_t got = ::waitpid(pid_, &status, wait ? 0 : WNOHANG);
-    if (got == pid_) wait_status_ = status;
+    rusage usage{};
+    const pid_t got = ::wait4(pid_, &status, wait ? 0 : WNOHANG, &usage);
+    if (got == pid_) {
+      wait_status_ = status;
+      cpu_seconds_ = seconds_of(usage);
+    }
     ended_ = got == pid_ || (got < 0 && errno == ECHILD);
     return ended_;
   }
@@ -116,6 +152,7 @@ bool Target::ended(bool wait) {
     ended_ = ::poll(&poll, 1, wait ? -1 : 0) > 0;
   } else {
     ended_ = ::kill(pid_, 0) != 0 && errno == ESRCH;
+    if (wait && !ended_) ::usleep(20000);
   }
   return ended_;
 }

@@ -1,5 +1,5 @@
-// A set of code addresses: open addressing, grows, never shrinks. No allocation per look-up, none per insertion but when
-// it doubles.
+// A set of code addresses: open addressing, grows, never shrinks. No allocation per look-up, none per insertion but
+// when it doubles.
 #pragma once
 
 #include "valgrind.h"

@@ -1,6 +1,6 @@
 // One block is described at a time (translation is single-threaded), so the lists live in static arrays: no allocation.
-// Their sizes are the bounds of a superblock: VEX stops at 60 instructions at the most, and no instruction has more than
-// 16 accesses (a 16-lane gather does not exist in AVX2) or 16 results.
+// Their sizes are the bounds of a superblock: VEX stops at 60 instructions at the most, and no instruction has more
+// than 16 accesses (a 16-lane gather does not exist in AVX2) or 16 results.
 #include "description.h"
 
 namespace loopfold::tool {
@@ -91,8 +91,8 @@ void DescriptionBuilder::final_exit(trace::ExitKind kind, UInt slots, bool has_t
   description.slots = static_cast<UShort>(slots);
   description.bytes = static_cast<UInt>(block_end - description.address);
   if (!undecodable) return;
-  while (description.trap_bytes < 15 && VG_(am_is_valid_for_client)(block_end + description.trap_bytes, 1,
-                                                                    VKI_PROT_READ)) {
+  while (description.trap_bytes < 15 &&
+         VG_(am_is_valid_for_client)(block_end + description.trap_bytes, 1, VKI_PROT_READ)) {
     description.trap_bytes++;
   }
 }
@@ -129,7 +129,8 @@ void DescriptionBuilder::publish(UInt base_exit) {
   const SizeT constant_bytes = description.constants * sizeof constants[0];
   const SizeT expression_bytes = description.expressions * sizeof expressions[0];
   const SizeT check_bytes = description.checks * sizeof checks[0];
-  const UInt words = words_for(check_bytes) + words_for(constant_bytes) + words_for(expression_bytes) + words_for(sizeof description) + words_for(exit_bytes) + words_for(access_bytes) +
+  const UInt words = words_for(check_bytes) + words_for(constant_bytes) + words_for(expression_bytes) +
+                     words_for(sizeof description) + words_for(exit_bytes) + words_for(access_bytes) +
                      words_for(result_bytes) + words_for(description.instructions) + words_for(description.bytes) +
                      words_for(description.trap_bytes);
   ULong* to = ring_reserve(words);

@@ -1,8 +1,8 @@
 // Collects what is known about a block while it is instrumented, and sends it off before the block first runs.
 #pragma once
 
-#include "trace/exit_kind.h"
 #include "ring.h"
+#include "trace/exit_kind.h"
 
 namespace loopfold::tool {
 

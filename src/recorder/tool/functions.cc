@@ -13,9 +13,10 @@ namespace {
 
 struct Entered {
   UInt function;
-  ULong watch;           // the stack pointer once it has returned
+  bool pending;          // a handler's mark whose watch depends on where the handler's stack is
+  ULong watch;  // the stack pointer once it has returned
   ULong return_address;
-  ULong out_pointer;     // posix_memalign: where the result is stored
+  ULong out_pointer;  // posix_memalign: where the result is stored
 };
 
 constexpr UInt kMaxEntered = 32;
@@ -100,7 +101,7 @@ UInt allocator(const HChar* name) {
 }
 
 /// Is `name`, a demangled function name, meant by the function of --from or --only? `int ns::f<T>(int)` is meant by
-/// itself and by `ns::f<T>(int)`, `ns::f<T>`, `ns::f` and `f`.
+/// itself and by `ns::f<T>(int)`, `ns::f<T>`, `ns::f` and `f`; `f.constprop.0` and the compiler's other clones by `f`.
 bool names_scope(const HChar* name) {
   if (scope_name == nullptr) return false;
   const SizeT wanted = VG_(strlen)(scope_name);
@@ -114,7 +115,11 @@ bool names_scope(const HChar* name) {
     if (name[i] == ':' && depth == 0) arguments = whole;  // those were arguments of the enclosing class
     if (name[i] == '(' && depth == 0 && i > 0) parameters = i;
   }
-  for (const SizeT end : {whole, parameters, arguments < parameters ? arguments : parameters}) {
+  SizeT clone = whole;  // where ".constprop.0" starts
+  for (SizeT i = 1; i < whole && clone == whole; i++) {
+    if (name[i] == '.' && !starts_with(name + i, ".cold")) clone = i;
+  }
+  for (const SizeT end : {whole, parameters, arguments < parameters ? arguments : parameters, clone}) {
     if (end < wanted || VG_(strncmp)(name + end - wanted, scope_name, wanted) != 0) continue;
     if (end == wanted || name[end - wanted - 1] == ':' || name[end - wanted - 1] == ' ') return true;
   }
@@ -161,6 +166,14 @@ bool inside(const ThreadWatch& thread, UInt function) {
   return false;
 }
 
+/// Handlers that were left by longjmp leave marks that nothing pops.
+void drop_oldest_mark(ThreadWatch& thread) {
+  UInt at = 0;
+  while (at + 1 < thread.depth && thread.entered[at].function != kSignalMark) at++;
+  for (UInt i = at; i + 1 < thread.depth; i++) thread.entered[i] = thread.entered[i + 1];
+  thread.depth--;
+}
+
 ULong top_watch(const ThreadWatch& thread) {
   return thread.depth == 0 ? kNoWatch : thread.entered[thread.depth - 1].watch;
 }
@@ -181,11 +194,7 @@ void functions_init(const Options& options) {
 }
 
 UInt function_at(Addr address) {
-  if (main_known && address == main_address) {
-    const HChar* name = nullptr;
-    const bool named = VG_(get_fnname_if_entry)(VG_(current_DiEpoch)(), address, &name);
-    return named && names_scope(name) ? UInt{wire::kFunctionScope} : UInt{wire::kFunctionMain};
-  }
+  if (main_known && address == main_address) return wire::kFunctionMain;
   const HChar* name = nullptr;
   if (VG_(get_fnname_if_entry)(VG_(current_DiEpoch)(), address, &name)) {
     if (names_scope(name)) return wire::kFunctionScope;
@@ -203,8 +212,8 @@ void watch_thread_start(ThreadId tid) { threads[tid].depth = 0; }
 
 void watch_signal_enter(ThreadId tid, bool alternate_stack) {
   ThreadWatch& thread = threads[tid];
-  if (thread.depth == kMaxEntered) thread.depth = 0;  // handlers left by longjmp, again and again: start afresh
-  thread.entered[thread.depth++] = Entered{kSignalMark, alternate_stack ? kNoWatch : VG_(get_SP)(tid), 0, 0};
+  if (thread.depth == kMaxEntered) drop_oldest_mark(thread);
+  thread.entered[thread.depth++] = Entered{kSignalMark, alternate_stack != False, VG_(get_SP)(tid), 0, 0};
 }
 
 void watch_signal_return(ThreadId tid) {
@@ -215,7 +224,16 @@ void watch_signal_return(ThreadId tid) {
   }
 }
 
-ULong watch_of(ThreadId tid) { return top_watch(threads[tid]); }
+ULong watch_of(ThreadId tid) {
+  ThreadWatch& thread = threads[tid];
+  if (thread.depth > 0 && thread.entered[thread.depth - 1].pending) {
+    // The handler has its stack now. Below the interrupted one, it is as good as the same; above, nothing compares.
+    Entered& mark = thread.entered[thread.depth - 1];
+    mark.pending = false;
+    if (VG_(get_SP)(tid) >= mark.watch) mark.watch = kNoWatch;
+  }
+  return top_watch(thread);
+}
 
 }  // namespace loopfold::tool
 
@@ -231,7 +249,8 @@ void loopfold_program_entered(GuestState* guest) {
 
 void loopfold_function_enter(GuestState* guest, ULong function) {
   ThreadWatch& thread = threads[VG_(get_running_tid)()];
-  if (inside_hidden(thread) || thread.depth + 1 >= kMaxEntered) return;
+  if (inside_hidden(thread)) return;
+  if (thread.depth == kMaxEntered) drop_oldest_mark(thread);
   const bool once = function == wire::kFunctionMain || function == wire::kFunctionScope;
   if (once && inside(thread, static_cast<UInt>(function))) return;
   const ULong sp = guest->real.guest_RSP;
@@ -239,14 +258,10 @@ void loopfold_function_enter(GuestState* guest, ULong function) {
   // The resolver is jumped to with two words pushed on top of the return address of the call being resolved.
   const ULong watch = function == wire::kFunctionResolver ? sp + 16 : sp + 8;
   thread.entered[thread.depth++] =
-      Entered{static_cast<UInt>(function), watch, return_address, guest->real.guest_RDI};
+      Entered{static_cast<UInt>(function), false, watch, return_address, guest->real.guest_RDI};
   guest->watch() = watch;
-  const ULong words[] = {function,
-                         sp,
-                         return_address,
-                         guest->real.guest_RDI,
-                         guest->real.guest_RSI,
-                         guest->real.guest_RDX};
+  const ULong words[] = {
+      function, sp, return_address, guest->real.guest_RDI, guest->real.guest_RSI, guest->real.guest_RDX};
   ring_append_from_client(guest, wire::kFunctionEnter, words);
 }
 
@@ -255,7 +270,8 @@ void loopfold_function_leave(GuestState* guest, ULong target) {
   while (thread.depth > 0 && top_watch(thread) <= guest->real.guest_RSP) {
     const Entered& entered = thread.entered[--thread.depth];
     if (entered.function == kSignalMark) continue;
-    const ULong words[] = {entered.function, result_of(entered, guest, target)};
+    const ULong words[] = {entered.function, result_of(entered, guest, target),
+                           target == entered.return_address ? 1u : 0u};
     ring_append_from_client(guest, wire::kFunctionLeave, words);
   }
   guest->watch() = top_watch(thread);

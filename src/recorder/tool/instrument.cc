@@ -13,12 +13,12 @@
 // that into a record of what ran. Nothing is called unless the segment is full, a watched function is entered, or a
 // return passes the watch.
 //
-// What must be known of an execution, in order: x87 top at entry (if used), every address of a load, store, compare-and-
-// swap or helper with a memory effect, every value put to a general register, and the stack pointer at calls, returns
-// and indirect jumps. Each is a slot of its own with --naive; else what follows from earlier slots of the block is
-// described as an expression instead (linear.h). An access under a guard stores its address or 0. A gather's masked
-// lanes are loads from the stack pointer behind an ITE on the address: they are recorded as guarded by that ITE's
-// condition.
+// What must be known of an execution, in order: x87 top at entry (if used), every address of a load, store,
+// compare-and- swap or helper with a memory effect, every value put to a general register, and the stack pointer at
+// calls, returns and indirect jumps. Each is a slot of its own with --naive; else what follows from earlier slots of
+// the block is described as an expression instead (linear.h). An access under a guard stores its address or 0. A
+// gather's masked lanes are loads from the stack pointer behind an ITE on the address: they are recorded as guarded by
+// that ITE's condition.
 //
 // A block is cut where another one starts (leaders.h). That is sound because all registers are up to date at each
 // instruction (VexRegUpdAllregsAtEachInsn), whatever the optimiser did with what follows.
@@ -35,16 +35,18 @@ namespace {
 
 constinit SlotMode mode = SlotMode::kDerived;
 constinit UInt next_exit = wire::kFirstExit;
-constinit UShort* exit_slots = nullptr;  // by exit id; only base exits are filled in
+constinit UInt* exit_slots = nullptr;  // by exit id: 1 + the block's slots for a base exit, else 0
 constinit UInt exit_slots_size = 0;
 
 void remember_slots(UInt base_exit, UInt exits, UInt slots) {
   if (base_exit + exits > exit_slots_size) {
+    const UInt old_size = exit_slots_size;
     exit_slots_size = 2 * (base_exit + exits) + 4096;
-    exit_slots = static_cast<UShort*>(
-        VG_(realloc)("loopfold.exit_slots", exit_slots, SizeT{exit_slots_size} * sizeof(UShort)));
+    exit_slots =
+        static_cast<UInt*>(VG_(realloc)("loopfold.exit_slots", exit_slots, SizeT{exit_slots_size} * sizeof(UInt)));
+    VG_(memset)(exit_slots + old_size, 0, SizeT{exit_slots_size - old_size} * sizeof(UInt));
   }
-  exit_slots[base_exit] = static_cast<UShort>(slots);
+  exit_slots[base_exit] = slots + 1;
 }
 
 bool is_general_register(Int offset) {
@@ -70,7 +72,10 @@ class Instrumenter {
     const Int end = find_end(i);
     count(i, end);
     entry(in_->stmts[i]->Ist.IMark.addr);
-    for (; i < end; i++) statement(in_->stmts[i]);
+    for (; i < end; i++) {
+      statement(in_->stmts[i]);
+      if (in_->stmts[i]->tag == Ist_Exit && may_fault(i + 1, end)) reopen();
+    }
     final_exit();
     description_.publish(base_exit_);
     remember_slots(base_exit_, exits_, slots_);
@@ -110,18 +115,27 @@ class Instrumenter {
     if (value->tag == Iex_Const) {
       const IRConst* c = value->Iex.Const.con;
       switch (c->tag) {
-        case Ico_U1: return constant(c->Ico.U1);
-        case Ico_U8: return constant(c->Ico.U8);
-        case Ico_U16: return constant(c->Ico.U16);
-        case Ico_U32: return constant(c->Ico.U32);
-        default: return value;
+        case Ico_U1:
+          return constant(c->Ico.U1);
+        case Ico_U8:
+          return constant(c->Ico.U8);
+        case Ico_U16:
+          return constant(c->Ico.U16);
+        case Ico_U32:
+          return constant(c->Ico.U32);
+        default:
+          return value;
       }
     }
     switch (typeOfIRExpr(out_->tyenv, value)) {
-      case Ity_I8: return bind(Ity_I64, IRExpr_Unop(Iop_8Uto64, value));
-      case Ity_I16: return bind(Ity_I64, IRExpr_Unop(Iop_16Uto64, value));
-      case Ity_I32: return bind(Ity_I64, IRExpr_Unop(Iop_32Uto64, value));
-      default: return value;
+      case Ity_I8:
+        return bind(Ity_I64, IRExpr_Unop(Iop_8Uto64, value));
+      case Ity_I16:
+        return bind(Ity_I64, IRExpr_Unop(Iop_16Uto64, value));
+      case Ity_I32:
+        return bind(Ity_I64, IRExpr_Unop(Iop_32Uto64, value));
+      default:
+        return value;
     }
   }
 
@@ -149,9 +163,7 @@ class Instrumenter {
 
   static UInt stored(UInt slot) { return wire::make_value(wire::kValueSlot, slot); }
 
-  IRExpr* if_else_zero(IRExpr* guard, IRExpr* value) {
-    return bind(Ity_I64, IRExpr_ITE(guard, value, constant(0)));
-  }
+  IRExpr* if_else_zero(IRExpr* guard, IRExpr* value) { return bind(Ity_I64, IRExpr_ITE(guard, value, constant(0))); }
 
   // ---- the parts of a block ----
   Int copy_preamble() {
@@ -192,8 +204,8 @@ class Instrumenter {
   /// A first look at the statements: how large the record can get, and what has to be known at entry.
   void count(Int first, Int end) {
     forms_.begin(static_cast<UInt>(in_->tyenv->types_used), in_->tyenv);
-    definitions_ = static_cast<IRExpr**>(
-        VG_(calloc)("loopfold.definitions", in_->tyenv->types_used + 1, sizeof(IRExpr*)));
+    definitions_ =
+        static_cast<IRExpr**>(VG_(calloc)("loopfold.definitions", in_->tyenv->types_used + 1, sizeof(IRExpr*)));
     for (Int i = first; i < end; i++) {
       const IRStmt* s = in_->stmts[i];
       most_words_ += 2;
@@ -250,15 +262,21 @@ class Instrumenter {
         description_.access(value(s->Ist.Store.addr), size_of(s->Ist.Store.data), {.store = true});
         add(s);
         break;
-      case Ist_LoadG: guarded_load(s); break;
+      case Ist_LoadG:
+        guarded_load(s);
+        break;
       case Ist_StoreG: {
         const IRStoreG* store = s->Ist.StoreG.details;
         guarded_access(store->guard, store->addr, size_of(store->data), {.store = true, .guarded = true});
         add(s);
         break;
       }
-      case Ist_CAS: compare_and_swap(s); break;
-      case Ist_Dirty: dirty(s); break;
+      case Ist_CAS:
+        compare_and_swap(s);
+        break;
+      case Ist_Dirty:
+        dirty(s);
+        break;
       case Ist_Put:
         add(s);
         if (is_general_register(s->Ist.Put.offset)) {
@@ -266,8 +284,12 @@ class Instrumenter {
           forms_.put_register(s->Ist.Put.offset, s->Ist.Put.data);
         }
         break;
-      case Ist_Exit: side_exit(s); break;
-      default: add(s); break;
+      case Ist_Exit:
+        side_exit(s);
+        break;
+      default:
+        add(s);
+        break;
     }
   }
 
@@ -345,8 +367,7 @@ class Instrumenter {
   /// The stack pointer when the block is left, as a slot or slot + constant.
   UInt stack_pointer(IRExpr* sp) {
     if (mode != SlotMode::kDerived && sp_ != wire::kNoValue) return sp_;
-    const UInt found =
-        mode == SlotMode::kDerived ? forms_.find_register(kStackPointerOffset) : UInt{wire::kNoValue};
+    const UInt found = mode == SlotMode::kDerived ? forms_.find_register(kStackPointerOffset) : UInt{wire::kNoValue};
     return found != wire::kNoValue ? found : stored(slot(sp));
   }
 
@@ -355,8 +376,29 @@ class Instrumenter {
     advance();
     add(s);
     exits_++;
+    reopened_ = false;
     const IRConst* target = s->Ist.Exit.dst;
     description_.exit(exit_kind(s->Ist.Exit.jk, true), slots_, true, target->Ico.U64, wire::kNoValue);
+  }
+
+  static bool accesses_memory(const IRStmt* s) {
+    return s->tag == Ist_Store || s->tag == Ist_StoreG || s->tag == Ist_LoadG || s->tag == Ist_CAS ||
+           s->tag == Ist_Dirty || (s->tag == Ist_WrTmp && s->Ist.WrTmp.data->tag == Iex_Load);
+  }
+
+  /// Can one of these statements stop the block by a fault? Divisions can, too, so any further instruction counts.
+  bool may_fault(Int first, Int end) const {
+    for (Int i = first; i < end; i++) {
+      if (in_->stmts[i]->tag == Ist_IMark || accesses_memory(in_->stmts[i])) return true;
+    }
+    return false;
+  }
+
+  /// A side exit was not taken: the record is unfinished again, or a fault further on would be taken for that exit.
+  void reopen() {
+    add(IRStmt_Store(Iend_LE, cursor_, constant(base_exit_)));
+    put_shadow(kShadowCursor, cursor_);
+    reopened_ = true;
   }
 
   void final_exit() {
@@ -370,7 +412,7 @@ class Instrumenter {
       sp = bind(Ity_I64, IRExpr_Get(kStackPointerOffset, Ity_I64));
       sp_value = stack_pointer(sp);
     }
-    if (exits_ > 1) add(IRStmt_Store(Iend_LE, cursor_, constant(base_exit_)));
+    if (exits_ > 1 && !reopened_) add(IRStmt_Store(Iend_LE, cursor_, constant(base_exit_)));
     advance();
     if (kind == trace::ExitKind::kReturn || kind == trace::ExitKind::kIndirectJump) {
       IRDirty* leave =
@@ -379,8 +421,8 @@ class Instrumenter {
       add(IRStmt_Dirty(leave));
     }
     if (program_entry_) {
-      add(IRStmt_Dirty(helper_call("loopfold_program_entered", reinterpret_cast<void*>(&loopfold_program_entered),
-                                   nullptr)));
+      add(IRStmt_Dirty(
+          helper_call("loopfold_program_entered", reinterpret_cast<void*>(&loopfold_program_entered), nullptr)));
     }
     description_.final_exit(kind, slots_, direct, direct ? out_->next->Iex.Const.con->Ico.U64 : 0, sp_value,
                             out_->jumpkind == Ijk_NoDecode);
@@ -391,11 +433,16 @@ class Instrumenter {
   static trace::ExitKind exit_kind(IRJumpKind jump, bool direct) {
     using trace::ExitKind;
     switch (jump) {
-      case Ijk_Boring: return direct ? ExitKind::kNext : ExitKind::kIndirectJump;
-      case Ijk_Call: return direct ? ExitKind::kCall : ExitKind::kIndirectCall;
-      case Ijk_Ret: return ExitKind::kReturn;
-      case Ijk_ClientReq: return ExitKind::kClientRequest;
-      case Ijk_Sys_syscall: return ExitKind::kSyscall;
+      case Ijk_Boring:
+        return direct ? ExitKind::kNext : ExitKind::kIndirectJump;
+      case Ijk_Call:
+        return direct ? ExitKind::kCall : ExitKind::kIndirectCall;
+      case Ijk_Ret:
+        return ExitKind::kReturn;
+      case Ijk_ClientReq:
+        return ExitKind::kClientRequest;
+      case Ijk_Sys_syscall:
+        return ExitKind::kSyscall;
       case Ijk_NoDecode:
       case Ijk_SigILL:
       case Ijk_SigTRAP:
@@ -403,8 +450,10 @@ class Instrumenter {
       case Ijk_SigBUS:
       case Ijk_SigFPE:
       case Ijk_SigFPE_IntDiv:
-      case Ijk_SigFPE_IntOvf: return ExitKind::kTrap;
-      default: return ExitKind::kOther;
+      case Ijk_SigFPE_IntOvf:
+        return ExitKind::kTrap;
+      default:
+        return ExitKind::kOther;
     }
   }
 
@@ -422,6 +471,7 @@ class Instrumenter {
   UInt slots_ = 0;
   UInt most_words_ = 4;
   UInt sp_ = wire::kNoValue;  // the last value put to rsp
+  bool reopened_ = false;  // after the last side exit
   bool uses_x87_ = false;
   bool gather_ = false;
   bool program_entry_ = false;
@@ -445,6 +495,10 @@ IRSB* instrument(VgCallbackClosure*, IRSB* in, const VexGuestLayout*, const VexG
   return ring_attached() ? Instrumenter(in).run() : in;
 }
 
-UInt slots_of_block(UInt base_exit) { return base_exit < exit_slots_size ? exit_slots[base_exit] : 0; }
+bool slots_of_block(UInt base_exit, UInt* slots) {
+  if (base_exit >= exit_slots_size || exit_slots[base_exit] == 0) return false;
+  *slots = exit_slots[base_exit] - 1;
+  return true;
+}
 
 }  // namespace loopfold::tool

@@ -21,7 +21,7 @@ void instrument_reset();
 IRSB* instrument(VgCallbackClosure* closure, IRSB* in, const VexGuestLayout* layout, const VexGuestExtents* extents,
                  const VexArchInfo* host, IRType guest_word, IRType host_word);
 
-/// Words that the block with this base exit writes if it runs to its end.
-UInt slots_of_block(UInt base_exit);
+/// Words that the block with this base exit writes if it runs to its end. False if that is not a base exit.
+bool slots_of_block(UInt base_exit, UInt* slots);
 
 }  // namespace loopfold::tool

@@ -25,7 +25,7 @@ struct Form {
 };
 
 struct Root {
-  UChar bits = 64;    // its value is below 2^bits
+  UChar bits = 64;  // its value is below 2^bits
   bool derived = false;
   wire::Extend extend = wire::kExtendNone;  // of `from`, if derived
   Form from;
@@ -51,11 +51,16 @@ ULong mask_of(UInt bits) { return bits >= 64 ? ~ULong{0} : (ULong{1} << bits) - 
 
 UInt bits_of(IRType type) {
   switch (type) {
-    case Ity_I8: return 8;
-    case Ity_I16: return 16;
-    case Ity_I32: return 32;
-    case Ity_I64: return 64;
-    default: return 0;
+    case Ity_I8:
+      return 8;
+    case Ity_I16:
+      return 16;
+    case Ity_I32:
+      return 32;
+    case Ity_I64:
+      return 64;
+    default:
+      return 0;
   }
 }
 
@@ -137,24 +142,35 @@ bool same_terms(const Form& a, const Form& b) {
 
 ULong extended(ULong value, wire::Extend extend) {
   switch (extend) {
-    case wire::kExtendZero8: return static_cast<UChar>(value);
-    case wire::kExtendZero16: return static_cast<UShort>(value);
-    case wire::kExtendZero32: return static_cast<UInt>(value);
-    case wire::kExtendSign8: return static_cast<ULong>(static_cast<Long>(static_cast<signed char>(value)));
-    case wire::kExtendSign16: return static_cast<ULong>(static_cast<Long>(static_cast<Short>(value)));
-    case wire::kExtendSign32: return static_cast<ULong>(static_cast<Long>(static_cast<Int>(value)));
-    default: return value;
+    case wire::kExtendZero8:
+      return static_cast<UChar>(value);
+    case wire::kExtendZero16:
+      return static_cast<UShort>(value);
+    case wire::kExtendZero32:
+      return static_cast<UInt>(value);
+    case wire::kExtendSign8:
+      return static_cast<ULong>(static_cast<Long>(static_cast<signed char>(value)));
+    case wire::kExtendSign16:
+      return static_cast<ULong>(static_cast<Long>(static_cast<Short>(value)));
+    case wire::kExtendSign32:
+      return static_cast<ULong>(static_cast<Long>(static_cast<Int>(value)));
+    default:
+      return value;
   }
 }
 
 wire::Extend zero_extend(UInt bits) {
-  return bits == 8 ? wire::kExtendZero8 : bits == 16 ? wire::kExtendZero16 : bits == 32 ? wire::kExtendZero32
-                                                                                         : wire::kExtendNone;
+  return bits == 8    ? wire::kExtendZero8
+         : bits == 16 ? wire::kExtendZero16
+         : bits == 32 ? wire::kExtendZero32
+                      : wire::kExtendNone;
 }
 
 wire::Extend sign_extend(UInt bits) {
-  return bits == 8 ? wire::kExtendSign8 : bits == 16 ? wire::kExtendSign16 : bits == 32 ? wire::kExtendSign32
-                                                                                         : wire::kExtendNone;
+  return bits == 8    ? wire::kExtendSign8
+         : bits == 16 ? wire::kExtendSign16
+         : bits == 32 ? wire::kExtendSign32
+                      : wire::kExtendNone;
 }
 
 /// Extending `form`, which is one root and nothing else, changes nothing: the root is small enough.
@@ -192,11 +208,16 @@ Form form_of(const IRExpr* atom) {
   if (atom->tag != Iex_Const) return Form{};
   const IRConst* c = atom->Iex.Const.con;
   switch (c->tag) {
-    case Ico_U8: return constant_form(c->Ico.U8, 8);
-    case Ico_U16: return constant_form(c->Ico.U16, 16);
-    case Ico_U32: return constant_form(c->Ico.U32, 32);
-    case Ico_U64: return constant_form(c->Ico.U64, 64);
-    default: return Form{};
+    case Ico_U8:
+      return constant_form(c->Ico.U8, 8);
+    case Ico_U16:
+      return constant_form(c->Ico.U16, 16);
+    case Ico_U32:
+      return constant_form(c->Ico.U32, 32);
+    case Ico_U64:
+      return constant_form(c->Ico.U64, 64);
+    default:
+      return Form{};
   }
 }
 
@@ -207,20 +228,24 @@ Form unary(IROp op, const Form& a, UInt bits) {
     case Iop_64to8:
     case Iop_32to16:
     case Iop_32to8:
-    case Iop_16to8: return narrowed(a, bits);
+    case Iop_16to8:
+      return narrowed(a, bits);
     case Iop_8Uto16:
     case Iop_8Uto32:
     case Iop_8Uto64:
     case Iop_16Uto32:
     case Iop_16Uto64:
-    case Iop_32Uto64: return widened(a, false, bits);
+    case Iop_32Uto64:
+      return widened(a, false, bits);
     case Iop_8Sto16:
     case Iop_8Sto32:
     case Iop_8Sto64:
     case Iop_16Sto32:
     case Iop_16Sto64:
-    case Iop_32Sto64: return widened(a, true, bits);
-    default: return Form{};
+    case Iop_32Sto64:
+      return widened(a, true, bits);
+    default:
+      return Form{};
   }
 }
 
@@ -229,11 +254,13 @@ Form binary(IROp op, const Form& a, const Form& b) {
     case Iop_Add8:
     case Iop_Add16:
     case Iop_Add32:
-    case Iop_Add64: return sum(a, b);
+    case Iop_Add64:
+      return sum(a, b);
     case Iop_Sub8:
     case Iop_Sub16:
     case Iop_Sub32:
-    case Iop_Sub64: return sum(a, scaled(b, ~ULong{0}));
+    case Iop_Sub64:
+      return sum(a, scaled(b, ~ULong{0}));
     case Iop_Mul8:
     case Iop_Mul16:
     case Iop_Mul32:
@@ -247,7 +274,8 @@ Form binary(IROp op, const Form& a, const Form& b) {
     case Iop_Shl64:
       if (a.bits == 0 || b.bits == 0 || b.terms != 0 || b.constant >= a.bits) return Form{};
       return scaled(a, ULong{1} << b.constant);
-    default: return Form{};
+    default:
+      return Form{};
   }
 }
 
@@ -267,11 +295,16 @@ Form read_register(Int offset, UInt bits) {
 Form form_of_definition(const IRExpr* value, UInt bits) {
   switch (value->tag) {
     case Iex_RdTmp:
-    case Iex_Const: return form_of(value);
-    case Iex_Get: return read_register(value->Iex.Get.offset, bits);
-    case Iex_Unop: return unary(value->Iex.Unop.op, form_of(value->Iex.Unop.arg), bits);
-    case Iex_Binop: return binary(value->Iex.Binop.op, form_of(value->Iex.Binop.arg1), form_of(value->Iex.Binop.arg2));
-    default: return Form{};
+    case Iex_Const:
+      return form_of(value);
+    case Iex_Get:
+      return read_register(value->Iex.Get.offset, bits);
+    case Iex_Unop:
+      return unary(value->Iex.Unop.op, form_of(value->Iex.Unop.arg), bits);
+    case Iex_Binop:
+      return binary(value->Iex.Binop.op, form_of(value->Iex.Binop.arg1), form_of(value->Iex.Binop.arg2));
+    default:
+      return Form{};
   }
 }
 

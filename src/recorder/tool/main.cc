@@ -18,6 +18,7 @@ constinit Options options;
 struct Thread {
   UInt number;  // dense, while Valgrind uses its ids again
   UInt parent;
+  bool running;  // its creation may fail before it has run
 };
 constinit Thread* threads = nullptr;  // by Valgrind's id
 constinit UInt thread_count = 0;
@@ -42,20 +43,29 @@ ThreadId current() {
 }
 
 void thread_created(ThreadId parent, ThreadId child) {
-  threads[child].number = thread_count++;
-  threads[child].parent = parent == VG_INVALID_THREADID ? threads[child].number : threads[parent].number;
+  threads[child].parent = parent == VG_INVALID_THREADID ? thread_count : threads[parent].number;
+  threads[child].running = false;
   watch_thread_start(child);
 }
 
 /// Called in the new thread's own context.
 void thread_runs_first(ThreadId tid) {
-  if (tid == 1 && !options.keep_preload) restore_environment(tid);
+  threads[tid].number = thread_count++;
+  threads[tid].running = true;
   act(tid);
   const ULong words[] = {threads[tid].number, threads[tid].parent, static_cast<ULong>(VG_(gettid)())};
   ring_append(wire::kThreadStart, words);
 }
 
+/// The first instruction of a thread is about to run; of the program, if it is the first thread.
+void thread_first_instruction(ThreadId tid) {
+  if (tid == 1 && !options.keep_preload) restore_environment(tid);
+  thread_runs_first(tid);
+}
+
 void thread_ends(ThreadId tid) {
+  if (!threads[tid].running) return;
+  threads[tid].running = false;
   act(tid);
   const ULong words[] = {threads[tid].number};
   ring_append(wire::kThreadEnd, words);
@@ -73,9 +83,7 @@ void leave_client(ThreadId, ULong) { ring_leave_client(slots_of_block); }
 void before_syscall(ThreadId tid, UInt number, UWord* arguments, UInt count) {
   act(tid);
   if (number == __NR_execve || number == __NR_execveat) {
-    const UWord path = arguments[number == __NR_execve ? 0 : 1];
-    const bool readable = VG_(am_is_valid_for_client)(path, 1, VKI_PROT_READ);
-    append_with_text(wire::kExec, {}, readable ? reinterpret_cast<const HChar*>(path) : "");
+    append_client_text(wire::kExec, {}, arguments[number == __NR_execve ? 0 : 1]);
   }
   ULong words[7] = {number};
   for (UInt i = 0; i < 6 && i < count; i++) words[1 + i] = arguments[i];
@@ -108,13 +116,7 @@ void kernel_reads(CorePart part, ThreadId tid, const HChar*, Addr address, SizeT
 }
 
 void kernel_reads_string(CorePart part, ThreadId tid, const HChar*, Addr address) {
-  Addr end = address;
-  while (VG_(am_is_valid_for_client)(end, 1, VKI_PROT_READ)) {
-    const Addr page_end = (end | 4095) + 1;
-    while (end < page_end && *reinterpret_cast<const UChar*>(end) != 0) end++;
-    if (end < page_end) break;
-  }
-  kernel_access(wire::kKernelRead, part, tid, address, end - address + 1);
+  kernel_access(wire::kKernelRead, part, tid, address, readable_length(address) + 1);
 }
 
 void kernel_wrote(CorePart part, ThreadId tid, Addr address, SizeT size) {
@@ -185,10 +187,8 @@ constexpr UWord kMarkEnd = 'L' << 24 | 'F' << 16 | 2;
 Bool client_request(ThreadId tid, UWord* arguments, UWord* result) {
   if (arguments[0] != kMarkBegin && arguments[0] != kMarkEnd) return False;
   act(tid);
-  const auto* name = reinterpret_cast<const HChar*>(arguments[1]);
-  const bool readable = VG_(am_is_valid_for_client)(arguments[1], 1, VKI_PROT_READ);
   const ULong words[] = {arguments[0] == kMarkBegin ? 1u : 0u};
-  append_with_text(wire::kMark, words, readable ? name : "");
+  append_client_text(wire::kMark, words, arguments[1]);
   *result = 0;
   return True;
 }
@@ -196,7 +196,7 @@ Bool client_request(ThreadId tid, UWord* arguments, UWord* result) {
 // ---- processes ----
 
 void forked_child(ThreadId tid) {
-  ring_detach();
+  ring_release();
   ring_drop_translations();
   if (!options.follow_children) return;
   acting = ~0u;
@@ -205,9 +205,7 @@ void forked_child(ThreadId tid) {
   forget_modules(0, ~SizeT{0});
   if (!record_forked_child(options)) return;
   thread_created(VG_INVALID_THREADID, tid);
-  act(tid);
-  const ULong words[] = {0, 0, static_cast<ULong>(VG_(gettid)())};
-  ring_append(wire::kThreadStart, words);
+  thread_runs_first(tid);
 }
 
 // ---- start and end ----
@@ -268,7 +266,7 @@ void init() {
   VG_(needs_client_requests)(client_request);
   VG_(needs_syscall_wrapper)(before_syscall, after_syscall);
   VG_(track_pre_thread_ll_create)(thread_created);
-  VG_(track_pre_thread_first_insn)(thread_runs_first);
+  VG_(track_pre_thread_first_insn)(thread_first_instruction);
   VG_(track_pre_thread_ll_exit)(thread_ends);
   VG_(track_start_client_code)(enter_client);
   VG_(track_stop_client_code)(leave_client);

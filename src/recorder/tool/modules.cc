@@ -29,8 +29,7 @@ bool is_known(Addr address) {
 
 }  // namespace
 
-void append_with_text(UInt id, std::span<const ULong> words, const HChar* text) {
-  SizeT characters = VG_(strlen)(text);
+void append_with_text(UInt id, std::span<const ULong> words, const HChar* text, SizeT characters) {
   if (characters > 4096) characters = 4096;
   const UInt count = static_cast<UInt>(words.size() + 1 + (characters + 7) / 8);
   ULong* to = ring_reserve(count);
@@ -38,6 +37,20 @@ void append_with_text(UInt id, std::span<const ULong> words, const HChar* text) 
   *to++ = characters;
   VG_(memcpy)(to, text, characters);
   ring_commit(id, count);
+}
+
+SizeT readable_length(Addr address) {
+  Addr end = address;
+  while (VG_(am_is_valid_for_client)(end, 1, VKI_PROT_READ)) {
+    const Addr page_end = (end | 4095) + 1;
+    while (end < page_end && *reinterpret_cast<const UChar*>(end) != 0) end++;
+    if (end < page_end) break;
+  }
+  return end - address;
+}
+
+void append_client_text(UInt id, std::span<const ULong> words, Addr text) {
+  append_with_text(id, words, reinterpret_cast<const HChar*>(text), readable_length(text));
 }
 
 void note_module(Addr address) {
@@ -49,7 +62,7 @@ void note_module(Addr address) {
   const HChar* file = segment->kind == SkFileC ? VG_(am_get_filename)(segment) : nullptr;
   if (file == nullptr) return;
   const ULong words[] = {segment->start, segment->end - segment->start + 1, static_cast<ULong>(segment->offset)};
-  append_with_text(wire::kModule, words, file);
+  append_with_text(wire::kModule, words, file, VG_(strlen)(file));
 }
 
 void forget_modules(Addr start, SizeT size) {

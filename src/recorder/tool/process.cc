@@ -51,7 +51,7 @@ void format(HChar* to, SizeT size, const HChar* prefix, ULong value) {
   VG_(snprintf)(to, static_cast<Int>(size), "%s%llu", prefix, value);
 }
 
-constexpr ULong kWaitAll = 0x40000000;      // __WALL
+constexpr ULong kWaitAll = 0x40000000;  // __WALL
 constexpr ULong kMemfdCloseOnExec = 1;
 
 /// A child of this process that sends no signal when it ends.
@@ -89,17 +89,22 @@ void restore_environment(ThreadId tid) {
   UWord* environment = words + 1 + words[0] + 1;
   UWord* to = environment;
   UWord* from = environment;
+  const UWord* end = environment;
+  while (*end != 0) end++;
+  if (end + 1 != VG_(client_auxv)) return;  // not the stack that was expected: leave it alone
   for (; *from != 0; from++) {
     if (keep_variable(reinterpret_cast<HChar*>(*from))) *to++ = *from;
   }
-  const UWord* auxiliary = from + 1;
-  if (to == from || auxiliary != VG_(client_auxv)) return;
+  if (to == from) return;
   *to++ = 0;
   VG_(client_auxv) = to;
-  for (;; auxiliary += 2, to += 2) {
-    to[0] = auxiliary[0];
-    to[1] = auxiliary[1];
-    if (auxiliary[0] == 0) break;
+  // The two ranges overlap, so each entry is read whole before it is written.
+  for (const UWord* auxiliary = from + 1;; auxiliary += 2, to += 2) {
+    const UWord type = auxiliary[0];
+    const UWord value = auxiliary[1];
+    to[0] = type;
+    to[1] = value;
+    if (type == 0) break;
   }
 }
 

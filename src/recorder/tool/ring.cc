@@ -18,21 +18,20 @@ using wire::kSegments;
 struct Ring {
   wire::RingHeader* header = nullptr;
   char* segments = nullptr;
+  Int ring_fd = -1;
   Int alive_fd = -1;
   bool attached = false;
   ThreadId client = VG_INVALID_THREADID;  // the thread whose shadow registers hold the pointers
-  bool stale_translations = false;  // instrumented ones, although nothing is recorded any more
-  ULong segment = 0;        // number of the segment being written, counted from the start
-  ULong cursor = 0;         // next byte to write (an address)
-  ULong end = 0;            // end of the segment, less the reserve
+  bool stale_translations = false;        // instrumented ones, although nothing is recorded any more
+  ULong segment = 0;                      // number of the segment being written, counted from the start
+  ULong cursor = 0;                       // next byte to write (an address)
+  ULong end = 0;                          // end of the segment, less the reserve
 };
 
 constinit Ring ring;
 alignas(64) constinit char scratch[kSegmentBytes] = {};
 
-char* segment_start() {
-  return ring.attached ? ring.segments + (ring.segment % kSegments) * kSegmentBytes : scratch;
-}
+char* segment_start() { return ring.attached ? ring.segments + (ring.segment % kSegments) * kSegmentBytes : scratch; }
 
 void open_segment() {
   char* start = segment_start();
@@ -89,12 +88,12 @@ void put_record(UInt id, std::span<const ULong> words) {
 }
 
 /// A header without its record: the block there was stopped at `ip` by a fault.
-void close_interrupted(Addr ip, UInt (*slots)(UInt base_exit)) {
+void close_interrupted(Addr ip, bool (*slots)(UInt base_exit, UInt* count)) {
   if (!ring.attached) return;
   ULong* at = reinterpret_cast<ULong*>(ring.cursor);
+  UInt count = 0;
+  if (at[0] < wire::kFirstExit || at[0] > 0xffffffff || !slots(static_cast<UInt>(at[0]), &count)) return;
   const UInt base_exit = static_cast<UInt>(at[0]);
-  if (base_exit < wire::kFirstExit) return;
-  const UInt count = slots(base_exit);
   VG_(memmove)(at + 3, at + 1, 8 * SizeT{count});
   at[1] = base_exit;
   at[2] = ip;
@@ -110,9 +109,12 @@ bool ring_start(Int ring_fd, Int alive_fd) {
   auto* base = reinterpret_cast<char*>(sr_Res(mapped));
   auto* header = reinterpret_cast<wire::RingHeader*>(base);
   if (header->magic != wire::kMagic) return false;
+  const bool stale_translations = ring.stale_translations;
   ring = Ring{};
+  ring.stale_translations = stale_translations;
   ring.header = header;
   ring.segments = base + wire::kHeaderBytes;
+  ring.ring_fd = ring_fd;
   ring.alive_fd = alive_fd;
   ring.attached = true;
   open_segment();
@@ -124,6 +126,15 @@ void ring_detach() {
   ring.stale_translations |= ring.attached;
   ring.attached = false;
   open_segment();
+}
+
+void ring_release() {
+  ring_detach();
+  if (ring.header == nullptr) return;
+  VG_(am_munmap_valgrind)(reinterpret_cast<Addr>(ring.header), wire::kRingBytes);
+  ring.header = nullptr;
+  VG_(close)(ring.ring_fd);
+  VG_(close)(ring.alive_fd);
 }
 
 void ring_drop_translations() {
@@ -143,7 +154,7 @@ void ring_enter_client(ThreadId tid, ULong watch) {
   ring.client = tid;
 }
 
-void ring_leave_client(UInt (*slots)(UInt base_exit)) {
+void ring_leave_client(bool (*slots)(UInt base_exit, UInt* count)) {
   if (ring.client == VG_INVALID_THREADID) return;
   const ThreadId tid = ring.client;
   ring.client = VG_INVALID_THREADID;

@@ -40,6 +40,9 @@ bool ring_start(Int ring_fd, Int alive_fd);
 void ring_detach();
 bool ring_attached();
 
+/// In a forked child: lets go of the parent's ring altogether.
+void ring_release();
+
 /// After ring_detach(): drops the instrumented translations, so that the program runs faster from now on. Only where
 /// Valgrind itself may do so, in the handling of a system call; until then they write to a scratch segment.
 void ring_drop_translations();
@@ -47,7 +50,7 @@ void ring_drop_translations();
 void ring_enter_client(ThreadId tid, ULong watch);
 /// Takes the pointers back, turns the record of a block that a fault stopped half-way into a kInterrupted record, and
 /// publishes what was written. `slots` tells how many words the block with that base exit writes.
-void ring_leave_client(UInt (*slots)(UInt base_exit));
+void ring_leave_client(bool (*slots)(UInt base_exit, UInt* count));
 
 /// Appends a record of up to four spans of words; for use outside client code only.
 void ring_append(UInt id, std::span<const ULong> words);

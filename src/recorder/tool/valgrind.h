@@ -6,6 +6,7 @@ extern "C" {
 }
 #include "pub_tool_vki.h"
 extern "C" {
+#include "libvex_guest_amd64.h"
 #include "pub_tool_aspacemgr.h"
 #include "pub_tool_clientstate.h"
 #include "pub_tool_debuginfo.h"
@@ -20,7 +21,6 @@ extern "C" {
 #include "pub_tool_threadstate.h"
 #include "pub_tool_tooliface.h"
 #include "pub_tool_vkiscnums.h"
-#include "libvex_guest_amd64.h"
 
 // In the core library, but not in the tool headers.
 extern VexControl VG_(clo_vex_control);

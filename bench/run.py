@@ -1,0 +1,148 @@
+"""Measures recording and reading, in one run, as CPU time: native, valgrind --tool=none, record, record --naive, lackey.
+
+    bench/run.py build/loopfold [--quick] [--update docs/performance.md]
+
+Machines are noisy, so read ratios, not seconds: every program's times are taken one after the other, the best of three.
+Lackey writes a line per access and is far slower; it gets a smaller problem, and its time is given per instruction.
+"""
+
+import json
+import os
+import re
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+QUICK = "--quick" in sys.argv
+REPEAT = 1 if QUICK else 3
+
+# name, source, arguments, arguments for lackey
+PROGRAMS = [
+    ("dgemm", "dgemm.c", ["300"], ["40"]),
+    ("stencil", "stencil.c", ["500", "60"], ["60", "20"]),
+    ("LU", "lu.c", ["320"], ["50"]),
+    ("tiled product", "tiled.c", ["256"], ["48"]),
+    ("dynamic programming", "dynamic.c", ["3000"], ["200"]),
+    ("std::map", "map.cc", ["150000"], ["1500"]),
+    ("gzip", None, None, None),
+]
+
+
+def cpu(command, stdout=subprocess.DEVNULL):
+    """CPU seconds of a command and what it starts, and what it wrote to stderr."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    done = subprocess.run(command, stdout=stdout, stderr=subprocess.PIPE, check=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime, done.stderr.decode(errors="replace")
+
+
+def best(function):
+    return min((function() for _ in range(REPEAT)), key=lambda result: result if isinstance(result, float) else result[0])
+
+
+def build(directory):
+    built = {}
+    for name, source, arguments, small in PROGRAMS:
+        if source is None:
+            continue
+        binary = os.path.join(directory, source.split(".")[0])
+        compiler = ["g++", "-std=c++17"] if source.endswith(".cc") else ["gcc", "-std=gnu17"]
+        subprocess.run([*compiler, "-O2", "-g", os.path.join(HERE, "programs", source), "-o", binary], check=True)
+        built[name] = ([binary, *arguments], [binary, *small])
+    for file, size in (("large", 3_000_000), ("small", 30_000)):
+        with open(os.path.join(directory, file), "w") as text:
+            seed, words = 1, []
+            while sum(map(len, words[-1000:])) >= 0 and len(words) * 6 < size:
+                seed = (seed * 1103515245 + 12345) % 2**31
+                words.append(f"{(seed >> 8) % 5000:x}" + (" \n"[seed % 17 == 0]))
+            text.write(" ".join(words))
+    built["gzip"] = (["gzip", "-c", os.path.join(directory, "large")], ["gzip", "-c", os.path.join(directory, "small")])
+    return built
+
+
+def record(loopfold, directory, command, *options):
+    """(program's CPU, recording process's CPU, megabytes, instructions, bytes) of one recording."""
+    out = os.path.join(directory, "trace")
+    shutil.rmtree(out, ignore_errors=True)
+    text = cpu([loopfold, "record", "--stats", *options, "-o", out, "--", *command])[1]
+    times = re.search(r"CPU time +([\d.]+) s in the program, ([\d.]+) s in the recording process \((\d+) MB\)", text)
+    instructions = int(re.search(r"instructions +(\d+) recorded", text).group(1))
+    size = os.path.getsize(os.path.join(out, "trace.lft"))
+    return float(times.group(1)), float(times.group(2)), int(times.group(3)), instructions, size
+
+
+def lackey(loopfold, directory, small):
+    """Nanoseconds per instruction of lackey --trace-mem=yes on the small problem."""
+    instructions = record(loopfold, directory, small, "--from-start")[3]
+    with open(os.devnull, "w") as null:
+        done = subprocess.run(["valgrind", "--tool=lackey", "--trace-mem=yes", "--log-file=/dev/null", *small],
+                              stdout=null, stderr=null, check=True)
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    done = subprocess.run(["valgrind", "--tool=lackey", "--trace-mem=yes", "--log-file=/dev/null", *small],
+                          stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    del done
+    return 1e9 * (after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime) / instructions
+
+
+def runs(loopfold, directory):
+    """Shares of instructions in long runs, and how fast the reader is."""
+    done = subprocess.run([loopfold, "trace", "info", "--runs", "--format", "json", os.path.join(directory, "trace")],
+                          stdout=subprocess.PIPE, check=True)
+    return json.loads(done.stdout)["runs"]
+
+
+def measure(loopfold, directory, command, small):
+    native = best(lambda: cpu(command)[0])
+    none = best(lambda: cpu(["valgrind", "-q", "--tool=none", *command])[0])
+    naive = best(lambda: record(loopfold, directory, command, "--naive"))
+    fast = best(lambda: record(loopfold, directory, command))
+    return {"native": native, "none": none, "naive": naive, "record": fast, "runs": runs(loopfold, directory),
+            "lackey": lackey(loopfold, directory, small)}
+
+
+def table(results):
+    lines = ["| program | instructions | native | none | record: program | + recording process | --naive: program | "
+             "+ recording process | lackey |", "|---|---|---|---|---|---|---|---|---|"]
+    for name, r in results.items():
+        none, count = r["none"], r["record"][3]
+        per = lambda seconds: f"{seconds / none:.2f}"
+        lines.append(f"| {name} | {count / 1e6:.0f} M | {per(r['native'])} | 1 | {per(r['record'][0])} | "
+                     f"{per(r['record'][0] + r['record'][1])} | {per(r['naive'][0])} | "
+                     f"{per(r['naive'][0] + r['naive'][1])} | {r['lackey'] * count / 1e9 / none:.0f} |")
+    lines += ["", "CPU time as a multiple of `valgrind --tool=none` on the same program in the same run. Lackey "
+              "(`--trace-mem=yes`) is measured on a smaller problem and scaled by instructions.", "",
+              "| program | bytes/instruction | --naive | in runs ≥ 4 | ≥ 16 | ≥ 64 | reader, M instructions/s: runs | "
+              "control only | events | recording process, MB |", "|---|---|---|---|---|---|---|---|---|---|"]
+    for name, r in results.items():
+        count, runs_of = r["record"][3], r["runs"]
+        share = lambda least: f"{runs_of['share'][least]:.2f}"
+        speed = lambda what: f"{runs_of['speed'][what] / 1e6:.0f}"
+        lines.append(f"| {name} | {r['record'][4] / count:.4f} | {r['naive'][4] / r['naive'][3]:.4f} | {share('4')} | "
+                     f"{share('16')} | {share('64')} | {speed('runs')} | {speed('control')} | {speed('events')} | "
+                     f"{r['record'][2]} |")
+    return "\n".join(lines)
+
+
+def main():
+    loopfold = sys.argv[1]
+    with tempfile.TemporaryDirectory(prefix="loopfold-bench-") as directory:
+        results = {}
+        for name, (command, small) in build(directory).items():
+            print(f"measuring {name} …", file=sys.stderr)
+            results[name] = measure(loopfold, directory, command, small)
+    text = table(results)
+    print(text)
+    if "--update" in sys.argv:
+        path = sys.argv[sys.argv.index("--update") + 1]
+        with open(path) as file:
+            old = file.read()
+        new = re.sub(r"(<!-- recording -->\n).*?(<!-- end -->)", lambda m: m[1] + text + "\n" + m[2], old, flags=re.S)
+        with open(path, "w") as file:
+            file.write(new)
+
+
+main()

@@ -1,0 +1,326 @@
+// Reads the runs of a chunk; see run_decoder.h.
+#include "trace/run_decoder.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "trace/format.h"
+
+namespace loopfold::trace {
+namespace {
+
+constexpr std::size_t index_of(SlotClass slot_class) { return static_cast<std::size_t>(slot_class); }
+constexpr const char* kBadItems = "malformed items";
+constexpr const char* kBadDefinitions = "malformed paths or loops";
+constexpr const char* kBadSequences = "malformed sequences of paths";
+constexpr const char* kBadValues = "malformed values";
+
+}  // namespace
+
+Result<void> ChunkDecoder::begin(const Chunk& chunk) {
+  thread_ = chunk.thread;
+  known_exits_ = chunk.known_exits;
+  control_only_ = chunk.control_only;
+  problem_ = nullptr;
+  tables_.clear();
+  for (SlotRows& rows : rows_) rows.clear();
+  next_item_.clear();
+  followers_.clear();
+  literal_slots_ = 0;
+
+  ByteReader in(chunk.control);
+  first_position_ = position_ = in.varint();
+  slice_ = 0;
+  slice_left_ = 0;
+  events_left_ = chunk.events;
+  if (chunk.events > kMaxGroupEvents || !decode_slices(in, chunk.events))
+    return loopfold::fail(ErrorKind::kBadInput, "slices and events do not match");
+  items_ = ByteReader(in.raw(in.count(1)));
+  definitions_ = ByteReader(in.raw(in.count(1)));
+  sequences_ = ByteReader(in.raw(in.count(1)));
+  readers_[index_of(SlotClass::kControl)] = ValueReader(in);
+  bool sound = in.ok() && readers_[index_of(SlotClass::kControl)].ok();
+  readers_[index_of(SlotClass::kData)] = {};
+  if (!chunk.data.empty()) {
+    ByteReader data(chunk.data);
+    readers_[index_of(SlotClass::kData)] = ValueReader(data);
+    sound &= readers_[index_of(SlotClass::kData)].ok();
+  }
+  if (!sound) return loopfold::fail(ErrorKind::kBadInput, "the parts of the chunk do not fill it");
+  return {};
+}
+
+bool ChunkDecoder::decode_slices(ByteReader& in, std::uint64_t events) {
+  slices_.resize(in.count(2));
+  std::uint64_t slice = 0;
+  std::uint64_t total = 0;
+  for (std::size_t i = 0; i < slices_.size(); ++i) {
+    const std::uint64_t step = in.bounded(std::numeric_limits<std::uint64_t>::max() - slice);
+    if (step == 0 && i != 0) return false;
+    slice += step;
+    slices_[i] = {slice, in.bounded(events - total)};
+    if (slices_[i].events == 0) return false;
+    total += slices_[i].events;
+  }
+  return in.ok() && total == events && events != 0;
+}
+
+bool ChunkDecoder::next(Run& run) {
+  if (problem_ != nullptr || events_left_ == 0) return false;
+  if (slice_left_ == 0) slice_left_ = slices_[slice_++].events;
+  const std::uint8_t flags = items_.byte();
+  std::uint32_t item = 0;
+  if (!items_.ok()) return fail(kBadItems);
+  if (!next_item(flags, item)) return false;
+  run.thread = thread_;
+  run.slice = slices_[slice_ - 1].slice;
+  run.position = position_;
+  const bool sound =
+      item % 2 == 0 ? literal(flags, item / 2, run) : loop(flags, tables_.loop(item / 2), run);
+  if (!sound) return false;
+  position_ += run.events;
+  slice_left_ -= run.events;
+  events_left_ -= run.events;
+  return events_left_ != 0 || consumed() || fail("more runs than events");
+}
+
+bool ChunkDecoder::consumed() const {
+  return items_.at_end() && definitions_.at_end() && sequences_.at_end() &&
+         readers_[index_of(SlotClass::kControl)].at_end() &&
+         (control_only_ || readers_[index_of(SlotClass::kData)].at_end());
+}
+
+/// Which item comes: a path or a loop of the tables, which it may be the first to enter.
+bool ChunkDecoder::next_item(std::uint8_t flags, std::uint32_t& item) {
+  if ((flags & kOtherItem) == 0) {
+    item = next_item_.guess();
+    if (item == ItemPredictor::kNone) return fail(kBadItems);
+  } else {
+    const std::uint64_t code = definitions_.varint();
+    std::uint32_t number = 0;
+    if (code == kNewPath) {
+      if (!new_path(number)) return fail(kBadDefinitions);
+      item = 2 * number;
+    } else if (code == kNewLoop) {
+      if (!new_loop(number)) return fail(kBadDefinitions);
+      item = 2 * number + 1;
+    } else {
+      const std::uint64_t known = code - kKnownItem;
+      if (!definitions_.ok() || known / 2 >= (known % 2 == 0 ? tables_.path_count() : tables_.loop_count()))
+        return fail(kBadDefinitions);
+      item = static_cast<std::uint32_t>(known);
+    }
+  }
+  next_item_.learn(item);
+  return true;
+}
+
+bool ChunkDecoder::new_path(std::uint32_t& number) {
+  std::array<ExitId, kMaxPathEvents> exits{};
+  const std::size_t length = static_cast<std::size_t>(definitions_.bounded(kMaxPathEvents));
+  if (length == 0) return false;
+  for (std::size_t i = 0; i < length; ++i) {
+    const std::uint64_t code = definitions_.varint();
+    const std::uint64_t exit = code == 0 ? std::uint64_t{followers_.guess()} : followers_.last() + unzigzag(code - 1);
+    if (!definitions_.ok() || exit >= known_exits_) return false;
+    exits[i] = static_cast<ExitId>(exit);
+    followers_.learn(exits[i]);
+  }
+  number = tables_.add_path({exits.data(), length}, shapes_);
+  return tables_.slots() <= kMaxTableSlots;
+}
+
+bool ChunkDecoder::new_loop(std::uint32_t& number) {
+  const std::size_t count = static_cast<std::size_t>(definitions_.bounded(kMaxRunPaths));
+  if (count == 0) return false;
+  numbers_.assign(count, 0);
+  body_.clear();
+  for (std::uint32_t& path : numbers_) {
+    const std::uint64_t code = definitions_.bounded(tables_.path_count());
+    if (!definitions_.ok()) return false;
+    if (code != 0) {
+      path = static_cast<std::uint32_t>(code - 1);
+    } else if (!new_path(path)) {
+      return false;
+    }
+    if (!body_.add(tables_.path(path).shape.exits, shapes_)) return false;
+  }
+  new_paths_.clear();
+  for (std::size_t p = 0; p < count; ++p) new_paths_.push_back({body_.exits(p), body_.columns(p), 0, 0});
+  new_columns_.clear();
+  for (const RunBody::Column& column : body_.columns()) {
+    const bool skipped = control_only_ && !column.control;
+    new_columns_.push_back({skipped ? RunColumn::Kind::kSkipped : RunColumn::Kind::kRegular,
+                            column.control,
+                            column.block,
+                            column.slot,
+                            0,
+                            0,
+                            {}});
+  }
+  const std::array<SlotRows*, kSlotClasses> rows = {&rows_[0], control_only_ ? nullptr : &rows_[1]};
+  number = tables_.add_loop(numbers_, new_paths_, new_columns_, rows);
+  return tables_.columns() <= kMaxTableColumns;
+}
+
+bool ChunkDecoder::literal(std::uint8_t flags, std::uint32_t path, Run& run) {
+  const RunPath& shape = tables_.path(path).shape;
+  literal_slots_ += shape.slots;
+  if ((flags & ~(kOtherItem | kControlValues | kDataValues)) != 0 || shape.exits.size() > slice_left_ ||
+      literal_slots_ > kMaxChunkSlots)
+    return fail(kBadItems);
+  if (slots_.size() < shape.slots) slots_.resize(shape.slots);
+  if (!literal_values(path, SlotClass::kControl, (flags & kControlValues) != 0)) return false;
+  if (!control_only_ && !literal_values(path, SlotClass::kData, (flags & kDataValues) != 0)) return false;
+  literal_path_ = shape;
+  run.events = shape.exits.size();
+  run.instructions = shape.instructions;
+  run.iterations = 1;
+  run.paths = {&literal_path_, 1};
+  run.sequence = {};
+  run.columns = {};
+  run.slots = {slots_.data(), static_cast<std::size_t>(shape.slots)};
+  return true;
+}
+
+/// The literal's slots of one class; `coded`: not all of them are as guessed.
+bool ChunkDecoder::literal_values(std::uint32_t path, SlotClass slot_class, bool coded) {
+  SlotRows& rows = rows_[index_of(slot_class)];
+  const std::span<const RunTables::Step> steps = tables_.steps(path, slot_class, shapes_, rows);
+  StridePredictor* const predictors = rows.data();
+  std::uint64_t* const slots = slots_.data();
+  ValueReader reader = readers_[index_of(slot_class)];
+  const auto each = [&](auto difference) {
+    for (const RunTables::Step& step : steps) {
+      StridePredictor& predictor = predictors[step.predictor];
+      const std::uint64_t value = predictor.guess() + difference();
+      predictor.learn(value);
+      slots[step.slot] = value;
+    }
+  };
+  if (!coded) {
+    each([] { return std::uint64_t{0}; });
+    return true;
+  }
+  if (steps.empty()) return fail(kBadValues);
+  if (reader.roomy(steps.size())) {
+    each([&reader] { return unzigzag(reader.fast_number()); });
+  } else {
+    each([&reader] { return reader.difference(); });
+  }
+  readers_[index_of(slot_class)] = reader;
+  return reader.ok() || fail(kBadValues);
+}
+
+bool ChunkDecoder::loop(std::uint8_t flags, RunTables::Loop& loop, Run& run) {
+  if ((flags & ~(kOtherItem | kControlValues | kDataValues | kOtherCount | kSequence)) != 0) return fail(kBadItems);
+  run.iterations = loop.iterations.guess() + ((flags & kOtherCount) != 0 ? definitions_.signed_varint() : 0);
+  if (!definitions_.ok() || run.iterations < 2 || run.iterations > slice_left_) return fail(kBadDefinitions);
+  loop.iterations.learn(run.iterations);
+  if (!sequence(flags, loop.paths.size(), run)) return fail(kBadSequences);
+  run.events = run.instructions = 0;
+  for (std::size_t p = 0; p < loop.shapes.size(); ++p) {
+    run.events += uses_[p] * loop.shapes[p].exits.size();
+    run.instructions += uses_[p] * loop.shapes[p].instructions;
+  }
+  if (run.events > slice_left_) return fail(kBadDefinitions);
+  values_.clear();
+  if (!column_values(loop, SlotClass::kControl, (flags & kControlValues) != 0)) return fail(kBadValues);
+  if (!control_only_ && !column_values(loop, SlotClass::kData, (flags & kDataValues) != 0)) return fail(kBadValues);
+  std::size_t first = 0;
+  for (const SlotClass slot_class : {SlotClass::kControl, SlotClass::kData}) {
+    for (std::size_t i = 0; i < loop.view.size(); ++i) {
+      if (loop.columns[i].slot_class != slot_class || loop.view[i].kind != RunColumn::Kind::kIrregular) continue;
+      const std::size_t count = static_cast<std::size_t>(loop.view[i].start);
+      loop.view[i].start = 0;
+      loop.view[i].values = {values_.data() + first, count};
+      first += count;
+    }
+  }
+  run.paths = loop.shapes;
+  run.columns = loop.view;
+  run.slots = {};
+  return true;
+}
+
+/// Reads the paths of the iterations and counts how often each is used.
+bool ChunkDecoder::sequence(std::uint8_t flags, std::size_t paths, Run& run) {
+  std::fill_n(uses_.begin(), paths, 0);
+  const std::size_t iterations = static_cast<std::size_t>(run.iterations);
+  run.sequence = {};
+  if ((flags & kSequence) == 0) {
+    uses_[0] = iterations - 1;
+    ++uses_[paths - 1];
+    return paths <= 2;
+  }
+  const unsigned bits = sequence_bits(paths);
+  const std::size_t per_byte = 8 / bits;
+  const std::span<const std::uint8_t> bytes = sequences_.raw((iterations + per_byte - 1) / per_byte);
+  if (!sequences_.ok()) return false;
+  sequence_.resize(iterations);
+  const unsigned mask = (1u << bits) - 1;
+  for (std::size_t i = 0; i < iterations; ++i) {
+    const unsigned path = bytes[i / per_byte] >> (i % per_byte * bits) & mask;
+    if (path >= paths) return false;
+    sequence_[i] = static_cast<std::uint8_t>(path);
+    ++uses_[path];
+  }
+  run.sequence = sequence_;
+  return true;
+}
+
+/// The loop's columns of one class. An irregular column's number of values is left in `start`.
+bool ChunkDecoder::column_values(RunTables::Loop& loop, SlotClass slot_class, bool coded) {
+  ValueReader& reader = readers_[index_of(slot_class)];
+  bool any = false;
+  for (std::size_t i = 0; i < loop.columns.size(); ++i) {
+    RunTables::Column& memory = loop.columns[i];
+    if (memory.slot_class != slot_class) continue;
+    RunColumn& column = loop.view[i];
+    const std::uint8_t code = coded ? reader.code() : 0;
+    any = true;
+    if (code == kIrregularColumn) {
+      const std::size_t before = values_.size();
+      if (!irregular(memory, slot_class)) return false;
+      column.kind = RunColumn::Kind::kIrregular;
+      column.start = values_.size() - before;
+      column.stride = 0;
+      continue;
+    }
+    if (code > (kOtherStart | kOtherStride)) return false;
+    column.kind = RunColumn::Kind::kRegular;
+    column.values = {};
+    column.start = memory.start.guess() + ((code & kOtherStart) != 0 ? reader.difference() : 0);
+    column.stride = memory.stride + ((code & kOtherStride) != 0 ? reader.difference() : 0);
+    memory.start.learn(column.start);
+    memory.stride = column.stride;
+  }
+  return reader.ok() && (any || !coded);
+}
+
+/// Appends the column's values.
+bool ChunkDecoder::irregular(const RunTables::Column& column, SlotClass slot_class) {
+  std::uint64_t count = 0;
+  for (std::size_t p = 0; p < kMaxRunPaths; ++p) count += (column.paths >> p & 1) != 0 ? uses_[p] : 0;
+  ValueReader reader = readers_[index_of(slot_class)];
+  if (count > reader.remaining()) return false;
+  const std::size_t before = values_.size();
+  values_.resize(before + static_cast<std::size_t>(count));
+  StridePredictor predictor = rows_[index_of(slot_class)].data()[column.predictor];
+  const auto each = [&](auto difference) {
+    for (std::uint64_t* value = values_.data() + before; value != values_.data() + values_.size(); ++value) {
+      *value = predictor.guess() + difference();
+      predictor.learn(*value);
+    }
+  };
+  if (reader.roomy(static_cast<std::size_t>(count))) {
+    each([&reader] { return unzigzag(reader.fast_number()); });
+  } else {
+    each([&reader] { return reader.difference(); });
+  }
+  rows_[index_of(slot_class)].data()[column.predictor] = predictor;
+  readers_[index_of(slot_class)] = reader;
+  return reader.ok();
+}
+
+}  // namespace loopfold::trace

@@ -1,0 +1,101 @@
+// Reads the runs of one thread in one group, one after the other.
+//
+// The counterpart of ChunkEncoder. Items are decoded when they are asked for, into buffers that the next one uses
+// again, so a group needs the memory of its bytes and tables, not of its events. Nothing in the bytes is believed: a
+// count is compared with the events that the chunk has left, or with the bytes that would have to be there, before
+// anything is made of that size; ids are compared with what is described.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "support/result.h"
+#include "trace/bytes.h"
+#include "trace/run.h"
+#include "trace/run_body.h"
+#include "trace/run_codec.h"
+#include "trace/run_tables.h"
+#include "trace/shapes.h"
+#include "trace/value_stream.h"
+
+namespace loopfold::trace {
+
+class ChunkDecoder {
+ public:
+  struct Chunk {
+    std::span<const std::uint8_t> control;
+    std::span<const std::uint8_t> data;  // empty if the chunk has none
+    ThreadId thread = 0;
+    std::uint64_t events = 0;     // as the header says
+    std::size_t known_exits = 0;  // only these may occur
+    bool control_only = false;
+  };
+
+  /// `scratch` may be shared by decoders that are used in turn.
+  ChunkDecoder(const Shapes& shapes, RunBody& scratch) : shapes_(shapes), body_(scratch) {}
+
+  /// Begins a chunk, whose bytes must stay where they are.
+  Result<void> begin(const Chunk& chunk);
+  /// The next run, valid until the following call; false if there is none or the chunk cannot be what an encoder wrote.
+  bool next(Run& run);
+  /// Why next() returned false before the end, or nullptr.
+  const char* problem() const { return problem_; }
+
+  std::uint64_t first_position() const { return first_position_; }
+  std::span<const SliceEvents> slices() const { return slices_; }
+
+ private:
+  bool fail(const char* problem) {
+    problem_ = problem;
+    return false;
+  }
+  bool decode_slices(ByteReader& in, std::uint64_t events);
+  bool next_item(std::uint8_t flags, std::uint32_t& item);
+  bool new_path(std::uint32_t& number);
+  bool new_loop(std::uint32_t& number);
+  bool literal(std::uint8_t flags, std::uint32_t path, Run& run);
+  bool literal_values(std::uint32_t path, SlotClass slot_class, bool coded);
+  bool loop(std::uint8_t flags, RunTables::Loop& loop, Run& run);
+  bool sequence(std::uint8_t flags, std::size_t paths, Run& run);
+  bool column_values(RunTables::Loop& loop, SlotClass slot_class, bool coded);
+  bool irregular(const RunTables::Column& column, SlotClass slot_class);
+  bool consumed() const;
+
+  const Shapes& shapes_;
+  RunBody& body_;
+  ThreadId thread_ = 0;
+  std::size_t known_exits_ = 0;
+  bool control_only_ = false;
+  const char* problem_ = nullptr;
+
+  std::uint64_t first_position_ = 0;
+  std::vector<SliceEvents> slices_;
+  std::size_t slice_ = 0;
+  std::uint64_t slice_left_ = 0;
+  std::uint64_t events_left_ = 0;
+  std::uint64_t position_ = 0;
+  std::uint64_t literal_slots_ = 0;
+
+  RunTables tables_;
+  std::array<SlotRows, kSlotClasses> rows_;
+  ItemPredictor next_item_;
+  ExitFollowers followers_;
+  ByteReader items_{{}};
+  ByteReader definitions_{{}};
+  ByteReader sequences_{{}};
+  std::array<ValueReader, kSlotClasses> readers_;
+
+  std::vector<std::uint64_t> slots_;   // of the literal
+  std::vector<std::uint64_t> values_;  // of the run's irregular columns
+  std::vector<std::uint8_t> sequence_;
+  std::array<std::uint64_t, kMaxRunPaths> uses_{};
+  RunPath literal_path_;
+  std::vector<RunPath> new_paths_;
+  std::vector<RunColumn> new_columns_;
+  std::vector<std::uint32_t> numbers_;
+};
+
+}  // namespace loopfold::trace
