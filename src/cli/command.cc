@@ -1,4 +1,5 @@
 #include "cli/command.h"
+#include "support/print.h"
 
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -8,11 +9,11 @@
 namespace loopfold::cli {
 
 int report(const Error& error) {
-  fmt::print(stderr, "loopfold: error: {}\n", error.message);
+  print_stderr("loopfold: error: {}\n", error.message);
   return status_of(error);
 }
 
-void warn(const std::string& message) { fmt::print(stderr, "loopfold: warning: {}\n", message); }
+void warn(const std::string& message) { print_stderr("loopfold: warning: {}\n", message); }
 
 Result<std::string> trace_file(const std::string& directory) {
   struct stat info {};

@@ -12,6 +12,7 @@
 
 #include "cli/command.h"
 #include "recorder/host/launcher.h"
+#include "support/print.h"
 #include "support/version.h"
 
 namespace {
@@ -82,7 +83,7 @@ int parse_and_run(int argc, char** argv) {
     return app.exit(e);
   } catch (const CLI::ParseError& e) {
     const std::string command = argc > 1 && argv[1][0] != '-' ? std::string(" ") + argv[1] : "";
-    fmt::print(stderr, "loopfold: error: {}; see loopfold{} --help\n", e.what(), command);
+    print_stderr("loopfold: error: {}; see loopfold{} --help\n", e.what(), command);
     const bool recording = argc > 1 && (std::strcmp(argv[1], "record") == 0 || std::strcmp(argv[1], "run") == 0);
     return recording ? int{kRecorderFailed} : int{kUsage};
   }
@@ -103,7 +104,7 @@ int main(int argc, char** argv) {
     if (argc > 1 && std::strcmp(argv[1], "serve-child") == 0) return recorder::serve_child(argc, argv);
     return parse_and_run(argc, argv);
   } catch (const std::exception& e) {
-    fmt::print(stderr, "loopfold: error: internal: {}; please report this\n", e.what());
+    print_stderr("loopfold: error: internal: {}; please report this\n", e.what());
     const bool recording = argc > 1 && std::strcmp(argv[1], "record") == 0;
     return recording ? int{kRecorderFailed} : int{kInternal};
   }

@@ -34,11 +34,11 @@ struct RingHeader {
   std::atomic<std::uint32_t> written_segments;     // futex word: counts segment switches
   std::atomic<std::uint32_t> attached;             // the target has mapped the ring
   std::atomic<std::uint32_t> finished;             // the target has said all it has to say
-  std::atomic<std::uint32_t> target_waits;         // the target sleeps until a segment is free
+  std::atomic<std::uint64_t> target_waits_for;     // the target sleeps until `consumed` is here; 0: it does not
   // Written by the recording process.
   alignas(64) std::atomic<std::uint64_t> consumed;  // everything before this position may be overwritten
   std::atomic<std::uint32_t> consumed_segments;     // futex word
-  std::atomic<std::uint32_t> reader_waits;          // the recording process sleeps until a segment is full
+  std::atomic<std::uint32_t> reader_waits;          // the recording process sleeps until a few segments are full
   std::atomic<std::uint32_t> stop;                  // the target shall stop recording and go on
 };
 static_assert(sizeof(RingHeader) <= kHeaderBytes);
@@ -67,7 +67,6 @@ enum Record : std::uint32_t {
   kFunctionLeave = 19,  // {Function, result, 1 returned | 0 left by an exception, longjmp or pthread_exit}
   kModule = 20,         // {start, size, file offset, characters, packed path}
   kInterrupted = 21,    // {base exit, instruction address, the block's slots}
-  kExit = 22,           // {status}: the program ends
   kFirstExit = 64,
 };
 

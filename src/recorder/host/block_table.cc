@@ -1,6 +1,6 @@
 // The description's own bytes, without the ids that Valgrind's translation order decides, hashed to 128 bits, are the
-// canonical key: two translations are the same block if nothing about them differs. Trace ids are given at the first recorded
-// execution, so that the code before main costs nothing.
+// canonical key: two translations are the same block if nothing about them differs. Trace ids are given at the first
+// recorded execution, so that the code before main costs nothing.
 #include "recorder/host/block_table.h"
 
 #include <xxhash.h>

@@ -17,6 +17,8 @@ using trace::ExitKind;
 using trace::SideData;
 
 constexpr std::uint64_t kSysClone = 56;
+constexpr std::uint64_t kSysExit = 60;
+constexpr std::uint64_t kSysExitGroup = 231;
 constexpr std::uint64_t kSysFork = 57;
 constexpr std::uint64_t kSysVfork = 58;
 constexpr std::uint64_t kCloneThread = 0x10000;
@@ -307,6 +309,7 @@ struct Ingest::State {
   void syscall(std::uint32_t id, std::span<const std::uint64_t> w) {
     if (id == wire::kSyscallEnter && w.size() >= 7) {
       thread->clone_flags = w[1];
+      if (w[0] == kSysExit || w[0] == kSysExitGroup) exit_status = static_cast<int>(w[1] & 0xff);
       if (!recording) return;
       trace::SyscallEnter enter;
       enter.number = static_cast<std::uint32_t>(w[0]);
@@ -422,9 +425,6 @@ struct Ingest::State {
         break;
       case wire::kInterrupted:
         interrupted(w);
-        break;
-      case wire::kExit:
-        if (!w.empty()) exit_status = static_cast<int>(w[0]);
         break;
       default:
         break;

@@ -55,6 +55,7 @@ class Ingest {
   std::uint64_t children() const;
   /// With --verify-slots: derived values that differ from what was stored. Anything but 0 is a bug of the recorder.
   std::uint64_t differing() const;
+  /// What the program passed to exit, if it came to that.
   std::optional<int> exit_status() const;
   const std::optional<Undecodable>& undecodable() const;
   const std::vector<trace::Module>& modules() const;

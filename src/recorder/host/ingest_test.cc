@@ -71,9 +71,7 @@ class Wire {
   void enter(std::uint32_t function, std::uint64_t a = 0, std::uint64_t b = 0, std::uint64_t c = 0) {
     record(wire::kFunctionEnter, {function, 0x1000, 0x400000, a, b, c});
   }
-  void leave(std::uint32_t function, std::uint64_t result = 0) {
-    record(wire::kFunctionLeave, {function, result, 1});
-  }
+  void leave(std::uint32_t function, std::uint64_t result = 0) { record(wire::kFunctionLeave, {function, result, 1}); }
 };
 
 struct Outcome {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "support/print.h"
 #include "support/units.h"
 #include "symbols/symbolizer.h"
 #include "trace/decode.h"
@@ -43,9 +44,9 @@ std::string quoted(const std::string& path) {
 
 }  // namespace
 
-void print_error(const std::string& message) { fmt::print(stderr, "loopfold: error: {}\n", message); }
-void print_warning(const std::string& message) { fmt::print(stderr, "loopfold: warning: {}\n", message); }
-void print_note(const std::string& message) { fmt::print(stderr, "loopfold: note: {}\n", message); }
+void print_error(const std::string& message) { print_stderr("loopfold: error: {}\n", message); }
+void print_warning(const std::string& message) { print_stderr("loopfold: warning: {}\n", message); }
+void print_note(const std::string& message) { print_stderr("loopfold: note: {}\n", message); }
 
 Progress::Progress(bool quiet)
     : started_(std::chrono::steady_clock::now()), last_(started_), enabled_(!quiet && ::isatty(STDERR_FILENO) == 1) {}
@@ -56,13 +57,13 @@ void Progress::show(std::uint64_t instructions, std::uint64_t bytes) {
   if (now - started_ < kFirstProgress || now - last_ < kProgressEvery) return;
   last_ = now;
   shown_ = true;
-  fmt::print(stderr, "\r\033[Kloopfold: recording: {} instructions, {}, {:.0f} s", short_count(instructions),
-             short_bytes(bytes), std::chrono::duration<double>(now - started_).count());
+  print_stderr("\r\033[Kloopfold: recording: {} instructions, {}, {:.0f} s", short_count(instructions),
+               short_bytes(bytes), std::chrono::duration<double>(now - started_).count());
   std::fflush(stderr);
 }
 
 void Progress::clear() {
-  if (shown_) fmt::print(stderr, "\r\033[K");
+  if (shown_) print_stderr("\r\033[K");
 }
 
 std::string reason_text(trace::EndInfo::Reason reason, const std::optional<Error>& write_error) {
@@ -116,8 +117,8 @@ void print_summary(const Summary& summary, const RecordOptions& options) {
       failed ? fmt::format("recorded a part of {}", summary.program)
              : fmt::format("recorded {} instructions of {} in {}", short_count(summary.end.instructions),
                            summary.program, plural(summary.end.threads, "thread"));
-  fmt::print(stderr, "loopfold: {} ({} in {}){}; next: loopfold trace info{}\n", what, short_bytes(summary.bytes),
-             summary.directory, stopped, summary.directory == "loopfold.out" ? "" : " " + quoted(summary.directory));
+  print_stderr("loopfold: {} ({} in {}){}; next: loopfold trace info{}\n", what, short_bytes(summary.bytes),
+               summary.directory, stopped, summary.directory == "loopfold.out" ? "" : " " + quoted(summary.directory));
   if (!options.stats) return;
   const double per_second = static_cast<double>(summary.end.instructions) / std::max(summary.seconds, 1e-9);
   fmt::print(

@@ -76,7 +76,8 @@ void RingReader::release(std::size_t used, bool segment_ended) {
   header_->consumed.store(position_, std::memory_order_release);
   if (position_ / kSegmentBytes == before) return;
   header_->consumed_segments.fetch_add(1, std::memory_order_seq_cst);
-  if (header_->target_waits.load(std::memory_order_seq_cst) != 0) futex_wake(header_->consumed_segments);
+  const std::uint64_t wanted = header_->target_waits_for.load(std::memory_order_seq_cst);
+  if (wanted != 0 && position_ >= wanted) futex_wake(header_->consumed_segments);
 }
 
 std::span<const std::uint64_t> RingReader::unpublished_tail() const {

@@ -95,7 +95,8 @@ Target::~Target() {
 }
 
 Result<Target> Target::start(const std::string& tool, const RecordOptions& options, int ring_fd, int log_fd,
-                             const SignalDispositions& dispositions, const std::string& program, const std::vector<std::string>& argv) {
+                             const SignalDispositions& dispositions, const std::string& program,
+                             const std::vector<std::string>& argv) {
   int alive[2];
   if (::pipe(alive) != 0) return fail(ErrorKind::kEnvironment, fmt::format("pipe: {}", std::strerror(errno)));
   ::fcntl(alive[1], F_SETFD, FD_CLOEXEC);

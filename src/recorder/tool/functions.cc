@@ -13,8 +13,8 @@ namespace {
 
 struct Entered {
   UInt function;
-  bool pending;          // a handler's mark whose watch depends on where the handler's stack is
-  ULong watch;  // the stack pointer once it has returned
+  bool pending;  // a handler's mark whose watch depends on where the handler's stack is
+  ULong watch;   // the stack pointer once it has returned
   ULong return_address;
   ULong out_pointer;  // posix_memalign: where the result is stored
 };

@@ -4,10 +4,12 @@
 // loops, traps) and a final exit. The instrumented block does this:
 //
 //   at entry:       if the segment has no room for the whole record: call loopfold_segment_full
-//                   header := base exit id
+//                   header := the id of the exit that may be taken first
 //   at each slot:   word k := value                               one store at a fixed offset from the write pointer
 //   at a side exit: header := exit id; write pointer := behind the words so far; leave if the condition holds
-//   at the end:     write pointer := behind all words             (the header is there already, or is put back)
+//   at the end:     header := base exit id; write pointer := behind all words
+//
+// and what is in place already is not stored again.
 //
 // A fault in the middle leaves the write pointer in front of a header that is not zero: ring_close_interrupted() turns
 // that into a record of what ran. Nothing is called unless the segment is full, a watched function is entered, or a
@@ -24,6 +26,7 @@
 // instruction (VexRegUpdAllregsAtEachInsn), whatever the optimiser did with what follows.
 #include "instrument.h"
 
+#include "dead_puts.h"
 #include "description.h"
 #include "leaders.h"
 #include "linear.h"
@@ -35,18 +38,23 @@ namespace {
 
 constinit SlotMode mode = SlotMode::kDerived;
 constinit UInt next_exit = wire::kFirstExit;
-constinit UInt* exit_slots = nullptr;  // by exit id: 1 + the block's slots for a base exit, else 0
+struct ExitSlots {
+  UInt base_exit;  // of the exit's block; 0 if there is no such exit
+  UInt slots;      // of the block
+};
+
+constinit ExitSlots* exit_slots = nullptr;  // by exit id
 constinit UInt exit_slots_size = 0;
 
 void remember_slots(UInt base_exit, UInt exits, UInt slots) {
   if (base_exit + exits > exit_slots_size) {
     const UInt old_size = exit_slots_size;
     exit_slots_size = 2 * (base_exit + exits) + 4096;
-    exit_slots =
-        static_cast<UInt*>(VG_(realloc)("loopfold.exit_slots", exit_slots, SizeT{exit_slots_size} * sizeof(UInt)));
-    VG_(memset)(exit_slots + old_size, 0, SizeT{exit_slots_size - old_size} * sizeof(UInt));
+    exit_slots = static_cast<ExitSlots*>(
+        VG_(realloc)("loopfold.exit_slots", exit_slots, SizeT{exit_slots_size} * sizeof(ExitSlots)));
+    VG_(memset)(exit_slots + old_size, 0, SizeT{exit_slots_size - old_size} * sizeof(ExitSlots));
   }
-  exit_slots[base_exit] = slots + 1;
+  for (UInt i = 0; i < exits; i++) exit_slots[base_exit + i] = {base_exit, slots};
 }
 
 bool is_general_register(Int offset) {
@@ -79,6 +87,7 @@ class Instrumenter {
     final_exit();
     description_.publish(base_exit_);
     remember_slots(base_exit_, exits_, slots_);
+    drop_dead_puts(out_, in_->tyenv->types_used);
     return out_;
   }
 
@@ -210,6 +219,7 @@ class Instrumenter {
       const IRStmt* s = in_->stmts[i];
       most_words_ += 2;
       if (s->tag == Ist_PutI) uses_x87_ = true;
+      if (s->tag == Ist_Exit) has_side_exit_ = true;
       if (s->tag == Ist_Dirty) most_words_ += 2 * s->Ist.Dirty.details->nFxState;
       if (s->tag != Ist_WrTmp) continue;
       definitions_[s->Ist.WrTmp.tmp] = s->Ist.WrTmp.data;
@@ -235,15 +245,24 @@ class Instrumenter {
     add(IRStmt_Dirty(switch_segment));
     cursor_ = get_shadow(kShadowCursor);
     base_exit_ = next_exit;
-    add(IRStmt_Store(Iend_LE, cursor_, constant(base_exit_)));
+    set_header(base_exit_ + (has_side_exit_ ? 1 : 0));
     if (uses_x87_) {
       IRExpr* top = bind(Ity_I32, IRExpr_Get(offsetof(VexGuestAMD64State, guest_FTOP), Ity_I32));
       description_.ftop(slot(to_word(top)));
     }
   }
 
-  void advance() {
-    put_shadow(kShadowCursor, bind(Ity_I64, IRExpr_Binop(Iop_Add64, cursor_, constant(8 * (ULong{slots_} + 1)))));
+  void set_header(UInt exit) {
+    if (header_ == exit) return;
+    header_ = exit;
+    add(IRStmt_Store(Iend_LE, cursor_, constant(exit)));
+  }
+
+  void set_cursor(UInt words) {
+    if (words_behind_ == words) return;
+    words_behind_ = words;
+    IRExpr* behind = words == 0 ? cursor_ : bind(Ity_I64, IRExpr_Binop(Iop_Add64, cursor_, constant(8 * ULong{words})));
+    put_shadow(kShadowCursor, behind);
   }
 
   void statement(IRStmt* s) {
@@ -372,11 +391,10 @@ class Instrumenter {
   }
 
   void side_exit(IRStmt* s) {
-    add(IRStmt_Store(Iend_LE, cursor_, constant(base_exit_ + exits_)));
-    advance();
+    set_header(base_exit_ + exits_);
+    set_cursor(slots_ + 1);
     add(s);
     exits_++;
-    reopened_ = false;
     const IRConst* target = s->Ist.Exit.dst;
     description_.exit(exit_kind(s->Ist.Exit.jk, true), slots_, true, target->Ico.U64, wire::kNoValue);
   }
@@ -395,11 +413,7 @@ class Instrumenter {
   }
 
   /// A side exit was not taken: the record is unfinished again, or a fault further on would be taken for that exit.
-  void reopen() {
-    add(IRStmt_Store(Iend_LE, cursor_, constant(base_exit_)));
-    put_shadow(kShadowCursor, cursor_);
-    reopened_ = true;
-  }
+  void reopen() { set_cursor(0); }
 
   void final_exit() {
     const bool direct = out_->next->tag == Iex_Const;
@@ -412,8 +426,8 @@ class Instrumenter {
       sp = bind(Ity_I64, IRExpr_Get(kStackPointerOffset, Ity_I64));
       sp_value = stack_pointer(sp);
     }
-    if (exits_ > 1 && !reopened_) add(IRStmt_Store(Iend_LE, cursor_, constant(base_exit_)));
-    advance();
+    set_header(base_exit_);
+    set_cursor(slots_ + 1);
     if (kind == trace::ExitKind::kReturn || kind == trace::ExitKind::kIndirectJump) {
       IRDirty* leave =
           helper_call("loopfold_function_leave", reinterpret_cast<void*>(&loopfold_function_leave), out_->next);
@@ -471,7 +485,9 @@ class Instrumenter {
   UInt slots_ = 0;
   UInt most_words_ = 4;
   UInt sp_ = wire::kNoValue;  // the last value put to rsp
-  bool reopened_ = false;  // after the last side exit
+  UInt header_ = 0;           // what the record's header holds now
+  UInt words_behind_ = 0;     // how far behind the record's start the write pointer stands now
+  bool has_side_exit_ = false;
   bool uses_x87_ = false;
   bool gather_ = false;
   bool program_entry_ = false;
@@ -495,9 +511,10 @@ IRSB* instrument(VgCallbackClosure*, IRSB* in, const VexGuestLayout*, const VexG
   return ring_attached() ? Instrumenter(in).run() : in;
 }
 
-bool slots_of_block(UInt base_exit, UInt* slots) {
-  if (base_exit >= exit_slots_size || exit_slots[base_exit] == 0) return false;
-  *slots = exit_slots[base_exit] - 1;
+bool block_of_exit(UInt exit, UInt* base_exit, UInt* slots) {
+  if (exit >= exit_slots_size || exit_slots[exit].base_exit == 0) return false;
+  *base_exit = exit_slots[exit].base_exit;
+  *slots = exit_slots[exit].slots;
   return true;
 }
 

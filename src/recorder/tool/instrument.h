@@ -21,7 +21,8 @@ void instrument_reset();
 IRSB* instrument(VgCallbackClosure* closure, IRSB* in, const VexGuestLayout* layout, const VexGuestExtents* extents,
                  const VexArchInfo* host, IRType guest_word, IRType host_word);
 
-/// Words that the block with this base exit writes if it runs to its end. False if that is not a base exit.
-bool slots_of_block(UInt base_exit, UInt* slots);
+/// The base exit of the block that has this exit, and how many words it writes if it runs to its end. False if there is
+/// no such exit.
+bool block_of_exit(UInt exit, UInt* base_exit, UInt* slots);
 
 }  // namespace loopfold::tool

@@ -28,7 +28,7 @@ constinit UInt acting = ~0u;
 
 /// What is appended next is done by this thread.
 void act(ThreadId tid) {
-  ring_leave_client(slots_of_block);
+  ring_leave_client(block_of_exit);
   const UInt thread = threads[tid].number;
   if (thread == acting) return;
   acting = thread;
@@ -76,7 +76,7 @@ void enter_client(ThreadId tid, ULong) {
   ring_enter_client(tid, watch_of(tid));
 }
 
-void leave_client(ThreadId, ULong) { ring_leave_client(slots_of_block); }
+void leave_client(ThreadId, ULong) { ring_leave_client(block_of_exit); }
 
 // ---- system calls, memory, signals ----
 
@@ -247,10 +247,8 @@ void started() {
   if (!ring_start(ring_fd, alive_fd)) VG_(umsg)("cannot map the ring\n");
 }
 
-void ended(Int status) {
-  ring_leave_client(slots_of_block);
-  const ULong words[] = {static_cast<ULong>(static_cast<UInt>(status))};
-  ring_append(wire::kExit, words);
+void ended(Int) {
+  ring_leave_client(block_of_exit);
   ring_publish(true);
 }
 

@@ -1,9 +1,10 @@
 // The producer of the ring: segment switches, publishing, waiting for the reader, and letting go of it.
 //
-// Waiting: a full ring means that the recording process is behind. The target sleeps on a futex and wakes when a
-// segment was freed, or every 50 ms to see whether the recording process still lives (its end of a pipe is open). If
-// not, the target detaches: the write pointer is moved to a scratch segment of its own, at the next system call all
-// translations are dropped and made anew without instrumentation, and the program goes on as if nobody watched.
+// Waiting: a full ring means that the recording process is behind. The target sleeps on a futex and wakes when half the
+// ring is free (waking for each segment would cost more than filling it), or every 50 ms to see whether the recording
+// process still lives (its end of a pipe is open). If not, the target detaches: the write pointer is moved to a scratch
+// segment of its own, at the next system call all translations are dropped and made anew without instrumentation, and
+// the program goes on as if nobody watched.
 #include "ring.h"
 
 #include "syscalls.h"
@@ -33,9 +34,15 @@ alignas(64) constinit char scratch[kSegmentBytes] = {};
 
 char* segment_start() { return ring.attached ? ring.segments + (ring.segment % kSegments) * kSegmentBytes : scratch; }
 
+/// With a string instruction, which takes over whole cache lines without fetching what the reader left in them.
+void zero_segment(char* start) {
+  ULong words = kSegmentBytes / 8;
+  asm volatile("rep stosq" : "+D"(start), "+c"(words) : "a"(0ull) : "memory");
+}
+
 void open_segment() {
   char* start = segment_start();
-  VG_(memset)(start, 0, kSegmentBytes);
+  zero_segment(start);
   ring.cursor = reinterpret_cast<ULong>(start);
   ring.end = ring.cursor + kSegmentBytes - kReserveBytes;
 }
@@ -54,11 +61,11 @@ bool wait_for_room() {
     if (header.stop.load(std::memory_order_acquire) != 0) return false;
     const UInt seen = header.consumed_segments.load(std::memory_order_acquire);
     if (needed <= header.consumed.load(std::memory_order_acquire) + wire::kRingBytes - wire::kHeaderBytes) return true;
-    header.target_waits.store(1, std::memory_order_seq_cst);
+    header.target_waits_for.store(needed - (wire::kRingBytes - wire::kHeaderBytes) / 2, std::memory_order_seq_cst);
     if (header.consumed_segments.load(std::memory_order_seq_cst) == seen) {
       sys_futex_wait(&header.consumed_segments, seen, 50);
     }
-    header.target_waits.store(0, std::memory_order_relaxed);
+    header.target_waits_for.store(0, std::memory_order_relaxed);
     if (!reader_lives()) return false;
   }
 }
@@ -68,7 +75,10 @@ void next_segment() {
     wire::RingHeader& header = *ring.header;
     ring_publish(false);
     header.written_segments.fetch_add(1, std::memory_order_seq_cst);
-    if (header.reader_waits.load(std::memory_order_seq_cst) != 0) sys_futex_wake(&header.written_segments);
+    const ULong unread = ring.segment - header.consumed.load(std::memory_order_relaxed) / kSegmentBytes;
+    if (header.reader_waits.load(std::memory_order_seq_cst) != 0 && unread >= kSegments / 4) {
+      sys_futex_wake(&header.written_segments);
+    }
     if (!wait_for_room()) return ring_detach();
     // The reader moves on to the new segment only once it is blank: if this process is killed now, it must not find
     // what was there a lap ago.
@@ -88,16 +98,16 @@ void put_record(UInt id, std::span<const ULong> words) {
 }
 
 /// A header without its record: the block there was stopped at `ip` by a fault.
-void close_interrupted(Addr ip, bool (*slots)(UInt base_exit, UInt* count)) {
+void close_interrupted(Addr ip, bool (*block_of)(UInt exit, UInt* base_exit, UInt* slots)) {
   if (!ring.attached) return;
   ULong* at = reinterpret_cast<ULong*>(ring.cursor);
-  UInt count = 0;
-  if (at[0] < wire::kFirstExit || at[0] > 0xffffffff || !slots(static_cast<UInt>(at[0]), &count)) return;
-  const UInt base_exit = static_cast<UInt>(at[0]);
-  VG_(memmove)(at + 3, at + 1, 8 * SizeT{count});
+  UInt base_exit = 0;
+  UInt slots = 0;
+  if (at[0] < wire::kFirstExit || at[0] > 0xffffffff || !block_of(static_cast<UInt>(at[0]), &base_exit, &slots)) return;
+  VG_(memmove)(at + 3, at + 1, 8 * SizeT{slots});
   at[1] = base_exit;
   at[2] = ip;
-  ring_commit(wire::kInterrupted, count + 2);
+  ring_commit(wire::kInterrupted, slots + 2);
 }
 
 }  // namespace
@@ -154,12 +164,12 @@ void ring_enter_client(ThreadId tid, ULong watch) {
   ring.client = tid;
 }
 
-void ring_leave_client(bool (*slots)(UInt base_exit, UInt* count)) {
+void ring_leave_client(bool (*block_of)(UInt exit, UInt* base_exit, UInt* slots)) {
   if (ring.client == VG_INVALID_THREADID) return;
   const ThreadId tid = ring.client;
   ring.client = VG_INVALID_THREADID;
   VG_(get_shadow_regs_area)(tid, reinterpret_cast<UChar*>(&ring.cursor), 1, kShadowCursor, 8);
-  close_interrupted(VG_(get_IP)(tid), slots);
+  close_interrupted(VG_(get_IP)(tid), block_of);
   ring_publish(false);
 }
 

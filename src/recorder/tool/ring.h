@@ -49,8 +49,8 @@ void ring_drop_translations();
 
 void ring_enter_client(ThreadId tid, ULong watch);
 /// Takes the pointers back, turns the record of a block that a fault stopped half-way into a kInterrupted record, and
-/// publishes what was written. `slots` tells how many words the block with that base exit writes.
-void ring_leave_client(bool (*slots)(UInt base_exit, UInt* count));
+/// publishes what was written. `block_of` tells which block an exit belongs to and how many words it writes.
+void ring_leave_client(bool (*block_of)(UInt exit, UInt* base_exit, UInt* slots));
 
 /// Appends a record of up to four spans of words; for use outside client code only.
 void ring_append(UInt id, std::span<const ULong> words);
