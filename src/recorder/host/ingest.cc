@@ -452,17 +452,21 @@ Ingest::~Ingest() = default;
 Ingest::Consumed Ingest::consume(std::span<const std::uint64_t> words) {
   State& s = *state_;
   std::size_t at = 0;
-  while (at < words.size() && words[at] != wire::kEndOfSegment && !s.done) {
-    const std::size_t length = s.record_words(words.subspan(at));
-    if (length == 0) break;  // cannot happen with a sound target; the session then makes no progress
-    const std::uint32_t id = static_cast<std::uint32_t>(words[at]);
-    if (id >= wire::kFirstExit) {
-      if (s.thread == nullptr) s.switch_thread(0);
-      s.execute(id, s.blocks.exit(id), &words[at + 1]);
-    } else {
-      s.record(id, words.subspan(at + 1, length - 1));
+  if (s.thread == nullptr && !words.empty() && words[0] >= wire::kFirstExit) s.switch_thread(0);
+  while (at < words.size() && !s.done) {
+    const std::uint64_t header = words[at];
+    if (header >= wire::kFirstExit && header <= 0xffffffff) [[likely]] {
+      const auto id = static_cast<std::uint32_t>(header);
+      WireExit& exit = s.blocks.exit(id);
+      if (!exit.known || words.size() - at <= exit.slots) break;  // cannot happen with a sound target
+      s.execute(id, exit, &words[at + 1]);
+      at += std::size_t{1} + exit.slots;
+      continue;
     }
-    at += length;
+    const std::size_t length = header >> 32;
+    if (header == wire::kEndOfSegment || words.size() - at <= length) break;
+    s.record(static_cast<std::uint32_t>(header), words.subspan(at + 1, length));
+    at += 1 + length;
   }
   if (!s.done && s.writer.error()) s.stop(trace::EndInfo::Reason::kWriteError);
   if (!s.done && s.options.max_trace_bytes != 0 && s.writer.bytes_written() >= s.options.max_trace_bytes) {

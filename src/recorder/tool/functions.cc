@@ -2,9 +2,9 @@
 //
 // Per thread there is a small stack of entered functions, with a bound: main, the function of --from/--only (outermost
 // activation only), one hidden function (allocator or resolver; what it calls is not looked at), and the same again in
-// each nested signal handler. A handler starts with an empty view (a level mark on the stack), because it may run on an
-// alternate stack whose addresses compare with nothing; on the same stack, the mark's watch is the interrupted stack
-// pointer, which a siglongjmp out of the handler passes.
+// each nested signal handler. A handler starts with an empty view, behind a mark whose watch is the interrupted stack
+// pointer: a siglongjmp out of the handler passes it. On an alternate stack, which may lie above, it must also leave
+// that stack.
 #include "functions.h"
 
 namespace loopfold::tool {
@@ -13,10 +13,11 @@ namespace {
 
 struct Entered {
   UInt function;
-  bool pending;  // a handler's mark whose watch depends on where the handler's stack is
-  ULong watch;   // the stack pointer once it has returned
-  ULong return_address;
-  ULong out_pointer;  // posix_memalign: where the result is stored
+  ULong watch;           // the stack pointer once it has returned
+  ULong return_address;  // 0 for a handler's mark
+  ULong out_pointer;     // posix_memalign: where the result is stored
+  ULong stack_start;     // a handler's alternate stack, if it has one
+  ULong stack_end;
 };
 
 constexpr UInt kMaxEntered = 32;
@@ -213,7 +214,11 @@ void watch_thread_start(ThreadId tid) { threads[tid].depth = 0; }
 void watch_signal_enter(ThreadId tid, bool alternate_stack) {
   ThreadWatch& thread = threads[tid];
   if (thread.depth == kMaxEntered) drop_oldest_mark(thread);
-  thread.entered[thread.depth++] = Entered{kSignalMark, alternate_stack != False, VG_(get_SP)(tid), 0, 0};
+  Entered& mark = thread.entered[thread.depth++];
+  mark = Entered{kSignalMark, VG_(get_SP)(tid), 0, 0, 0, 0};
+  if (!alternate_stack) return;
+  mark.stack_start = VG_(thread_get_altstack_min)(tid);
+  mark.stack_end = mark.stack_start + VG_(thread_get_altstack_size)(tid);
 }
 
 void watch_signal_return(ThreadId tid) {
@@ -224,16 +229,7 @@ void watch_signal_return(ThreadId tid) {
   }
 }
 
-ULong watch_of(ThreadId tid) {
-  ThreadWatch& thread = threads[tid];
-  if (thread.depth > 0 && thread.entered[thread.depth - 1].pending) {
-    // The handler has its stack now. Below the interrupted one, it is as good as the same; above, nothing compares.
-    Entered& mark = thread.entered[thread.depth - 1];
-    mark.pending = false;
-    if (VG_(get_SP)(tid) >= mark.watch) mark.watch = kNoWatch;
-  }
-  return top_watch(thread);
-}
+ULong watch_of(ThreadId tid) { return top_watch(threads[tid]); }
 
 }  // namespace loopfold::tool
 
@@ -258,7 +254,7 @@ void loopfold_function_enter(GuestState* guest, ULong function) {
   // The resolver is jumped to with two words pushed on top of the return address of the call being resolved.
   const ULong watch = function == wire::kFunctionResolver ? sp + 16 : sp + 8;
   thread.entered[thread.depth++] =
-      Entered{static_cast<UInt>(function), false, watch, return_address, guest->real.guest_RDI};
+      Entered{static_cast<UInt>(function), watch, return_address, guest->real.guest_RDI, 0, 0};
   guest->watch() = watch;
   const ULong words[] = {
       function, sp, return_address, guest->real.guest_RDI, guest->real.guest_RSI, guest->real.guest_RDX};
@@ -267,8 +263,11 @@ void loopfold_function_enter(GuestState* guest, ULong function) {
 
 void loopfold_function_leave(GuestState* guest, ULong target) {
   ThreadWatch& thread = threads[VG_(get_running_tid)()];
-  while (thread.depth > 0 && top_watch(thread) <= guest->real.guest_RSP) {
-    const Entered& entered = thread.entered[--thread.depth];
+  const ULong sp = guest->real.guest_RSP;
+  while (thread.depth > 0 && top_watch(thread) <= sp) {
+    const Entered& entered = thread.entered[thread.depth - 1];
+    if (entered.stack_start <= sp && sp < entered.stack_end) break;  // still in the handler
+    thread.depth--;
     if (entered.function == kSignalMark) continue;
     const ULong words[] = {entered.function, result_of(entered, guest, target),
                            target == entered.return_address ? 1u : 0u};
