@@ -3,6 +3,7 @@
 
 #include "cli/trace_commands.h"
 #include "trace/check.h"
+#include "trace/deep_check.h"
 
 namespace loopfold::cli {
 
@@ -17,6 +18,7 @@ class TraceCheckCommand : public Command {
 
   void describe(CLI::App& app) override {
     add_directory(app, directory_);
+    app.add_flag("--deep", deep_, "Also expand all runs, encode the events again, and compare");
     app.add_flag("-q,--quiet", quiet_, "Print problems only; the exit status is the answer");
     app.footer("Exit status: 0 sound (a partial trace too, if what is there is sound), 1 not sound, 3 unreadable.");
   }
@@ -26,6 +28,14 @@ class TraceCheckCommand : public Command {
     if (!reader) return report(reader.error());
     const trace::CheckReport result = trace::check(**reader, kMostProblems);
     const Paint paint(stdout);
+    if (result.sound() && deep_) {
+      const trace::DeepReport deep = trace::deep_check(**reader);
+      if (!deep.sound()) {
+        fmt::print("{}: {}\n{}: {}\n", directory_, deep.problem, directory_, paint.bad("not sound: 1 problem"));
+        const int written = finish_output();
+        return written == kSuccess ? int{kAnswerIsNo} : written;
+      }
+    }
     if (result.sound()) {
       if (!quiet_) fmt::print("{}\n", verdict(**reader, result, paint));
       return finish_output();
@@ -55,6 +65,7 @@ class TraceCheckCommand : public Command {
 
   std::string directory_ = "loopfold.out";
   bool quiet_ = false;
+  bool deep_ = false;
 };
 
 }  // namespace

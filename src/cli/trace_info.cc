@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "cli/trace_commands.h"
+#include "cli/trace_runs.h"
 
 namespace loopfold::cli {
 
@@ -366,6 +367,7 @@ class TraceInfoCommand : public Command {
     app.add_option("--format", format_, "text, or json for one document on standard output")
         ->check(CLI::IsMember({"text", "json"}))
         ->capture_default_str();
+    app.add_flag("--runs", runs_, "Also show how regular the trace is, and how fast it reads");
     app.add_flag("-q,--quiet", quiet_, "Leave out what to do next");
   }
 
@@ -373,12 +375,21 @@ class TraceInfoCommand : public Command {
     const Result<std::unique_ptr<trace::Reader>> reader = open_trace(directory_);
     if (!reader) return report(reader.error());
     const Census census = take_census(**reader);
+    std::optional<RunCensus> runs;
+    if (runs_) {
+      const Result<RunCensus> counted = take_run_census(**reader);
+      if (!counted) return report(counted.error());
+      runs = *counted;
+    }
     if (format_ == "json") {
-      fmt::print("{}\n", to_json(**reader, census).dump(2, ' ', false, Json::error_handler_t::replace));
+      Json json = to_json(**reader, census);
+      if (runs) json["runs"] = to_json(*runs);
+      fmt::print("{}\n", json.dump(2, ' ', false, Json::error_handler_t::replace));
       return finish_output();
     }
     const Paint paint(stdout);
     TextReport(**reader, census, directory_, paint).print();
+    if (runs) fmt::print("\n{}\n{}", paint.strong("Runs"), describe_runs(*runs));
     if (!quiet_) {
       const std::string where = directory_ == "loopfold.out" ? "" : " " + directory_;
       fmt::print(
@@ -393,6 +404,7 @@ class TraceInfoCommand : public Command {
   std::string directory_ = "loopfold.out";
   std::string format_ = "text";
   bool quiet_ = false;
+  bool runs_ = false;
 };
 
 }  // namespace

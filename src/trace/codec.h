@@ -1,9 +1,9 @@
 // Descriptions and side events as bytes, and the rules that they obey.
 //
 // Both payloads are lists of tagged records. Ids do not stand in them: the n-th block of the file is block n. The rules
-// (Shapes, check_side) are the same on both sides: the writer refuses what the reader would, so that a
-// recorder bug shows when it happens and not when the trace is analysed. Error messages here are bare reasons; whoever
-// knows the file and the offset adds them.
+// (Shapes, check_side) are the same on both sides: the writer refuses what the reader would, so that a recorder bug
+// shows when it happens and not when the trace is analysed. Error messages here are bare reasons; whoever knows the
+// file and the offset adds them.
 #pragma once
 
 #include <cstdint>
@@ -12,6 +12,7 @@
 
 #include "support/result.h"
 #include "trace/bytes.h"
+#include "trace/run.h"
 #include "trace/shapes.h"
 #include "trace/types.h"
 
@@ -34,12 +35,6 @@ void encode_stack(const CallStack& stack, ByteWriter& out);
 Result<void> decode_descriptions(std::span<const std::uint8_t> payload, std::uint64_t items, Descriptions& to,
                                  Shapes& shapes);
 
-/// A side event and its place in the group: how many events of all threads stand before it.
-struct PlacedSide {
-  std::uint64_t ordinal = 0;
-  SideEvent side;
-};
-
 /// The part of a side event that is coded as a difference to the previous one in the chunk.
 struct SideContext {
   std::uint64_t ordinal = 0;
@@ -49,6 +44,7 @@ struct SideContext {
 
 /// Checks what does not depend on other events: enumerators and call stack ids.
 Result<void> check_side(const SideEvent& side, std::size_t stacks);
+/// In a chunk, a side event's ordinal is the number of events of all threads in the group that stand before it.
 void encode_side(const PlacedSide& placed, SideContext& context, ByteWriter& out);
 
 /// Replaces `to` by the `items` side events in `payload`, in order. Ordinals and slices never decrease in it.

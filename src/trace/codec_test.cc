@@ -5,11 +5,12 @@
 #include <cstdint>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "trace/event_codec.h"
 #include "trace/format.h"
 #include "trace/info_codec.h"
+#include "trace/reader.h"
 #include "trace/testing.h"
 
 namespace loopfold::trace {
@@ -83,6 +84,62 @@ TEST(Codec, BlocksThatContradictThemselvesAreRefused) {
   EXPECT_TRUE(refused([](Block& b) { b.results[0].reg = 16; }));
   EXPECT_TRUE(refused([](Block& b) { b.results[4].instruction = 9; }));
   EXPECT_FALSE(refused([](Block&) {}));
+}
+
+Expression sum(std::vector<Expression::Term> terms) { return {std::move(terms), 3, Expression::Extend::kSign32}; }
+
+TEST(Codec, ExpressionsComeBackAndAreEvaluated) {
+  Block block = sample_block(0, 2);
+  block.expressions = {sum({{Value::slot(0), 8}, {Value::slot(2), ~std::uint64_t{0}}}),
+                       {{{Value::expression(0), 2}}, 0, Expression::Extend::kZero8},
+                       {{}, 77, Expression::Extend::kNone}};
+  block.accesses[0].address = Value::expression(1);
+  ByteWriter out;
+  encode_block(block, out);
+  Descriptions found;
+  Shapes shapes;
+  ASSERT_TRUE(decode_descriptions(out.bytes(), 1, found, shapes));
+  EXPECT_EQ(found.blocks[0], block);
+  const std::vector<std::uint64_t> slots = {std::uint64_t{1} << 28, 0, 4};
+  const std::uint64_t first = 0xffffffff7fffffff;  // 8 * 2^28 - 4 + 3, its low 32 bits sign-extended
+  EXPECT_EQ(evaluate(block, Value::expression(0), slots), first & 0xffffffff);
+  EXPECT_EQ(evaluate(block, Value::expression(1), slots), 0xfeu);
+  EXPECT_EQ(evaluate(block, Value::expression(2), slots), 77u);
+  EXPECT_EQ(evaluate(block, Value::slot(2), slots), 4u);
+  EXPECT_EQ(evaluate(block, Value::constant(9), slots), 9u);
+
+  Exit exit = sample_exit(0, 0, 2);
+  exit.slots = 3;
+  exit.stack_pointer = Value::expression(1);
+  ASSERT_TRUE(shapes.add_exit(exit));
+  EXPECT_EQ(std::vector<std::uint16_t>(shapes.control_slots(shapes.exits()[0]).begin(),
+                                       shapes.control_slots(shapes.exits()[0]).end()),
+            (std::vector<std::uint16_t>{0, 2}));
+  exit.id = 1;
+  exit.slots = 2;
+  EXPECT_FALSE(shapes.add_exit(exit)) << "the expression needs slot 2";
+  exit.slots = 3;
+  exit.stack_pointer = Value::expression(3);
+  EXPECT_FALSE(shapes.add_exit(exit));
+}
+
+TEST(Codec, ExpressionsThatCannotBeEvaluatedAreRefused) {
+  Shapes shapes;
+  const auto refused = [&](std::vector<Expression> expressions) {
+    Block block = sample_block(0, 1);
+    block.expressions = std::move(expressions);
+    return !shapes.add_block(block).has_value();
+  };
+  EXPECT_TRUE(refused({sum({{Value::expression(0), 1}})})) << "itself";
+  EXPECT_TRUE(refused({sum({{Value::expression(1), 1}}), sum({})})) << "a later one";
+  EXPECT_TRUE(refused({sum({{Value::constant(1), 1}})}));
+  EXPECT_TRUE(refused({sum({{Value{}, 1}})}));
+  EXPECT_TRUE(refused({sum({{Value{Value::Kind::kSlot, 0xffff}, 1}})}));
+  EXPECT_TRUE(refused({sum(std::vector<Expression::Term>(kMaxTerms + 1, {Value::slot(0), 1}))}));
+  std::vector<Expression> tower = {sum({{Value::slot(0), 1}})};
+  for (std::uint32_t i = 0; i < 10; ++i) tower.push_back(sum({{Value::expression(i), 1}, {Value::expression(i), 1}}));
+  EXPECT_TRUE(refused(tower)) << "evaluating it takes 2^10 terms";
+  EXPECT_FALSE(refused({sum({{Value::slot(0), 1}}), sum({{Value::expression(0), 5}})}));
 }
 
 TEST(Codec, ExitsThatContradictTheirBlockAreRefused) {
@@ -167,118 +224,7 @@ TEST(Codec, WrongJsonIsAnError) {
   EXPECT_TRUE(decode_run_info(as_bytes("{\"later\": 1}")));
 }
 
-// ---- Events ----------------------------------------------------------------------------------------------------
-
-/// Blocks 0..3 with 3 * block slots at exit 2 * block, and one third of that at exit 2 * block + 1.
-Shapes four_blocks() {
-  Shapes shapes;
-  for (std::uint16_t i = 0; i < 4; ++i) {
-    Block block;
-    block.id = i;
-    EXPECT_TRUE(shapes.add_block(block));
-    for (ExitId k = 0; k < 2; ++k) {
-      Exit exit;
-      exit.id = 2u * i + k;
-      exit.block = i;
-      exit.slots = static_cast<std::uint16_t>(k == 0 ? 3 * i : i);
-      EXPECT_TRUE(shapes.add_exit(exit));
-    }
-  }
-  return shapes;
-}
-
-void expect_round_trip(const EventColumns& said, const Shapes& shapes, std::size_t largest = ~std::size_t{0}) {
-  EventEncoder encoder;
-  EventDecoder decoder;
-  EventColumns found;
-  for (int pass = 0; pass < 2; ++pass) {  // the second with what the first left behind
-    ByteWriter out;
-    encoder.encode(said.first_position, said.runs, said.exits, said.slots, shapes, out);
-    EXPECT_LE(out.size(), largest);
-    const Result<void> decoded = decoder.decode(out.bytes(), said.exits.size(), shapes, shapes.exits().size(), found);
-    ASSERT_TRUE(decoded) << decoded.error().message;
-    EXPECT_EQ(found.first_position, said.first_position);
-    EXPECT_EQ(found.runs, said.runs);
-    EXPECT_EQ(found.exits, said.exits);
-    EXPECT_EQ(found.slots, said.slots);
-  }
-}
-
-TEST(EventCodec, RandomEventsComeBack) {
-  const Shapes shapes = four_blocks();
-  std::mt19937_64 random(7);
-  const std::uint64_t corners[] = {0, std::uint64_t{1} << 63, ~std::uint64_t{0}, 1, 0x7fffffffffffffff};
-  for (int round = 0; round < 50; ++round) {
-    EventColumns said;
-    said.first_position = random();
-    const std::size_t events = 1 + random() % 500;
-    said.runs = {{random() % 100, 1}};
-    for (std::size_t i = 0; i < events; ++i) {
-      said.exits.push_back(static_cast<ExitId>(random() % 8));
-      for (std::uint32_t k = 0; k < shapes.exits()[said.exits.back()].slots; ++k)
-        said.slots.push_back(random() % 3 == 0 ? random() : corners[random() % 5]);
-      if (i == 0) continue;
-      if (random() % 10 == 0) said.runs.push_back({said.runs.back().slice + 1 + random() % 3, 0});
-      ++said.runs.back().events;
-    }
-    expect_round_trip(said, shapes);
-  }
-}
-
-TEST(EventCodec, AMatrixWalkCostsOneByteForEachSlot) {
-  const Shapes shapes = four_blocks();
-  EventColumns said;
-  for (std::uint64_t i = 0; i < 100; ++i) {
-    for (std::uint64_t j = 0; j < 50; ++j) {
-      said.exits.push_back(j == 49 ? 1 : 2);
-      if (j == 49) continue;
-      for (std::uint64_t k = 0; k < 3; ++k) said.slots.push_back(0x7f0000000000 + 4096 * i + 8 * k * j);
-    }
-  }
-  said.runs = {{0, said.exits.size()}};
-  expect_round_trip(said, shapes, said.slots.size() + 100 * (3 * 3 + 8) + 40);
-}
-
-TEST(EventCodec, ARegularLoopHasAlmostNoControl) {
-  const Shapes shapes = four_blocks();
-  EventColumns said;
-  for (int i = 0; i < 100000; ++i) said.exits.push_back(i % 2);  // neither has slots
-  said.runs = {{5, said.exits.size()}};
-  expect_round_trip(said, shapes, 20);
-}
-
-TEST(EventCodec, PrefixesAndLongerPayloadsAreRefused) {
-  const Shapes shapes = four_blocks();
-  EventColumns said{9, {{1, 3}, {4, 2}}, {2, 3, 2, 4, 5}, {}};
-  for (const ExitId exit : said.exits) said.slots.resize(said.slots.size() + shapes.exits()[exit].slots, 77);
-  ByteWriter out;
-  EventEncoder().encode(said.first_position, said.runs, said.exits, said.slots, shapes, out);
-  EventDecoder decoder;
-  EventColumns found;
-  for (std::size_t size = 0; size < out.size(); ++size)
-    EXPECT_FALSE(decoder.decode(out.bytes().first(size), 5, shapes, 8, found)) << size;
-  EXPECT_FALSE(decoder.decode(out.bytes(), 4, shapes, 8, found));
-  EXPECT_FALSE(decoder.decode(out.bytes(), 6, shapes, 8, found));
-  EXPECT_FALSE(decoder.decode(out.bytes(), 5, shapes, 5, found)) << "exit 5 is not known yet";
-  EXPECT_FALSE(decoder.decode(out.bytes(), ~std::uint64_t{0}, shapes, 8, found));
-  EXPECT_TRUE(decoder.decode(out.bytes(), 5, shapes, 8, found));
-  out.byte(0);
-  EXPECT_FALSE(decoder.decode(out.bytes(), 5, shapes, 8, found));
-}
-
-TEST(EventCodec, ArbitraryBytesAreDecodedOrRefused) {
-  const Shapes shapes = four_blocks();
-  std::mt19937_64 random(11);
-  EventDecoder decoder;
-  EventColumns found;
-  for (int round = 0; round < 20000; ++round) {
-    std::vector<std::uint8_t> bytes(random() % 60);
-    for (std::uint8_t& byte : bytes) byte = static_cast<std::uint8_t>(random() % 4 == 0 ? random() : random() % 6);
-    static_cast<void>(decoder.decode(bytes, 1 + random() % 10, shapes, 8, found));
-  }
-}
-
-TEST(EventCodec, ArbitraryDescriptionsAndSidesAreDecodedOrRefused) {
+TEST(Codec, ArbitraryDescriptionsAndSidesAreDecodedOrRefused) {
   std::mt19937_64 random(12);
   std::vector<PlacedSide> sides;
   for (int round = 0; round < 20000; ++round) {

@@ -11,10 +11,11 @@
 #include <string>
 #include <vector>
 
-#include "trace/event_codec.h"
+#include "trace/codec.h"
 #include "trace/format.h"
 #include "trace/info_codec.h"
 #include "trace/reader.h"
+#include "trace/run_codec.h"
 #include "trace/testing.h"
 #include "trace/writer.h"
 
@@ -142,7 +143,7 @@ TEST(Damage, OtherThreadsChunksAreNotReadForOneThread) {
     std::copy_n(bytes.begin() + static_cast<std::ptrdiff_t>(offset), kChunkHeaderBytes, encoded.begin());
     ChunkHeader header;
     ASSERT_TRUE(decode_chunk_header(encoded, header));
-    if (header.type == static_cast<std::uint16_t>(ChunkType::kEvents) && header.thread != 0) {
+    if (header.type == static_cast<std::uint16_t>(ChunkType::kRuns) && header.thread != 0) {
       bytes[offset + kChunkHeaderBytes] ^= 1;
       ++damaged;
     }
@@ -240,18 +241,21 @@ class Forger {
     chunk(header, {out.bytes().begin(), out.bytes().end()});
   }
 
-  /// One thread's events, all with exit 0.
-  void events(ThreadId thread, std::uint64_t first_position, const std::vector<SliceRun>& runs, std::uint16_t flags,
-              std::uint64_t items_more = 0) {
+  /// One thread's events, all with exit 0, each a literal.
+  void events(ThreadId thread, std::uint64_t first_position, const std::vector<SliceEvents>& slices,
+              std::uint16_t flags, std::uint64_t items_more = 0) {
     Shapes shapes;
     EXPECT_TRUE(shapes.add_block(sample_block(0, 0)));
     EXPECT_TRUE(shapes.add_exit(sample_exit(0, 0, 0)));
+    ChunkEncoder encoder(shapes);
     std::uint64_t events = 0;
-    for (const SliceRun& run : runs) events += run.events;
+    for (const SliceEvents& part : slices) events += part.events;
+    for (std::uint64_t i = 0; i < events; ++i) encoder.literal(std::vector<ExitId>{0}, {});
     ByteWriter out;
-    EventEncoder().encode(first_position, runs, std::vector<ExitId>(events, 0), {}, shapes, out);
-    ChunkHeader header{static_cast<std::uint16_t>(ChunkType::kEvents), flags, thread};
-    header.first_slice = runs.front().slice;
+    ByteWriter values;
+    encoder.finish(first_position, slices, out, values);
+    ChunkHeader header{static_cast<std::uint16_t>(ChunkType::kRuns), flags, thread};
+    header.first_slice = slices.front().slice;
     header.items = events + items_more;
     chunk(header, {out.bytes().begin(), out.bytes().end()});
   }
@@ -329,7 +333,7 @@ TEST(Forged, CountsMustMatch) {
   twice.descriptions();
   twice.events(0, 0, {{3, 4}}, 0);
   twice.events(0, 4, {{4, 4}}, kEndsGroup);
-  EXPECT_TRUE(contains(twice.complaint(), "a second chunk of events of thread 0"));
+  EXPECT_TRUE(contains(twice.complaint(), "a second chunk of runs of thread 0"));
 }
 
 TEST(Forged, SideEventsStandWhereTheySay) {
@@ -349,11 +353,30 @@ TEST(Forged, SideEventsStandWhereTheySay) {
 TEST(Forged, DescriptionsComeBeforeEvents) {
   Forger unknown;
   unknown.events(0, 0, {{3, 4}}, kEndsGroup);
-  EXPECT_TRUE(contains(unknown.complaint(), "malformed exits"));
+  EXPECT_TRUE(contains(unknown.complaint(), "malformed paths or loops"));
   Forger late;
   late.events(0, 0, {{3, 4}}, 0);
   late.descriptions();
   EXPECT_TRUE(contains(late.complaint(), "descriptions behind the events"));
+}
+
+TEST(Forged, ValuesFollowTheirRuns) {
+  const ChunkHeader values{static_cast<std::uint16_t>(ChunkType::kValues), 0, 0};
+  Forger alone;
+  alone.descriptions();
+  alone.chunk(values, {0});
+  EXPECT_TRUE(contains(alone.complaint(), "values without the runs"));
+  Forger other;
+  other.descriptions();
+  other.events(1, 0, {{3, 4}}, 0);
+  other.chunk(values, {0});
+  EXPECT_TRUE(contains(other.complaint(), "values without the runs"));
+  Forger twice;
+  twice.descriptions();
+  twice.events(0, 0, {{3, 4}}, 0);
+  twice.chunk(values, {0});
+  twice.chunk(values, {0});
+  EXPECT_TRUE(contains(twice.complaint(), "values without the runs"));
 }
 
 TEST(Forged, SizesAreNotBelieved) {

@@ -16,25 +16,26 @@
 namespace loopfold::trace {
 
 inline constexpr std::array<std::uint8_t, 8> kFileMagic = {'L', 'O', 'O', 'P', 'F', 'O', 'L', 'D'};
-inline constexpr std::uint32_t kFormatVersion = 1;
+inline constexpr std::uint32_t kFormatVersion = 2;
 inline constexpr std::uint32_t kChunkMagic = 0x4843464c;  // "LFCH" in the file
 inline constexpr std::uint32_t kNoThread = 0xffffffff;    // chunk of no thread in particular
 
 inline constexpr std::size_t kFileHeaderBytes = 32;
 inline constexpr std::size_t kChunkHeaderBytes = 64;
 
-/// What a group buffers before it is written: 4 bytes for each event, 8 for each slot, kSideBytes for each side event,
-/// and the encoded descriptions and side events.
+/// What a group buffers before it is written: encoded runs, descriptions and side events, and kSideBytes for each side
+/// event; and how many events it has at most, however little they take.
 inline constexpr std::size_t kGroupBytes = std::size_t{4} << 20;
+inline constexpr std::uint64_t kGroupEvents = std::uint64_t{1} << 24;
 inline constexpr std::size_t kSideBytes = 32;
 /// The writer's threshold cannot be set above this, so that a group stays within the limits below.
 inline constexpr std::size_t kMaxGroupBytes = std::size_t{32} << 20;
 
 // What a reader accepts. The writer stays below; beyond is damage.
 inline constexpr std::uint32_t kMaxRawBytes = std::uint32_t{256} << 20;   // decompressed payload of a chunk
-inline constexpr std::uint64_t kMaxGroupEvents = std::uint64_t{1} << 24;  // events of all threads in a group
+inline constexpr std::uint64_t kMaxGroupEvents = std::uint64_t{1} << 25;  // events of all threads in a group
 inline constexpr std::uint64_t kMaxGroupSides = std::uint64_t{1} << 22;   // side events in a group
-inline constexpr std::uint64_t kMaxChunkSlots = std::uint64_t{1} << 24;   // slots in one chunk of events
+inline constexpr std::uint64_t kMaxChunkSlots = std::uint64_t{1} << 26;   // slots of literals in one chunk of runs
 inline constexpr std::uint32_t kMaxThreads = std::uint32_t{1} << 24;
 inline constexpr std::uint32_t kMaxSlots = 0xffff;  // of one event
 
@@ -46,8 +47,9 @@ enum class ChunkType : std::uint16_t {
   kRunInfo = 1,       // JSON; the first chunk, alone in group 0
   kDescriptions = 2,  // modules, blocks, exits, call stacks
   kSideEvents = 3,
-  kEvents = 4,  // of one thread
+  kRuns = 4,    // of one thread
   kEnd = 5,     // JSON; the last chunk, alone in its group
+  kValues = 6,  // of the runs in the chunk before it, if they have any that are not needed for control
 };
 
 enum ChunkFlag : std::uint16_t {

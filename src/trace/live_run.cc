@@ -1,8 +1,7 @@
 // A run that is still growing; see live_run.h.
 //
-// `expected_` holds, for every regular column, its value in the iteration that comes next, whether the column will be
-// present in it or not; so the paths of a run need no counters of their own, and a column is judged by the iteration
-// number and not by how often it was seen. At the end start = expected - stride * iterations.
+// A column is judged by the iteration number and not by how often it was seen, so the paths of a run need no counters
+// of their own, and an iteration costs nothing for columns that are not present in it.
 //
 // A path keeps two lists, its slots in regular and in irregular columns, so that an ordinary iteration is two loops
 // without decisions. When a column changes its state all lists are out of date and are made again when they are needed;
@@ -10,7 +9,6 @@
 #include "trace/live_run.h"
 
 #include <algorithm>
-#include <cstring>
 
 namespace loopfold::trace {
 namespace {
@@ -19,7 +17,7 @@ namespace {
 constexpr std::size_t kMostCapacity = std::size_t{1} << 20;
 
 bool equal(std::span<const ExitId> a, std::span<const ExitId> b) {
-  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size_bytes()) == 0;
+  return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin());
 }
 
 }  // namespace
@@ -57,14 +55,13 @@ std::size_t LiveRun::add_path(std::span<const ExitId> exits) {
   const std::size_t path = body_.paths() - 1;
   for (; columns_ < body_.columns().size(); ++columns_) {
     states_[columns_] = State::kUnseen;
-    expected_[columns_] = strides_[columns_] = 0;
+    starts_[columns_] = strides_[columns_] = 0;
   }
   plans_[path].version = 0;
   return path;
 }
 
-bool LiveRun::extend(std::span<const ExitId> exits, const std::uint64_t* slots) {
-  std::size_t path = find(exits);
+bool LiveRun::extend(std::size_t path, std::span<const ExitId> exits, const std::uint64_t* slots) {
   if (path == kNone) {
     // Any column may break where paths meet; written out, the run must still be small enough.
     std::uint64_t most = 0;
@@ -83,9 +80,10 @@ bool LiveRun::extend(std::span<const ExitId> exits, const std::uint64_t* slots) 
   const PathPlan& planned = plans_[path];
   if (value_count_ + body_.columns(path).size() > kMaxValues) return false;
   std::uint64_t different = planned.settled ? 0 : 1;
-  for (const Place& place : planned.regular) different |= slots[place.slot] ^ expected_[place.column];
+  for (const RegularSlot& place : planned.regular)
+    different |= slots[place.slot] ^ (place.start + place.stride * iterations_);
   if (different == 0) {
-    for (const Place& place : planned.irregular) values_[place.column].push_back(slots[place.slot]);
+    for (const IrregularSlot& place : planned.irregular) values_[place.column].push_back(slots[place.slot]);
     value_count_ += planned.irregular.size();
   } else {
     if (value_count_ + count_breaks(path, slots) * (iterations_ + 1) > kMaxValues) return false;
@@ -118,7 +116,7 @@ std::size_t LiveRun::count_breaks(std::size_t path, const std::uint64_t* slots) 
   const std::span<const std::uint32_t> columns = body_.columns(path);
   std::size_t breaks = 0;
   for (std::size_t i = 0; i < columns.size(); ++i)
-    breaks += states_[columns[i]] == State::kRegular && slots[i] != expected_[columns[i]] ? 1 : 0;
+    breaks += states_[columns[i]] == State::kRegular && slots[i] != expected(columns[i]) ? 1 : 0;
   return breaks;
 }
 
@@ -131,7 +129,7 @@ void LiveRun::take_slowly(std::size_t path, const std::uint64_t* slots) {
     switch (states_[column]) {
       case State::kUnseen:
         states_[column] = State::kOnce;
-        expected_[column] = value;
+        starts_[column] = value;
         seen_[column] = iterations_;
         break;
       case State::kOnce:
@@ -143,7 +141,7 @@ void LiveRun::take_slowly(std::size_t path, const std::uint64_t* slots) {
         ++value_count_;
         break;
       case State::kRegular:
-        if (value == expected_[column]) break;
+        if (value == expected(column)) break;
         make_irregular(column);
         values_[column].push_back(value);
         ++value_count_;
@@ -155,11 +153,11 @@ void LiveRun::take_slowly(std::size_t path, const std::uint64_t* slots) {
 
 /// A column is present for the second time: makes it regular if its stride is a whole number.
 bool LiveRun::second_value(std::uint32_t column, std::uint64_t value) {
-  const std::int64_t step = static_cast<std::int64_t>(value - expected_[column]);
+  const std::int64_t step = static_cast<std::int64_t>(value - starts_[column]);
   const std::int64_t gap = static_cast<std::int64_t>(iterations_ - seen_[column]);
   if (gap != 1 && step % gap != 0) return false;
   strides_[column] = static_cast<std::uint64_t>(step / gap);
-  expected_[column] = value;
+  starts_[column] = value - strides_[column] * iterations_;
   states_[column] = State::kRegular;
   return true;
 }
@@ -169,17 +167,16 @@ void LiveRun::make_irregular(std::uint32_t column) {
   if (column >= values_.size()) values_.resize(column + std::size_t{1});
   std::vector<std::uint64_t>& values = values_[column];
   values.clear();
-  const std::uint64_t start = expected_[column] - strides_[column] * iterations_;
   std::array<bool, kMaxRunPaths> present{};
   for (std::size_t path = 0; path < body_.paths(); ++path) {
     const std::span<const std::uint32_t> columns = body_.columns(path);
     present[path] = std::find(columns.begin(), columns.end(), column) != columns.end();
   }
   for (std::uint64_t i = 0; i < iterations_; ++i) {
-    if (present[mixed_ ? sequence_[i] : 0]) values.push_back(start + strides_[column] * i);
+    if (present[mixed_ ? sequence_[i] : 0]) values.push_back(starts_[column] + strides_[column] * i);
   }
   value_count_ += values.size();
-  strides_[column] = 0;
+  starts_[column] = strides_[column] = 0;
   states_[column] = State::kIrregular;
 }
 
@@ -192,7 +189,7 @@ void LiveRun::plan(std::size_t path) {
   const std::span<const std::uint32_t> columns = body_.columns(path);
   for (std::uint32_t i = 0; i < columns.size(); ++i) {
     const State state = states_[columns[i]];
-    if (state == State::kRegular) plan.regular.push_back({i, columns[i]});
+    if (state == State::kRegular) plan.regular.push_back({i, starts_[columns[i]], strides_[columns[i]]});
     if (state == State::kIrregular) plan.irregular.push_back({i, columns[i]});
     plan.settled &= state == State::kRegular || state == State::kIrregular;
   }
@@ -204,18 +201,17 @@ void LiveRun::count_iteration(std::size_t path) {
   ++uses_[path];
   last_path_ = path;
   ++iterations_;
-  for (std::size_t i = 0; i < columns_; ++i) expected_[i] += strides_[i];
 }
 
 bool LiveRun::lock() {
-  if (body_.paths() != 1 ||
-      !std::all_of(states_.begin(), states_.begin() + static_cast<std::ptrdiff_t>(columns_),
-                   [](State state) { return state == State::kRegular; }))
+  if (body_.paths() != 1 || !std::all_of(states_.begin(), states_.begin() + static_cast<std::ptrdiff_t>(columns_),
+                                         [](State state) { return state == State::kRegular; }))
     return false;
   const std::span<const ExitId> exits = body_.exits(0);
   lock_exits_ = exits.data();
   lock_length_ = static_cast<std::uint32_t>(exits.size());
   for (std::size_t i = 0; i < exits.size(); ++i) lock_counts_[i] = shapes_.exits()[exits[i]].slots;
+  for (std::uint32_t i = 0; i < columns_; ++i) expected_[i] = expected(i);
   lock_event_ = lock_slot_ = 0;
   return true;
 }
@@ -243,7 +239,7 @@ const Run& LiveRun::view() {
                         column.control,
                         column.block,
                         column.slot,
-                        irregular ? 0 : expected_[i] - strides_[i] * iterations_,
+                        starts_[i],
                         strides_[i],
                         {}};
     if (irregular) view_columns_[i].values = values_[i];

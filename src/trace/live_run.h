@@ -24,6 +24,7 @@ namespace loopfold::trace {
 
 class LiveRun {
  public:
+  static constexpr std::size_t kNone = ~std::size_t{0};
   /// Irregular values that a run may have in all; iterations of a run of several paths. Then it ends and the loop goes
   /// on in another.
   static constexpr std::size_t kMaxValues = std::size_t{1} << 18;
@@ -32,14 +33,17 @@ class LiveRun {
   explicit LiveRun(const Shapes& shapes) : shapes_(shapes) {}
 
   void clear();
-  /// Adds an iteration. False if the run has become too large for it: it stays as it was and takes no more.
-  bool extend(std::span<const ExitId> exits, const std::uint64_t* slots);
+  /// The number of the path, or kNone.
+  std::size_t find(std::span<const ExitId> exits) const;
+  /// Adds an iteration, with find(exits). False if the run has become too large for it: it stays as it was and takes no
+  /// more.
+  bool extend(std::size_t path, std::span<const ExitId> exits, const std::uint64_t* slots);
   /// Adds the iteration that leaves the loop, unless it would make a regular column irregular. The run takes no more.
   bool finish(std::span<const ExitId> exits, const std::uint64_t* slots);
 
   std::uint64_t iterations() const { return iterations_; }
   std::size_t paths() const { return body_.paths(); }
-  bool knows(std::span<const ExitId> exits) const { return find(exits) != kNone; }
+  std::size_t bytes() const { return sequence_.size() + 8 * (value_count_ + 2 * columns_); }
   /// How many exits from the first one on are at positions of the body.
   std::size_t covered(std::span<const ExitId> exits) { return body_.covered(exits, shapes_); }
 
@@ -68,21 +72,24 @@ class LiveRun {
   Partial unlock();
 
  private:
-  static constexpr std::size_t kNone = ~std::size_t{0};
   enum class State : std::uint8_t { kUnseen, kOnce, kRegular, kIrregular };
-  struct Place {
-    std::uint32_t slot = 0;  // in the path
+  struct RegularSlot {
+    std::size_t slot = 0;  // in the path
+    std::uint64_t start = 0;
+    std::uint64_t stride = 0;
+  };
+  struct IrregularSlot {
+    std::uint32_t slot = 0;
     std::uint32_t column = 0;
   };
   /// The slots of a path by the state of their columns, as of `version`.
   struct PathPlan {
     std::uint64_t version = 0;
     bool settled = false;  // no column is unseen or seen once only
-    std::vector<Place> regular;
-    std::vector<Place> irregular;
+    std::vector<RegularSlot> regular;
+    std::vector<IrregularSlot> irregular;
   };
 
-  std::size_t find(std::span<const ExitId> exits) const;
   std::size_t add_path(std::span<const ExitId> exits);
   void take_slowly(std::size_t path, const std::uint64_t* slots);
   bool second_value(std::uint32_t column, std::uint64_t value);
@@ -90,6 +97,7 @@ class LiveRun {
   std::size_t count_breaks(std::size_t path, const std::uint64_t* slots) const;
   void plan(std::size_t path);
   void count_iteration(std::size_t path);
+  std::uint64_t expected(std::uint32_t column) const { return starts_[column] + strides_[column] * iterations_; }
   void advance() {
     lock_event_ = lock_slot_ = 0;
     ++iterations_;
@@ -100,7 +108,7 @@ class LiveRun {
   RunBody body_;
   std::uint64_t iterations_ = 0;
   std::size_t last_path_ = 0;
-  bool mixed_ = false;  // an iteration other than the last takes another path than the first
+  bool mixed_ = false;                  // an iteration other than the last takes another path than the first
   std::vector<std::uint8_t> sequence_;  // if mixed
   std::array<std::uint64_t, kMaxRunPaths> uses_{};
   std::array<PathPlan, kMaxRunPaths> plans_;
@@ -108,13 +116,14 @@ class LiveRun {
 
   // By column.
   std::size_t columns_ = 0;
-  std::array<std::uint64_t, kMaxRunColumns> expected_{};  // in the next iteration
-  std::array<std::uint64_t, kMaxRunColumns> strides_{};   // 0 unless regular
-  std::array<std::uint64_t, kMaxRunColumns> seen_{};      // the iteration in which a column of state kOnce was seen
+  std::array<std::uint64_t, kMaxRunColumns> starts_{};
+  std::array<std::uint64_t, kMaxRunColumns> strides_{};  // 0 unless regular
+  std::array<std::uint64_t, kMaxRunColumns> seen_{};     // the iteration in which a column of state kOnce was seen
   std::array<State, kMaxRunColumns> states_{};
   std::vector<std::vector<std::uint64_t>> values_;
   std::size_t value_count_ = 0;
 
+  std::array<std::uint64_t, kMaxRunColumns> expected_{};  // the slots of the next iteration, if locked
   const ExitId* lock_exits_ = nullptr;
   std::array<std::uint32_t, kMaxPathEvents> lock_counts_{};
   std::uint32_t lock_length_ = 0;

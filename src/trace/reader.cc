@@ -2,8 +2,8 @@
 //
 // The scan goes from group to group. All that a group brings (descriptions, references to its chunks) is staged until
 // its last chunk has been found sound, so the Reader only ever shows whole groups: if the file is cut off or damaged at
-// any byte, it is a prefix of the trace that was being written. What can be checked without decoding events is checked
-// here (checksums, numbering, counts, the totals in the end record); what needs them, in the cursor.
+// any byte, it is a prefix of the trace that was being written. What can be checked without decoding runs is checked
+// here (checksums, numbering, counts, the totals in the end record); what needs them, in the cursors.
 //
 // The file is read with pread and not mapped: a file that shrinks meanwhile is then a short read and not a signal.
 // Sizes are believed only from a header whose checksum is right, and never beyond the limits in format.h.
@@ -63,7 +63,8 @@ class Scanner {
   std::optional<Obstacle> step();
   std::optional<Obstacle> frame(const ChunkHeader& header) const;
   Result<void> take(const ChunkRef& chunk);
-  Result<void> take_events(const ChunkRef& chunk);
+  Result<void> take_runs(const ChunkRef& chunk);
+  Result<void> take_values(const ChunkRef& chunk);
   Result<void> take_end(const ChunkRef& chunk);
   void begin_group();
   void commit_group();
@@ -97,9 +98,9 @@ Result<void> Scanner::run() {
   }
   if (!obstacle && group_chunks_ != 0) obstacle = Obstacle{Obstacle::Kind::kCutOff, "between the chunks of a group"};
   if (obstacle && obstacle->kind == Obstacle::Kind::kNewer)
-    return fail(ErrorKind::kBadInput, fmt::format("{}: {} at offset {} was written by a newer version; record again or "
-                                                  "use a newer loopfold",
-                                                  state_.path, obstacle->reason, offset_));
+    return fail(ErrorKind::kBadInput,
+                fmt::format("{}: {} at offset {} was written by a newer version; record again or use a newer loopfold",
+                            state_.path, obstacle->reason, offset_));
   if (obstacle) {
     const char* const kind = obstacle->kind == Obstacle::Kind::kCutOff ? "cut off" : "damaged";
     state_.damage = fmt::format("{} at offset {}: {}", kind, offset_, obstacle->reason);
@@ -126,10 +127,15 @@ Result<void> Scanner::read_file_header() {
     return fail(ErrorKind::kBadInput,
                 fmt::format("{}: damaged at offset 0: the file header's checksum is wrong; record again", state_.path));
   const std::uint32_t version = get_fixed<std::uint32_t>(bytes.data() + 8);
-  if (version > kFormatVersion || version == 0)
-    return fail(ErrorKind::kBadInput, fmt::format("{}: written by format version {}, this reads up to {}; record again "
-                                                  "or use a newer loopfold",
-                                                  state_.path, version, kFormatVersion));
+  if (version < kFormatVersion)
+    return fail(ErrorKind::kBadInput,
+                fmt::format("{}: written by format version {}, this reads version {}; record again", state_.path,
+                            version, kFormatVersion));
+  if (version > kFormatVersion)
+    return fail(
+        ErrorKind::kBadInput,
+        fmt::format("{}: written by format version {}, this reads up to {}; record again or use a newer loopfold",
+                    state_.path, version, kFormatVersion));
   return {};
 }
 
@@ -158,7 +164,7 @@ std::optional<Obstacle> Scanner::step() {
 /// Checks a header against the chunks before it and the format's limits.
 std::optional<Obstacle> Scanner::frame(const ChunkHeader& header) const {
   const bool known = header.type >= static_cast<std::uint16_t>(ChunkType::kRunInfo) &&
-                     header.type <= static_cast<std::uint16_t>(ChunkType::kEnd);
+                     header.type <= static_cast<std::uint16_t>(ChunkType::kValues);
   if ((header.flags & ~kKnownFlags) != 0 || (!known && (header.flags & kSkippable) == 0))
     return Obstacle{Obstacle::Kind::kNewer, fmt::format("chunk type {} with flags {:#x}", header.type, header.flags)};
   if (header.ordinal != next_chunk_ || header.group != next_group_)
@@ -194,20 +200,23 @@ Result<void> Scanner::take(const ChunkRef& chunk) {
       return {};
     }
     case ChunkType::kDescriptions: {
-      if (group_.sides || !group_.events.empty())
+      if (group_.sides || !group_.threads.empty())
         return fail(ErrorKind::kBadInput, "descriptions behind the events of their group");
       const Result<std::span<const std::uint8_t>> payload = payloads_.load(state_.fd, chunk);
       if (!payload) return tl::unexpected<Error>(payload.error());
       return decode_descriptions(*payload, header.items, state_.descriptions, state_.shapes);
     }
     case ChunkType::kSideEvents:
-      if (group_.sides || !group_.events.empty()) return fail(ErrorKind::kBadInput, "side events in the wrong place");
+      if (group_.sides || !group_.threads.empty()) return fail(ErrorKind::kBadInput, "side events in the wrong place");
       if (header.items > kMaxGroupSides) return fail(ErrorKind::kBadInput, "impossible number of side events");
       summary_.side_events = header.items;
       group_.sides = chunk;
       break;
-    case ChunkType::kEvents:
-      if (Result<void> taken = take_events(chunk); !taken) return taken;
+    case ChunkType::kRuns:
+      if (Result<void> taken = take_runs(chunk); !taken) return taken;
+      break;
+    case ChunkType::kValues:
+      if (Result<void> taken = take_values(chunk); !taken) return taken;
       break;
     case ChunkType::kEnd:
       return take_end(chunk);
@@ -217,16 +226,23 @@ Result<void> Scanner::take(const ChunkRef& chunk) {
   return options_.check_events ? payloads_.check(state_.fd, chunk) : Result<void>();
 }
 
-Result<void> Scanner::take_events(const ChunkRef& chunk) {
+Result<void> Scanner::take_runs(const ChunkRef& chunk) {
   const ChunkHeader& header = chunk.header;
-  const auto same_thread = [&](const ChunkRef& other) { return other.header.thread == header.thread; };
-  if (header.thread >= kMaxThreads || std::any_of(group_.events.begin(), group_.events.end(), same_thread))
-    return fail(ErrorKind::kBadInput, fmt::format("a second chunk of events of thread {}", header.thread));
+  const auto same_thread = [&](const ThreadChunks& other) { return other.runs.header.thread == header.thread; };
+  if (header.thread >= kMaxThreads || std::any_of(group_.threads.begin(), group_.threads.end(), same_thread))
+    return fail(ErrorKind::kBadInput, fmt::format("a second chunk of runs of thread {}", header.thread));
   if (header.items == 0 || header.items > kMaxGroupEvents - summary_.events)
     return fail(ErrorKind::kBadInput, "impossible number of events");
   summary_.events += header.items;
-  group_.events.push_back(chunk);
-  group_.events.back().first_position = state_.events_before(header.thread, state_.groups.size());
+  group_.threads.push_back({chunk, std::nullopt, state_.events_before(header.thread, state_.groups.size())});
+  return {};
+}
+
+Result<void> Scanner::take_values(const ChunkRef& chunk) {
+  if (group_.threads.empty() || group_.threads.back().values ||
+      group_.threads.back().runs.header.thread != chunk.header.thread)
+    return fail(ErrorKind::kBadInput, "values without the runs that they belong to");
+  group_.threads.back().values = chunk;
   return {};
 }
 
@@ -256,9 +272,9 @@ void Scanner::commit_group() {
   if (group_is_data_) {
     group_.exits = state_.descriptions.exits.size();
     group_.stacks = state_.descriptions.stacks.size();
-    for (const ChunkRef& chunk : group_.events)
-      state_.milestones[chunk.header.thread].push_back(
-          {state_.groups.size(), chunk.first_position + chunk.header.items});
+    for (const ThreadChunks& chunks : group_.threads)
+      state_.milestones[chunks.runs.header.thread].push_back(
+          {state_.groups.size(), chunks.first_position + chunks.runs.header.items});
     summary_.stored_bytes = offset_ - summary_.file_offset;
     total_events_ += summary_.events;
     total_sides_ += summary_.side_events;
@@ -292,15 +308,18 @@ Result<void> PayloadReader::check(int fd, const ChunkRef& chunk) {
   return {};
 }
 
-Result<std::span<const std::uint8_t>> PayloadReader::load(int fd, const ChunkRef& chunk) {
-  if (Result<void> sound = check(fd, chunk); !sound) return tl::unexpected<Error>(sound.error());
-  if ((chunk.header.flags & kZstd) == 0) return std::span<const std::uint8_t>(stored_);
+Result<void> PayloadReader::load(int fd, const ChunkRef& chunk, std::vector<std::uint8_t>& to) {
+  if (Result<void> sound = check(fd, chunk); !sound) return sound;
+  if ((chunk.header.flags & kZstd) == 0) {
+    to.swap(stored_);
+    return {};
+  }
   if (ZSTD_getFrameContentSize(stored_.data(), stored_.size()) != chunk.header.raw_size)
     return fail(ErrorKind::kBadInput, "the payload has another size than its header says");
-  raw_.resize(chunk.header.raw_size);
-  const std::size_t size = ZSTD_decompressDCtx(zstd_, raw_.data(), raw_.size(), stored_.data(), stored_.size());
-  if (ZSTD_isError(size) != 0 || size != raw_.size()) return fail(ErrorKind::kBadInput, "the payload is not zstd data");
-  return std::span<const std::uint8_t>(raw_);
+  to.resize(chunk.header.raw_size);
+  const std::size_t size = ZSTD_decompressDCtx(zstd_, to.data(), to.size(), stored_.data(), stored_.size());
+  if (ZSTD_isError(size) != 0 || size != to.size()) return fail(ErrorKind::kBadInput, "the payload is not zstd data");
+  return {};
 }
 
 Reader::State::~State() {

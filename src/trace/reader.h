@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "support/result.h"
+#include "trace/run.h"
 #include "trace/types.h"
 
 namespace loopfold::trace {
@@ -33,17 +34,43 @@ struct Event {
 struct CursorOptions {
   std::optional<ThreadId> thread;  // only this thread's events and side events
   std::size_t first_group = 0;     // start here (see Reader::groups)
+  /// RunCursor only: read where control went and no values but those that stack pointers are computed from. The other
+  /// columns are then RunColumn::Kind::kSkipped, and the other slots of a literal mean nothing.
+  bool control_only = false;
 };
 
 class Reader;
 
-/// Walks events and side events in the global order. Must not outlive its Reader. A group is decoded and checked as a
-/// whole when the cursor comes to it; the end and an Error are final.
+/// Walks runs and side events in the global order. Must not outlive its Reader. A side event that stands inside a run
+/// (behind its first event and before its last) comes with the run, in Run::sides; all others come by themselves. Order
+/// and checksums of a group are checked when the cursor comes to it, runs when they are delivered. The end and an Error
+/// are final.
+class RunCursor {
+ public:
+  enum class Item { kRun, kSide, kEnd };
+  /// Moves on. After kRun, run() is valid; after kSide, side() is; both until the next call. An Error means that a
+  /// chunk which looked sound from its header is not: what came before it was right.
+  Result<Item> next();
+  const Run& run() const;
+  const SideEvent& side() const;
+  /// The group that the item is of.
+  std::size_t group() const;
+
+  RunCursor(RunCursor&&) noexcept;
+  ~RunCursor();
+
+ private:
+  friend class Reader;
+  struct State;
+  explicit RunCursor(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+/// The same, event by event: what the runs of a RunCursor expand to.
 class Cursor {
  public:
   enum class Item { kEvent, kSide, kEnd };
-  /// Moves on. After kEvent, event() is valid; after kSide, side() is. An Error means that a chunk which looked sound
-  /// from its header is not: what came before it was right.
+  /// Moves on. After kEvent, event() is valid; after kSide, side() is. An Error is as in RunCursor.
   Result<Item> next();
   const Event& event() const;
   const SideEvent& side() const;
@@ -90,6 +117,7 @@ class Reader {
   const std::vector<GroupSummary>& groups() const;  // in order; without those of run information and end record
   std::uint64_t file_bytes() const;
 
+  RunCursor runs(CursorOptions options = {}) const;
   Cursor cursor(CursorOptions options = {}) const;
 
   struct State;

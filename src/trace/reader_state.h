@@ -1,4 +1,5 @@
-// What Reader (reader.cc) and Cursor (cursor.cc) share: the open file and the index of its groups. Not for others.
+// What Reader (reader.cc) and RunCursor (run_cursor.cc) share: the open file and the index of its groups. Not for
+// others.
 #pragma once
 
 #include <zstd.h>
@@ -22,13 +23,19 @@ namespace loopfold::trace {
 struct ChunkRef {
   std::uint64_t offset = 0;  // of the header
   ChunkHeader header;
-  std::uint64_t first_position = 0;  // chunks of events: how many events the thread has before it
+};
+
+/// The runs of one thread in one group.
+struct ThreadChunks {
+  ChunkRef runs;
+  std::optional<ChunkRef> values;
+  std::uint64_t first_position = 0;  // how many events the thread has before them
 };
 
 /// A whole group and what was described when it ended.
 struct Group {
   std::optional<ChunkRef> sides;
-  std::vector<ChunkRef> events;  // one per thread
+  std::vector<ThreadChunks> threads;
   std::size_t exits = 0;
   std::size_t stacks = 0;
 };
@@ -49,8 +56,12 @@ class PayloadReader {
 
   /// Reads the stored payload and compares its checksum.
   Result<void> check(int fd, const ChunkRef& chunk);
-  /// check(), and the decompressed payload, valid until the next call.
-  Result<std::span<const std::uint8_t>> load(int fd, const ChunkRef& chunk);
+  /// check(), and replaces `to` by the decompressed payload.
+  Result<void> load(int fd, const ChunkRef& chunk, std::vector<std::uint8_t>& to);
+  /// The same, into a buffer that is valid until the next call.
+  Result<std::span<const std::uint8_t>> load(int fd, const ChunkRef& chunk) {
+    return load(fd, chunk, raw_).map([this] { return std::span<const std::uint8_t>(raw_); });
+  }
 
  private:
   ZSTD_DCtx* zstd_;

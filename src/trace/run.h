@@ -1,8 +1,8 @@
 // Runs: the unit in which a trace is stored and read.
 //
 // A *run* is a stretch of consecutive iterations of one loop in the events of one thread, within one slice. An
-// iteration is a *path*: a sequence of exits that starts with a block at the loop header's address and ends before the
-// next arrival there by a backward direct jump. The paths of a run may differ, as data-dependent branches do; together
+// iteration is a *path*: a sequence of exits that starts with a block at the loop header's address and ends before
+// control comes round to it again. The paths of a run may differ, as data-dependent branches do; together
 // they visit the run's *body*, whose positions are (block, occurrence in the iteration). For every slot of every
 // position there is one *column* over the iterations in which it is present: regular, start + stride * i for iteration
 // i, modulo 2^64; or irregular, a list of values.

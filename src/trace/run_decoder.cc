@@ -75,8 +75,7 @@ bool ChunkDecoder::next(Run& run) {
   run.thread = thread_;
   run.slice = slices_[slice_ - 1].slice;
   run.position = position_;
-  const bool sound =
-      item % 2 == 0 ? literal(flags, item / 2, run) : loop(flags, tables_.loop(item / 2), run);
+  const bool sound = item % 2 == 0 ? literal(flags, item / 2, run) : loop(flags, tables_.loop(item / 2), run);
   if (!sound) return false;
   position_ += run.events;
   slice_left_ -= run.events;

@@ -22,114 +22,171 @@ bool hopeless(std::uint64_t iterations, std::size_t paths) { return paths >= 8 &
 
 constexpr std::size_t kReturnEvents = 8;  // a literal of at least this length ends behind a return
 constexpr std::uint8_t kLeftAlone = 64;   // how many iterations
+constexpr std::size_t kMostSlots = RunEncoder::kLiteralSlots + 0xffff;  // of an open path: the last event is any
 
 }  // namespace
 
-RunEncoder::RunEncoder(const Shapes& shapes) : shapes_(shapes), slots_(std::size_t{1} << 15), run_(shapes) {}
+RunEncoder::RunEncoder(const Shapes& shapes) : shapes_(shapes), slots_(2 * kMostSlots), run_(shapes) {}
 
 void RunEncoder::reset() { misses_.fill(0); }
 
-void RunEncoder::append(ExitId exit, const std::uint64_t* slots, std::size_t count) {
-  if (locked_) [[unlikely]]
-    unlock();
-  const std::uint32_t at = slot_at_[end_];
-  if (end_ + 1 >= kCapacity || at + count > slots_.size()) [[unlikely]] {
-    make_room(count);
-    return append(exit, slots, count);
-  }
-  std::uint64_t* to = slots_.data() + at;
-  for (std::size_t i = 0; i < count; ++i) to[i] = slots[i];
-  exits_[end_] = exit;
-  slot_at_[++end_] = at + static_cast<std::uint32_t>(count);
+/// An event with which control comes to a header or has jumped back, or that a locked run does not expect.
+bool RunEncoder::append_slowly(ExitId exit, const std::uint64_t* slots, std::size_t count) {
+  if (locked_) unlock();
   const ExitShape& shape = shapes_.exits()[exit];
-  if (shape.backward) {
-    close(shape.target);
-  } else if (open_length() >= kMaxPathEvents || slot_at_[end_] - slot_at_[open_] > kLiteralSlots) [[unlikely]] {
-    overflow();
+  bool handed_out = false;
+  if (open_ != end_) {
+    const ExitShape& before = shapes_.exits()[exits_[end_ - 1]];
+    if (before.direct && shape.address == header_) {
+      arrive();
+      handed_out = true;
+    } else if (before.back_target == shape.address) {
+      handed_out = jumped_back(shape.address);
+    }
   }
+  make_room();
+  if (locked_) {
+    if (run_.step(exit, slots, count)) return true;
+    unlock();
+  }
+  return append_plainly(exit, shape, slots, count) || handed_out;
 }
 
-/// Moves what is pending to the front, and makes the buffer for slots longer if that is not enough.
-void RunEncoder::make_room(std::size_t slots) {
+std::size_t RunEncoder::pending_bytes() const {
+  const std::size_t first = candidates_ != 0 ? candidate_at_[0] : open_;
+  return (end_ - first) * sizeof(ExitId) + (slot_at_[end_] - slot_at_[first]) * sizeof(std::uint64_t) +
+         (running_ ? run_.bytes() : 0);
+}
+
+/// Makes sure that the open path fits into the buffer until it is next looked at.
+void RunEncoder::make_room() {
+  if (open_ == end_ && candidates_ == 0) open_ = end_ = 0;
+  if (open_ + kMaxPathEvents + 1 < kCapacity && slot_at_[open_] + kMostSlots <= slots_.size()) return;
   const std::size_t first = candidates_ != 0 ? candidate_at_[0] : open_;
   const std::uint32_t first_slot = slot_at_[first];
-  const std::size_t used = slot_at_[end_] - first_slot;
-  std::memmove(slots_.data(), slots_.data() + first_slot, used * sizeof(std::uint64_t));
-  for (std::size_t i = first; i <= end_; ++i) {
-    if (i != end_) exits_[i - first] = exits_[i];
-    slot_at_[i - first] = slot_at_[i] - first_slot;
+  std::memmove(slots_.data(), slots_.data() + first_slot, (slot_at_[end_] - first_slot) * sizeof(std::uint64_t));
+  for (std::size_t i = first; i < end_; ++i) {
+    exits_[i - first] = exits_[i];
+    addresses_[i - first] = addresses_[i];
   }
+  for (std::size_t i = first; i <= end_; ++i) slot_at_[i - first] = slot_at_[i] - first_slot;
   for (std::size_t i = 0; i < candidates_; ++i) candidate_at_[i] -= first;
   open_ -= first;
   end_ -= first;
-  if (used + slots > slots_.size()) slots_.resize(2 * (used + slots));
+  if (slot_at_[open_] + kMostSlots > slots_.size()) slots_.resize(2 * (slot_at_[open_] + kMostSlots));
 }
 
-/// The last event jumps back to `target`.
-void RunEncoder::close(std::uint64_t target) {
+/// Control has come to the header of the loop that is being followed.
+void RunEncoder::arrive() {
+  const std::span<const ExitId> path = exits(open_, end_);
+  const std::uint64_t* const slots = slots_.data() + slot_at_[open_];
   if (running_) {
-    if (continues_run(target)) {
-      if (run_.extend(exits(open_, end_), slots_.data() + slot_at_[open_])) {
-        open_ = end_ = 0;
-        if (hopeless(run_.iterations(), run_.paths())) end_run();
-        return;
-      }
-      end_run();
+    const std::size_t known = run_.find(path);
+    if (known == LiveRun::kNone && !is_iteration(open_, end_)) {
+      leave(end_);
+      literals(open_, end_);
+    } else if (run_.extend(known, path, slots)) {
+      if (hopeless(run_.iterations(), run_.paths())) end_run();
     } else {
-      leave();
-      if (open_length() == 0) return;
+      end_run();
+      candidate_at_[candidates_++] = open_;
+      open_ = end_;
+      return;
     }
+    open_ = end_ = 0;
+  } else if (is_iteration(open_, end_)) {
+    candidate_at_[candidates_++] = open_;
+    open_ = end_;
+    if (candidates_ >= kIterations) establish();
+  } else {
+    drop_candidates();
+    literals(open_, end_);
+    open_ = end_ = 0;
   }
-  close_open(target);
 }
 
-/// Is the open path an iteration of the run? A new path that comes by the header again is the last iteration, what
-/// follows the loop, and the first iteration of the next time.
-bool RunEncoder::continues_run(std::uint64_t target) {
-  if (target != header_ || address(open_) != header_) return false;
-  if (open_length() == 1 || run_.knows(exits(open_, end_))) return true;
-  for (std::size_t i = open_ + 1; i < end_; ++i) {
-    if (address(i) == header_) return false;
+/// A path started at the header and has come back to it: around the loop, or out of it and in again? Around, if by a
+/// backward jump. If by falling into the header, some other jump went back, to a part of the body that stands before
+/// the header. All of a body is executed for the first time after its header; the header of an outer loop is older.
+bool RunEncoder::is_iteration(std::size_t from, std::size_t to) const {
+  const std::span<const ExitShape> known = shapes_.exits();
+  const ExitShape& last = known[exits_[to - 1]];
+  if (last.back_target == header_) return true;
+  if (!last.direct) return false;
+  const std::uint32_t header = known[exits_[from]].age;
+  bool back = false;
+  for (std::size_t i = from + 1; i < to; ++i) {
+    const ExitShape& before = known[exits_[i - 1]];
+    if (before.back_target != addresses_[i]) continue;
+    if (known[exits_[i]].age < header) return false;
+    back = true;
+  }
+  return back;
+}
+
+/// Control has jumped back to `target`. If the open path has been there, this closes a cycle, and a loop is followed
+/// from now on; there may have been iterations before this one, which came round by falling into the header. If not, it
+/// is only a jump. True if runs were handed out.
+bool RunEncoder::jumped_back(std::uint64_t target) {
+  std::size_t first = end_;
+  while (first > open_ && addresses_[first - 1] != target) --first;
+  if (first == open_) return false;
+  --first;
+  if (running_) leave(first);
+  drop_candidates();
+  const std::size_t header = find_header(first);
+  std::uint8_t& missed = misses(addresses_[header]);
+  if (missed >= kPatience) {
+    if (++missed == kPatience + kLeftAlone) missed = 0;
+    header_ = kNoTarget;
+    literals(open_, end_);
+    open_ = end_ = 0;
+    return true;
+  }
+  header_ = addresses_[header];
+  std::size_t begin = header;
+  while (candidates_ < kCandidates - 1) {
+    std::size_t before = begin;
+    while (before > open_ && addresses_[before - 1] != header_) --before;
+    if (before == open_ || !is_iteration(before - 1, begin)) break;
+    begin = before - 1;
+    candidate_at_[candidates_++] = begin;
+  }
+  std::reverse(candidate_at_.begin(), candidate_at_.begin() + static_cast<std::ptrdiff_t>(candidates_));
+  literals(open_, begin);
+  open_ = header;
+  if (header == first) {
+    candidate_at_[candidates_++] = first;
+    open_ = end_;
+    if (candidates_ >= kIterations) establish();
   }
   return true;
 }
 
-/// The same, without a run.
-void RunEncoder::close_open(std::uint64_t target) {
-  if (candidates_ != 0 && header_ == target && address(open_) == target) {
-    candidate_at_[candidates_++] = open_;
-    open_ = end_;
-    if (candidates_ == kCandidates) establish();
-    return;
+/// Where the header of the cycle from `first` to the end is: the code that was executed first of all, calls apart.
+std::size_t RunEncoder::find_header(std::size_t first) const {
+  const std::span<const ExitShape> known = shapes_.exits();
+  std::size_t header = first;
+  int depth = 0;
+  for (std::size_t i = first; i < end_; ++i) {
+    const ExitShape& shape = known[exits_[i]];
+    if (depth == 0 && shape.age < known[exits_[header]].age) header = i;
+    depth += (shape.calls ? 1 : 0) - (shape.returns ? 1 : 0);
   }
-  drop_candidates();
-  std::size_t split = end_;
-  while (split > open_ && address(split - 1) != target) --split;
-  std::uint8_t& missed = misses(target);
-  if (split == open_ || missed >= kPatience) {
-    if (missed >= kPatience && ++missed == kPatience + kLeftAlone) missed = 0;
-    literals(open_, end_);
-    open_ = end_ = 0;
-    return;
-  }
-  --split;
-  literals(open_, split);
-  candidate_at_[0] = split;
-  candidates_ = 1;
-  header_ = target;
-  open_ = end_;
+  return header;
 }
 
 /// The candidates become a run, if it can hold them.
 void RunEncoder::establish() {
   run_.clear();
   std::size_t taken = 0;
-  for (; taken < kCandidates; ++taken) {
+  for (; taken < candidates_; ++taken) {
     const std::size_t from = candidate_at_[taken];
-    const std::size_t to = taken + 1 < kCandidates ? candidate_at_[taken + 1] : open_;
-    if (!run_.extend(exits(from, to), slots_.data() + slot_at_[from])) break;
+    const std::size_t to = taken + 1 < candidates_ ? candidate_at_[taken + 1] : open_;
+    const std::span<const ExitId> path = exits(from, to);
+    if (!run_.extend(run_.find(path), path, slots_.data() + slot_at_[from])) break;
   }
-  if (taken == kCandidates) {
+  if (taken == candidates_) {
     running_ = true;
     candidates_ = 0;
     open_ = end_ = 0;
@@ -140,12 +197,11 @@ void RunEncoder::establish() {
   }
 }
 
-/// Cuts the run's last iteration off the open path and ends the run.
-void RunEncoder::leave() {
-  const std::size_t inside = run_.covered(exits(open_, end_));
+/// Cuts the run's last iteration off the open path, from which it takes nothing from `limit` on, and ends the run.
+void RunEncoder::leave(std::size_t limit) {
+  const std::size_t inside = run_.covered(exits(open_, limit));
   if (inside != 0 && run_.finish(exits(open_, open_ + inside), slots_.data() + slot_at_[open_])) open_ += inside;
   end_run();
-  if (open_ == end_) open_ = end_ = 0;
 }
 
 void RunEncoder::end_run() {
@@ -166,15 +222,17 @@ void RunEncoder::end_run() {
 
 /// The open path is as long as a path can be. Its second half may be the beginning of an iteration.
 void RunEncoder::overflow() {
-  if (running_) leave();
+  if (running_) leave(end_);
   drop_candidates();
+  header_ = kNoTarget;
   if (slot_at_[end_] - slot_at_[open_] > kLiteralSlots) {
     literals(open_, end_);
     open_ = end_ = 0;
-  } else if (open_length() >= kMaxPathEvents) {
+  } else if (end_ - open_ >= kMaxPathEvents) {
     literals(open_, open_ + kMaxPathEvents / 2);
     open_ += kMaxPathEvents / 2;
   }
+  make_room();
 }
 
 void RunEncoder::drop_candidates() {
@@ -205,18 +263,21 @@ void RunEncoder::unlock() {
   for (std::size_t i = 0; i < partial.exits.size(); ++i) {
     exits_[i] = partial.exits[i];
     slot_at_[i] = slot;
+    addresses_[i] = shapes_.exits()[exits_[i]].address;
     slot += shapes_.exits()[exits_[i]].slots;
   }
   open_ = 0;
   end_ = partial.exits.size();
+  candidates_ = 0;
   slot_at_[end_] = slot;
   std::copy_n(partial.slots, slot, slots_.begin());
 }
 
 void RunEncoder::finish() {
   if (locked_) unlock();
-  if (running_) leave();
+  if (running_) leave(end_);
   drop_candidates();
+  header_ = kNoTarget;
   literals(open_, end_);
   open_ = end_ = 0;
 }

@@ -1,21 +1,28 @@
 // Turns the events of a thread into runs, as they come.
 //
-// Events are appended to an *open path* until it closes: at a taken backward direct jump, which is where an iteration of
-// some loop ends. Suppose it jumps to address t. If the open path has a block at t, the path from the last such block on
-// is an iteration of the loop with header t, and what stands before it is a literal; so a loop's first iteration, into
-// which control fell, is found to be one when it ends. Iterations of the same header that follow one another are kept
-// as candidates, and the third makes them a run (LiveRun). From then on a path that starts at the header and jumps back
-// to it extends the run; a regular run is locked, and its events are only compared.
+// Events are appended to an *open path*. When control jumps back, directly, to a block that the open path has been to,
+// a cycle is closed: an iteration of some loop. Its header is that part of the cycle which was executed first of all
+// (CodeAges), calls apart; in a compiled loop that is where the entry leads, wherever the backward jump is. What stands
+// before the header in the open path is a literal; so a loop's first iteration, into which control fell, is found to be
+// one when it ends. From then on the loop is *followed*: whenever control comes to its header, around the loop and not
+// from outside, an iteration is complete. Iterations wait as *candidates*; the third makes them a run (LiveRun), which
+// the later ones extend. A regular run is locked, and its events are only compared.
 //
-// A path that closes in another way leaves the loop. Its longest prefix inside the run's body is the run's last
-// iteration, the rest stays open and is judged afresh. So a regular loop of n iterations is one run of n iterations:
+// The loop is left when control closes another cycle, comes to the header from outside, or has not been there for
+// kMaxPathEvents events. The longest prefix of the open path inside the run's body is then the run's last iteration,
+// and the rest is judged afresh. So a regular loop of n iterations is one run of n iterations:
 //
-//     entry h h h h exit ...     h: header and body, a self-loop taken three times
-//     entry | h h h h | exit     the back jump after the first h closes [entry h]; three more jumps make the run; the
-//                                fourth h falls through and is glued to `exit`, which is not in the body: cut there
+//     entry h h h h exit T ...    h: header and body, a self-loop taken three times; T: an outer loop's header
+//     entry|h h h h|exit T ...    the first back jump finds [h] in [entry h]; the third makes the run; the fourth h
+//                                 leaves and is glued to `exit T entry` when control comes to h again: cut behind it
 //
-// What has no backward jump for kMaxPathEvents events, or is an iteration of a loop that ran less than three times, is
-// written as literals, cut where they are likely to repeat: behind a return, or at kLiteralEvents.
+// A backward jump to where the open path has not been is only a jump: to an outer loop's header, or from a rare case
+// that the compiler put behind the function back into the loop. Coming to the header by falling into it is an iteration
+// if control has jumped back to younger code since (a branch that was put before the header), and an entry if that code
+// is older than the header (an outer loop) or there was no such jump (another call).
+//
+// What is in no cycle, or in one that ran less than three times, is written as literals, cut where they are likely to
+// repeat: behind a return, or at kLiteralEvents.
 //
 // Memory is bounded by the limits in run.h and LiveRun; in the steady state nothing is allocated. Cost: a few ns per
 // event; less in a locked run. Exact: the runs, expanded, are the events.
@@ -51,41 +58,59 @@ class RunEncoder {
 
   /// Where the runs go from now on. Nothing may be pending.
   void set_sink(RunSink& sink) { sink_ = &sink; }
-  /// The next event. `count` is the slot count of the exit.
-  void event(ExitId exit, const std::uint64_t* slots, std::size_t count) {
-    if (locked_ && run_.step(exit, slots, count)) return;
-    append(exit, slots, count);
-  }
-  /// Is this, with this number of slots, the event that was expected? Then it is known to be sound, and taken in.
+  /// Is this, with this number of slots, the event that the run leads to expect? Then it is taken in.
   bool expected(ExitId exit, const std::uint64_t* slots, std::size_t count) {
     return locked_ && run_.step(exit, slots, count);
   }
-  void append(ExitId exit, const std::uint64_t* slots, std::size_t count);
+  /// Any other event. `count` is the slot count of the exit. True if runs may have been handed out.
+  bool append(ExitId exit, const std::uint64_t* slots, std::size_t count) {
+    const ExitShape& shape = shapes_.exits()[exit];
+    if (locked_ || shape.address == watch_header_ || shape.address == watch_back_) [[unlikely]]
+      return append_slowly(exit, slots, count);
+    return append_plainly(exit, shape, slots, count);
+  }
   /// Ends what is pending and hands it out: the slice or the group ends.
   void finish();
   /// A new group begins: forgets which loops did not pay.
   void reset();
+  /// About how much is pending.
+  std::size_t pending_bytes() const;
 
  private:
   static constexpr std::size_t kCapacity = 1024;   // events in the buffer
-  static constexpr std::size_t kCandidates = 3;    // iterations that make a run
+  static constexpr std::size_t kIterations = 3;    // make a run
+  static constexpr std::size_t kCandidates = 8;    // iterations that may wait for that
   static constexpr std::size_t kRemembered = 256;  // loops that did not pay
   static constexpr std::uint8_t kPatience = 2;     // bad runs of a loop before it is left alone for a while
 
-  std::size_t open_length() const { return end_ - open_; }
   std::span<const ExitId> exits(std::size_t from, std::size_t to) const { return {exits_.data() + from, to - from}; }
-  std::uint64_t address(std::size_t event) const { return shapes_.exits()[exits_[event]].address; }
-  void close(std::uint64_t target);
-  void close_open(std::uint64_t target);
-  bool continues_run(std::uint64_t target);
+  bool append_slowly(ExitId exit, const std::uint64_t* slots, std::size_t count);
+  bool append_plainly(ExitId exit, const ExitShape& shape, const std::uint64_t* slots, std::size_t count) {
+    const std::uint32_t at = slot_at_[end_];
+    std::uint64_t* const to = slots_.data() + at;
+    for (std::size_t i = 0; i < count; ++i) to[i] = slots[i];
+    exits_[end_] = exit;
+    addresses_[end_] = shape.address;
+    slot_at_[++end_] = at + static_cast<std::uint32_t>(count);
+    watch_header_ = shape.direct ? header_ : kNoTarget;
+    watch_back_ = shape.back_target;
+    if (end_ - open_ < kMaxPathEvents && slot_at_[end_] - slot_at_[open_] <= kLiteralSlots) [[likely]]
+      return false;
+    overflow();
+    return true;
+  }
+  void arrive();
+  bool is_iteration(std::size_t from, std::size_t to) const;
+  bool jumped_back(std::uint64_t target);
+  std::size_t find_header(std::size_t first) const;
   void establish();
-  void leave();
+  void leave(std::size_t limit);
   void end_run();
   void overflow();
   void drop_candidates();
   void literals(std::size_t from, std::size_t to);
   void unlock();
-  void make_room(std::size_t slots);
+  void make_room();
   std::uint8_t& misses(std::uint64_t header) { return misses_[(header ^ header >> 8) % kRemembered]; }
 
   const Shapes& shapes_;
@@ -93,6 +118,7 @@ class RunEncoder {
 
   // Events that are not in a run yet: candidates, then the open path.
   std::array<ExitId, kCapacity> exits_{};
+  std::array<std::uint64_t, kCapacity> addresses_{};    // of their blocks
   std::array<std::uint32_t, kCapacity + 1> slot_at_{};  // where each event's slots begin
   std::vector<std::uint64_t> slots_;
   std::array<std::size_t, kCandidates> candidate_at_{};
@@ -100,8 +126,12 @@ class RunEncoder {
   std::size_t open_ = 0;
   std::size_t end_ = 0;
 
-  std::uint64_t header_ = 0;  // of the candidates or the run
-  bool running_ = false;
+  /// Of the loop that is followed: the open path starts at its header, and so do the candidates. Or kNoTarget.
+  std::uint64_t header_ = kNoTarget;
+  /// If the next event is at one of these addresses, control comes to the header, or has jumped back.
+  std::uint64_t watch_header_ = kNoTarget;
+  std::uint64_t watch_back_ = kNoTarget;
+  bool running_ = false;  // there is a run; else there may be candidates
   bool locked_ = false;
   LiveRun run_;
   RunExpander expander_;

@@ -29,6 +29,39 @@ bool sound_result(const IntegerResult& result) {
 
 }  // namespace
 
+std::size_t CodeAges::place(std::uint64_t address) const {
+  const std::size_t mask = entries_.size() - 1;
+  std::size_t at = (address * 0x9e3779b97f4a7c15 >> 20) & mask;
+  while (entries_[at].age != 0 && entries_[at].address != address) at = (at + 1) & mask;
+  return at;
+}
+
+void CodeAges::grow() {
+  std::vector<Entry> old(std::max<std::size_t>(1024, 2 * entries_.size()));
+  old.swap(entries_);
+  for (const Entry& entry : old) {
+    if (entry.age != 0) entries_[place(entry.address)] = entry;
+  }
+}
+
+std::uint32_t CodeAges::add(const Block& block) {
+  std::uint32_t first = 0;
+  std::uint64_t address = block.address;
+  for (const std::uint8_t length : block.lengths) {
+    if (std::size_t{2} * last_ >= entries_.size()) grow();
+    Entry& entry = entries_[place(address)];
+    if (entry.age == 0) entry = {address, ++last_};
+    if (first == 0) first = entry.age;
+    address += length;
+  }
+  return first;
+}
+
+void CodeAges::clear() {
+  entries_.clear();
+  entries_.shrink_to_fit();
+}
+
 /// How many slots an event needs so that `value` can be evaluated; more than kMaxSlots if none can have it.
 std::uint32_t Shapes::slots_needed(const BlockShape& shape, const Value& value) {
   constexpr std::uint32_t kImpossible = kMaxSlots + 1;
@@ -89,6 +122,7 @@ Result<void> Shapes::add_block(const Block& block) {
     return malformed(fmt::format("block {}: its instructions do not add up to its bytes", block.id));
   BlockShape shape;
   shape.address = block.address;
+  shape.age = ages_.add(block);
   shape.instructions = static_cast<std::uint32_t>(block.lengths.size());
   if (!measure_expressions(block, shape))
     return malformed(
@@ -124,9 +158,11 @@ Result<void> Shapes::add_exit(const Exit& exit) {
   shape.block = exit.block;
   shape.slots = exit.slots;
   shape.instructions = exit.instructions;
+  shape.age = block.age;
   shape.address = block.address;
-  shape.target = exit.target.value_or(kNoTarget);
-  shape.backward = exit.kind == ExitKind::kNext && exit.target && *exit.target <= block.address;
+  shape.direct = exit.kind == ExitKind::kNext;
+  if (shape.direct && exit.target && *exit.target <= block.address) shape.back_target = *exit.target;
+  shape.calls = exit.kind == ExitKind::kCall || exit.kind == ExitKind::kIndirectCall;
   shape.returns = exit.kind == ExitKind::kReturn;
   shape.control_slots = static_cast<std::uint16_t>(control.size());
   shape.first_control = static_cast<std::uint32_t>(control_slots_.size());
@@ -142,6 +178,7 @@ void Shapes::shrink(std::size_t blocks, std::size_t exits) {
 
 void Shapes::forget_blocks() {
   for (BlockShape& block : blocks_) block = {};
+  ages_.clear();
 }
 
 }  // namespace loopfold::trace

@@ -22,17 +22,39 @@ inline constexpr std::uint64_t kNoTarget = std::numeric_limits<std::uint64_t>::m
 /// is referred to. Bounds the recursion of evaluate().
 inline constexpr std::uint32_t kMaxExpressionTerms = 256;
 
+/// When the code at an address was first described, as part of whatever block. Blocks are described when they are first
+/// executed, so of two places in a function the one with the lower number was reached first.
+class CodeAges {
+ public:
+  /// Numbers the block's instructions that are new, and returns the number of its first one.
+  std::uint32_t add(const Block& block);
+  void clear();
+
+ private:
+  struct Entry {
+    std::uint64_t address = 0;
+    std::uint32_t age = 0;  // 0: nothing here
+  };
+  std::size_t place(std::uint64_t address) const;
+  void grow();
+
+  std::vector<Entry> entries_;
+  std::uint32_t last_ = 0;
+};
+
 /// All that events need to know about an exit.
 struct ExitShape {
+  std::uint64_t address = 0;              // of the block
+  std::uint64_t back_target = kNoTarget;  // if it jumps directly to a place that is not behind its block's address
   BlockId block = 0;
   std::uint32_t slots = 0;
   std::uint32_t instructions = 0;
-  bool backward = false;  // jumps directly to `target`, which is not behind its block's address: closes a cycle
-  bool returns = false;   // a return
-  std::uint16_t control_slots = 0;  // how many slots its stack pointer is computed from
-  std::uint32_t first_control = 0;  // where they are listed: Shapes::control_slots
-  std::uint64_t address = 0;        // of the block
-  std::uint64_t target = kNoTarget;
+  std::uint32_t age = 0;            // of the block: less if the code at its address was described before
+  std::uint32_t first_control = 0;  // where the slots are listed that its stack pointer is computed from
+  std::uint16_t control_slots = 0;  // and how many they are: Shapes::control_slots
+  bool direct : 1 = false;          // falls through or jumps directly
+  bool calls : 1 = false;
+  bool returns : 1 = false;
 };
 
 /// What is needed of the blocks and exits to check further exits and to code events; a few bytes for each.
@@ -65,6 +87,7 @@ class Shapes {
   /// For each prefix length of a list, how many slots an event must have so that the prefix can be evaluated.
   struct BlockShape {
     std::uint64_t address = 0;
+    std::uint32_t age = 0;
     std::uint32_t instructions = 0;
     std::uint32_t ftop_slots = 0;
     std::vector<std::uint32_t> access_slots;
@@ -79,6 +102,7 @@ class Shapes {
   static bool measure_prefixes(const BlockShape& shape, const std::vector<T>& list, const Value T::*value,
                                std::vector<std::uint32_t>& needed);
 
+  CodeAges ages_;
   std::vector<BlockShape> blocks_;
   std::vector<ExitShape> exits_;
   std::vector<std::uint16_t> control_slots_;

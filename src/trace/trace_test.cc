@@ -198,6 +198,7 @@ TEST(Trace, WithoutAnEndRecordItIsPartial) {
 TEST(Trace, LargeGroupsAndManyThreads) {
   TempFile file;
   std::unique_ptr<Writer> writer = create(file);
+  writer->set_group_bytes(60000);
   writer->add_block(sample_block(0, 2));
   writer->add_exit(sample_exit(0, 0, 2));
   for (std::uint64_t i = 0; i < 400000; ++i) {
@@ -232,16 +233,19 @@ TEST(Trace, OtherFilesAreRefusedByName) {
   EXPECT_NE(open_error("/nowhere/trace.lft").find("/nowhere/trace.lft: cannot open: No such file"), std::string::npos);
 }
 
-TEST(Trace, NewerVersionsAreRefused) {
+TEST(Trace, OtherVersionsAreRefused) {
   TempFile file;
   write_story(file, 1, 10, 1, kGroupBytes);
   std::vector<char> bytes = file.bytes();
-  const auto header = encode_file_header(3);
-  std::copy(header.begin(), header.end(), bytes.begin());
-  file.set_bytes(bytes);
-  EXPECT_EQ(open_error(file.path()), file.path() +
-                                         ": written by format version 3, this reads up to 1; record again or use a "
-                                         "newer loopfold");
+  const auto error_of = [&](std::uint32_t version) {
+    const auto header = encode_file_header(version);
+    std::copy(header.begin(), header.end(), bytes.begin());
+    file.set_bytes(bytes);
+    return open_error(file.path());
+  };
+  EXPECT_EQ(error_of(3),
+            file.path() + ": written by format version 3, this reads up to 2; record again or use a newer loopfold");
+  EXPECT_EQ(error_of(1), file.path() + ": written by format version 1, this reads version 2; record again");
 }
 
 /// The file of a small story with a chunk of unknown type as the last group.

@@ -1,10 +1,10 @@
 // What a trace says: the data that the recorder produces and every later stage consumes.
 //
-// A trace is a set of static descriptions (modules, blocks with their exits, call stacks) and, per thread, a sequence of
-// *events*: "this block ran and left by this exit, with these slot values". An event costs nothing but an exit id and a
-// few 64-bit slots; everything else about it (instructions, addresses, integer results, how control left) is computed
-// from the block's description. What is not the execution of a block (allocations, system calls, signals, markers,
-// thread starts) is a *side event* that stands between two events of its thread.
+// A trace is a set of static descriptions (modules, blocks with their exits, call stacks) and, per thread, a sequence
+// of *events*: "this block ran and left by this exit, with these slot values". An event costs nothing but an exit id
+// and a few 64-bit slots; everything else about it (instructions, addresses, integer results, how control left) is
+// computed from the block's description. What is not the execution of a block (allocations, system calls, signals,
+// markers, thread starts) is a *side event* that stands between two events of its thread.
 //
 // Order. Valgrind runs one thread at a time, so there is a global order. A *slice* is a stretch of time in which one
 // thread acts; slices are numbered from 0 over the whole run. Within a slice, events and side events are ordered by
@@ -101,7 +101,7 @@ struct Exit {
   std::uint16_t results = 0;
   std::uint16_t slots = 0;
   std::optional<std::uint64_t> target;  // where control goes, if that is fixed
-  Value stack_pointer;  // rsp after the exit's instruction: calls, returns, indirect jumps; else kNone
+  Value stack_pointer;                  // rsp after the exit's instruction: calls, returns, indirect jumps; else kNone
   friend bool operator==(const Exit&, const Exit&) = default;
 };
 
@@ -135,7 +135,8 @@ struct ThreadEnd {
   friend bool operator==(const ThreadEnd&, const ThreadEnd&) = default;
 };
 
-/// Recording began or ended (for all threads) at this point: `main` entered, a function of --only left, a limit reached.
+/// Recording began or ended (for all threads) at this point: `main` entered, a function of --only left, a limit
+/// reached.
 struct Recording {
   bool on = false;
   friend bool operator==(const Recording&, const Recording&) = default;
@@ -237,8 +238,8 @@ struct SideEvent {
 /// What is known when recording starts.
 struct RunInfo {
   std::vector<std::string> argv;
-  std::string program;            // resolved path
-  std::string interpreter;        // of a script, else empty
+  std::string program;      // resolved path
+  std::string interpreter;  // of a script, else empty
   std::string working_directory;
   std::string loopfold_version;
   std::string valgrind_version;
@@ -258,8 +259,8 @@ struct EndInfo {
     kExec,          // the program replaced itself by another
   };
   Reason reason = Reason::kProgramEnded;
-  std::string text;         // for a person: what ended the recording, if not the program
-  int exit_status = 0;      // as `record` returns it: 128+n for signal n
+  std::string text;     // for a person: what ended the recording, if not the program
+  int exit_status = 0;  // as `record` returns it: 128+n for signal n
   bool exit_status_known = true;
   std::uint64_t instructions = 0;         // in events
   std::uint64_t hidden_instructions = 0;  // in allocators, the resolver, --no-libs libraries

@@ -145,15 +145,8 @@ class ValueReader {
   bool at_end() const { return next_ == count_ && at_ == end_; }
 
  private:
-  static constexpr std::uint64_t kMasks[16] = {0,
-                                               0xff,
-                                               0xffff,
-                                               0xffffff,
-                                               0xffffffff,
-                                               0xffffffffff,
-                                               0xffffffffffff,
-                                               0xffffffffffffff,
-                                               0xffffffffffffffff};
+  static constexpr std::uint64_t kMasks[16] = {
+      0, 0xff, 0xffff, 0xffffff, 0xffffffff, 0xffffffffff, 0xffffffffffff, 0xffffffffffffff, 0xffffffffffffffff};
 
   std::uint8_t peek() {
     const std::size_t at = next_++;

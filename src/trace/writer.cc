@@ -1,8 +1,10 @@
 // Appends a trace to a file, group by group.
 //
-// event() is on the path of every block that the program executes, so all it does is check its arguments against one
-// table entry and append to the thread's two arrays. Descriptions and side events are encoded when they come: they are
-// few. A flush encodes the arrays, compresses each chunk with zstd at its fastest level and writes it.
+// event() is on the path of every block that the program executes. If it is the event that the current run leads to
+// expect, comparing it is all that happens; else it is checked and goes to the RunEncoder, which turns events into runs
+// and hands these to the thread's ChunkEncoder. Only one thread acts at a time and no run goes beyond a slice, so one
+// RunEncoder serves all threads. Descriptions and side events are encoded when they come: they are few. A flush
+// compresses each chunk with zstd at its fastest level and writes it.
 //
 // The file grows by whole groups. If a write fails (disk full, file size limit), the file is cut back to the last whole
 // group, the error is kept, and every later call does nothing: the recording can go on to its end and report it.
@@ -24,9 +26,10 @@
 #include <vector>
 
 #include "trace/codec.h"
-#include "trace/event_codec.h"
 #include "trace/format.h"
 #include "trace/info_codec.h"
+#include "trace/run_codec.h"
+#include "trace/run_encoder.h"
 
 namespace loopfold::trace {
 namespace {
@@ -34,33 +37,14 @@ namespace {
 constexpr int kZstdLevel = 1;
 constexpr std::uint32_t kNoBuffer = 0xffffffff;
 
-/// An array that grows but never gives memory back: a group's buffers serve the next group.
-template <typename T>
-class Column {
- public:
-  void append(const T* from, std::size_t count) {
-    if (used_ + count > values_.size()) [[unlikely]]
-      values_.resize(std::max(used_ + count, 2 * values_.size() + 64));
-    T* to = values_.data() + used_;
-    for (std::size_t i = 0; i < count; ++i) to[i] = from[i];
-    used_ += count;
-  }
-  void clear() { used_ = 0; }
-  std::size_t size() const { return used_; }
-  std::span<const T> values() const { return {values_.data(), used_}; }
-
- private:
-  std::vector<T> values_;
-  std::size_t used_ = 0;
-};
-
-/// The events of one thread in the current group.
+/// The runs of one thread in the current group.
 struct ThreadBuffer {
+  explicit ThreadBuffer(const Shapes& shapes) : encoder(shapes) {}
   ThreadId thread = 0;
   std::uint64_t first_position = 0;
-  std::vector<SliceRun> runs;
-  Column<ExitId> exits;
-  Column<std::uint64_t> slots;
+  std::uint64_t events = 0;  // in slices that are over
+  std::vector<SliceEvents> slices;
+  ChunkEncoder encoder;
 };
 
 struct ThreadState {
@@ -80,6 +64,7 @@ struct Writer::State {
   std::uint32_t next_chunk = 0;
   std::uint64_t next_group = 0;
   std::size_t group_bytes = kGroupBytes;
+  bool small_groups = false;  // what is pending in the encoder counts too
   ZSTD_CCtx* zstd = ZSTD_createCCtx();
 
   // Descriptions so far, and those that are not written yet.
@@ -92,23 +77,25 @@ struct Writer::State {
   std::vector<ThreadState> threads;
   std::vector<std::unique_ptr<ThreadBuffer>> buffers;  // the first `used_buffers` are in use
   std::size_t used_buffers = 0;
-  std::size_t buffered_bytes = 0;  // what a reader will need for events and side events
-  std::uint64_t group_events = 0;
+  std::size_t buffered_bytes = 0;  // of runs, except the current thread's, and side events
+  std::uint64_t group_events = 0;  // without those of the current slice
   ByteWriter sides;
   SideContext side_context;
   std::uint64_t side_items = 0;
   std::uint64_t first_side_slice = 0;
 
-  // Where events are being appended: the thread that owns the current slice.
+  // Where runs go: the thread that owns the current slice.
   ThreadBuffer* current = nullptr;
+  std::uint64_t slice_events = 0;  // in the current slice; the last entry of current->slices gets them at its end
   ThreadId event_thread = kNoThread;
   std::uint64_t event_slice = 0;
   std::uint64_t last_slice = 0;  // of any event or side event
   std::uint64_t total_events = 0;
   std::uint64_t total_sides = 0;
 
-  EventEncoder encoder;
+  RunEncoder encoder{shapes};
   ByteWriter payload;
+  ByteWriter values;
   std::vector<std::uint8_t> chunk;
 
   ~State() {
@@ -120,13 +107,16 @@ struct Writer::State {
   void stop(ErrorKind kind, std::string message);
   bool accept(const Result<void>& checked);
   void flush_if_full();
-  bool begin_run(ThreadId thread, std::uint64_t slice);
+  bool full() const;
+  bool begin_slice(ThreadId thread, std::uint64_t slice);
+  void end_slice();
+  bool known_event(ExitId exit, std::span<const std::uint64_t> slots);
   ThreadState& thread_state(ThreadId thread);
   std::uint64_t events_of(ThreadId thread) const;
   bool write_all(std::span<const std::uint8_t> bytes);
   bool write_chunk(ChunkHeader header, std::span<const std::uint8_t> raw);
   bool write_single(ChunkType type, const std::string& json);
-  bool write_events(const ThreadBuffer& buffer, std::uint16_t flags);
+  bool write_runs(const ThreadBuffer& buffer, std::uint16_t flags);
   void flush();
   void clear_group();
 };
@@ -152,8 +142,16 @@ bool Writer::State::accept(const Result<void>& checked) {
   return checked.has_value();
 }
 
+bool Writer::State::full() const {
+  std::size_t bytes = buffered_bytes + descriptions.size() + sides.size();
+  if (current != nullptr) bytes += current->encoder.bytes();
+  if (small_groups) bytes += encoder.pending_bytes();
+  return bytes >= group_bytes || group_events + slice_events >= kGroupEvents ||
+         (current != nullptr && current->encoder.full());
+}
+
 void Writer::State::flush_if_full() {
-  if (buffered_bytes + descriptions.size() + sides.size() >= group_bytes) flush();
+  if (full()) flush();
 }
 
 ThreadState& Writer::State::thread_state(ThreadId thread) {
@@ -164,32 +162,57 @@ ThreadState& Writer::State::thread_state(ThreadId thread) {
 std::uint64_t Writer::State::events_of(ThreadId thread) const {
   if (thread >= threads.size()) return 0;
   const ThreadState& state = threads[thread];
-  return state.events + (state.buffer == kNoBuffer ? 0 : buffers[state.buffer]->exits.size());
+  if (state.buffer == kNoBuffer) return state.events;
+  const ThreadBuffer& buffer = *buffers[state.buffer];
+  return state.events + buffer.events + (&buffer == current ? slice_events : 0);
 }
 
-/// Makes `current` the buffer of `thread`, with a run for `slice` at its end.
-bool Writer::State::begin_run(ThreadId thread, std::uint64_t slice) {
+/// Was the exit described, and are these its slots?
+bool Writer::State::known_event(ExitId exit, std::span<const std::uint64_t> slots) {
+  const std::span<const ExitShape> known = shapes.exits();
+  if (exit < known.size() && known[exit].slots == slots.size()) [[likely]]
+    return true;
+  bug(fmt::format("event with exit {} and {} slots", exit, slots.size()));
+  return false;
+}
+
+/// Makes `current` the buffer of `thread`, with an entry for `slice` at the end of its slices.
+bool Writer::State::begin_slice(ThreadId thread, std::uint64_t slice) {
   const bool second_owner = slice == event_slice && thread != event_thread && event_thread != kNoThread;
   if (slice < last_slice || second_owner || thread >= kMaxThreads) {
     bug(fmt::format("event of thread {} in slice {} after thread {} in slice {}", thread, slice, event_thread,
                     std::max(event_slice, last_slice)));
     return false;
   }
+  end_slice();
   ThreadState& state = thread_state(thread);
   if (state.buffer == kNoBuffer) {
-    if (used_buffers == buffers.size()) buffers.push_back(std::make_unique<ThreadBuffer>());
+    if (used_buffers == buffers.size()) buffers.push_back(std::make_unique<ThreadBuffer>(shapes));
     state.buffer = static_cast<std::uint32_t>(used_buffers++);
     buffers[state.buffer]->thread = thread;
     buffers[state.buffer]->first_position = state.events;
   }
   current = buffers[state.buffer].get();
-  if (current->runs.empty() || current->runs.back().slice != slice) {
-    current->runs.push_back({slice, 0});
-    buffered_bytes += sizeof(SliceRun);
-  }
+  buffered_bytes -= std::min(buffered_bytes, current->encoder.bytes());
+  current->slices.push_back({slice, 0});
+  buffered_bytes += sizeof(SliceEvents);
+  encoder.set_sink(current->encoder);
   event_thread = thread;
   event_slice = last_slice = slice;
   return true;
+}
+
+/// Ends the runs of the current slice.
+void Writer::State::end_slice() {
+  if (current == nullptr) return;
+  encoder.finish();
+  current->slices.back().events = slice_events;
+  current->events += slice_events;
+  group_events += slice_events;
+  total_events += slice_events;
+  slice_events = 0;
+  buffered_bytes += current->encoder.bytes();
+  current = nullptr;
 }
 
 bool Writer::State::write_all(std::span<const std::uint8_t> bytes) {
@@ -250,21 +273,30 @@ bool Writer::State::write_single(ChunkType type, const std::string& json) {
   return write_chunk(header, bytes);
 }
 
-bool Writer::State::write_events(const ThreadBuffer& buffer, std::uint16_t flags) {
+/// Writes the thread's runs and, if they have such, their values; `flags` are the last chunk's.
+bool Writer::State::write_runs(const ThreadBuffer& buffer, std::uint16_t flags) {
   payload.clear();
-  encoder.encode(buffer.first_position, buffer.runs, buffer.exits.values(), buffer.slots.values(), shapes, payload);
+  values.clear();
+  buffer.encoder.finish(buffer.first_position, buffer.slices, payload, values);
   ChunkHeader header;
-  header.type = static_cast<std::uint16_t>(ChunkType::kEvents);
-  header.flags = flags;
+  header.type = static_cast<std::uint16_t>(ChunkType::kRuns);
+  header.flags = values.empty() ? flags : std::uint16_t{0};
   header.thread = buffer.thread;
-  header.first_slice = buffer.runs.front().slice;
-  header.items = buffer.exits.size();
-  return write_chunk(header, payload.bytes());
+  header.first_slice = buffer.slices.front().slice;
+  header.items = buffer.events;
+  if (!write_chunk(header, payload.bytes())) return false;
+  if (values.empty()) return true;
+  header.type = static_cast<std::uint16_t>(ChunkType::kValues);
+  header.flags = flags;
+  header.items = buffer.encoder.data_codes();
+  return write_chunk(header, values.bytes());
 }
 
-/// Writes the group: descriptions, side events, then each thread's events; the last chunk of these ends it.
+/// Writes the group: descriptions, side events, then each thread's runs; the last chunk of these ends it.
 void Writer::State::flush() {
   if (stopped) return;
+  end_slice();
+  encoder.reset();
   std::size_t left = used_buffers + (descriptions.empty() ? 0 : 1) + (side_items == 0 ? 0 : 1);
   if (left == 0) return;
   const auto flags = [&left] { return static_cast<std::uint16_t>(--left == 0 ? kEndsGroup : 0); };
@@ -275,7 +307,7 @@ void Writer::State::flush() {
     header.flags = flags();
     header.first_slice = last_slice;
     for (std::size_t i = 0; i < used_buffers; ++i)
-      header.first_slice = std::min(header.first_slice, buffers[i]->runs.front().slice);
+      header.first_slice = std::min(header.first_slice, buffers[i]->slices.front().slice);
     if (side_items != 0) header.first_slice = std::min(header.first_slice, first_side_slice);
     header.items = description_items;
     sound = write_chunk(header, descriptions.bytes());
@@ -288,22 +320,22 @@ void Writer::State::flush() {
     header.items = side_items;
     sound = write_chunk(header, sides.bytes());
   }
-  for (std::size_t i = 0; sound && i < used_buffers; ++i) sound = write_events(*buffers[i], flags());
+  for (std::size_t i = 0; sound && i < used_buffers; ++i) sound = write_runs(*buffers[i], flags());
   if (sound) clear_group();
 }
 
 void Writer::State::clear_group() {
   for (std::size_t i = 0; i < used_buffers; ++i) {
     ThreadBuffer& buffer = *buffers[i];
-    threads[buffer.thread].events += buffer.exits.size();
+    threads[buffer.thread].events += buffer.events;
     threads[buffer.thread].buffer = kNoBuffer;
-    buffer.runs.clear();
-    buffer.exits.clear();
-    buffer.slots.clear();
+    buffer.events = 0;
+    buffer.slices.clear();
+    buffer.encoder.clear();
   }
   used_buffers = 0;
   buffered_bytes = 0;
-  group_events = 0;
+  group_events = slice_events = 0;
   current = nullptr;
   descriptions.clear();
   description_items = 0;
@@ -358,22 +390,18 @@ void Writer::add_stack(const CallStack& stack) {
 
 void Writer::event(ThreadId thread, std::uint64_t slice, ExitId exit, std::span<const std::uint64_t> slots) {
   State& s = *state_;
-  if (s.stopped) [[unlikely]]
-    return;
-  const std::span<const ExitShape> known = s.shapes.exits();
-  if (exit >= known.size() || known[exit].slots != slots.size()) [[unlikely]]
-    return s.bug(fmt::format("event with exit {} and {} slots", exit, slots.size()));
-  if (s.current == nullptr || slice != s.event_slice || thread != s.event_thread) [[unlikely]] {
-    if (!s.begin_run(thread, slice)) return;
+  if (slice != s.event_slice || thread != s.event_thread || s.current == nullptr) [[unlikely]] {
+    if (s.stopped || !s.known_event(exit, slots) || !s.begin_slice(thread, slice)) return;
   }
-  ThreadBuffer& buffer = *s.current;
-  ++buffer.runs.back().events;
-  buffer.exits.append(&exit, 1);
-  buffer.slots.append(slots.data(), slots.size());
-  ++s.group_events;
-  ++s.total_events;
-  s.buffered_bytes += sizeof(ExitId) + slots.size_bytes();
-  s.flush_if_full();
+  if (s.encoder.expected(exit, slots.data(), slots.size())) {
+    if (++s.slice_events + s.group_events >= kGroupEvents) [[unlikely]]
+      s.flush();
+    return;
+  }
+  if (!s.known_event(exit, slots)) return;
+  ++s.slice_events;
+  const bool handed_out = s.encoder.append(exit, slots.data(), slots.size());
+  if (handed_out || s.small_groups) s.flush_if_full();
 }
 
 void Writer::side(SideEvent side_event) {
@@ -381,12 +409,12 @@ void Writer::side(SideEvent side_event) {
   if (s.stopped || !s.accept(check_side(side_event, s.stacks))) return;
   if (side_event.slice < s.last_slice)
     return s.bug(fmt::format("side event in slice {} after slice {}", side_event.slice, s.last_slice));
-  if (side_event.slice != s.event_slice) s.current = nullptr;
+  if (side_event.slice != s.event_slice) s.end_slice();
   s.last_slice = side_event.slice;
   static_cast<void>(s.thread_state(side_event.thread));
   side_event.position = s.events_of(side_event.thread);
   if (s.side_items == 0) s.first_side_slice = side_event.slice;
-  encode_side({s.group_events, std::move(side_event)}, s.side_context, s.sides);
+  encode_side({s.group_events + s.slice_events, std::move(side_event)}, s.side_context, s.sides);
   s.buffered_bytes += kSideBytes;
   ++s.side_items;
   ++s.total_sides;
@@ -411,6 +439,7 @@ void Writer::finish(EndInfo end) {
 
 void Writer::set_group_bytes(std::size_t bytes) {
   state_->group_bytes = std::clamp<std::size_t>(bytes, 1, kMaxGroupBytes);
+  state_->small_groups = state_->group_bytes < kGroupBytes / 16;
 }
 
 std::uint64_t Writer::events_of(ThreadId thread) const { return state_->events_of(thread); }

@@ -1,12 +1,13 @@
 // Appends a trace to a file, group by group.
 //
 // The file is a header and then *groups*. A group covers a stretch of global time (a range of slices) for all threads:
-// the descriptions that became known in it, one chunk of side events, one chunk of events for each thread that ran, the
-// last chunk marked "ends the group". A reader needs one group in memory at a time, and after kill -9 all groups but
-// the unfinished last one are there: at most one chunk per thread is lost.
+// the descriptions that became known in it, one chunk of side events, one or two chunks of runs for each thread that
+// ran, the last chunk marked "ends the group". A reader needs one group in memory at a time, and after kill -9 all
+// groups but the unfinished last one are there: at most one group is lost.
 //
-// Cost: event() appends to two arrays; encoding, compression and the write happen in flush(), once per kGroupBytes.
-// After a failed write every call is a no-op and error() says why; what was written before stays readable.
+// Cost: event() turns events into runs and encodes these, a few ns for each event, less in regular loops; compression
+// and the write happen in flush(), once per kGroupBytes or kGroupEvents. Memory: a few times kGroupBytes. After a
+// failed write every call is a no-op and error() says why; what was written before stays readable.
 #pragma once
 
 #include <cstddef>
