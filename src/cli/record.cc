@@ -40,6 +40,7 @@ class Record : public Command {
                  "One slot for every address and integer result (slow, large; for comparisons)");
     app.add_flag("-q,--quiet", options_.quiet, "Say nothing unless something goes wrong");
     app.add_flag("--stats", options_.stats, "Show counts and times at the end");
+    app.add_flag("--checksum", options_.checksum, "Hash all events, for trace check to compare")->group("");
     app.add_flag("--verify-slots", options_.verify, "As --naive, and compare every derived value")->group("");
     app.add_flag("--keep-preload", options_.keep_preload, "Leave Valgrind's LD_PRELOAD in the environment")->group("");
     app.prefix_command();

@@ -32,6 +32,8 @@
 #include <type_traits>
 #include <utility>
 
+#include "trace/event_hash.h"
+
 namespace loopfold::trace {
 namespace {
 
@@ -141,6 +143,8 @@ class Checker {
   const Reader& reader_;
   std::size_t most_problems_;
   CheckReport report_;
+  EventHash hash_;
+  bool hashing_ = reader_.end() && reader_.end()->checksum != 0;
   std::vector<Found> found_;
   std::vector<ExitPlan> exits_;
   std::vector<PlannedAccess> accesses_;
@@ -227,6 +231,7 @@ void Checker::order(ThreadId id, std::uint64_t slice, std::uint64_t position, bo
 
 void Checker::event(const Event& event) {
   const ExitPlan& exit = exits_[event.exit];
+  if (hashing_) hash_.add(event.thread, event.exit, event.slots);
   order(event.thread, event.slice, event.position, true);
   ThreadState& thread = threads_[event.thread];
   continuity(event, exit, thread);
@@ -382,6 +387,9 @@ void Checker::check_end() {
   compare("events", end->events, report_.events);
   compare("side events", end->side_events, report_.side_events);
   compare("threads", end->threads, report_.threads);
+  if (hashing_ && end->checksum != hash_.value()) {
+    add_for_file("the events are not those that were recorded: their checksum differs");
+  }
 }
 
 }  // namespace

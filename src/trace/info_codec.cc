@@ -167,6 +167,7 @@ std::string encode_end_info(const EndInfo& end) {
       {"events", end.events},
       {"side_events", end.side_events},
       {"threads", end.threads},
+      {"checksum", end.checksum},
   };
   return json.dump();
 }
@@ -183,6 +184,7 @@ Result<EndInfo> decode_end_info(std::span<const std::uint8_t> payload) {
     read(json, "events", end.events);
     read(json, "side_events", end.side_events);
     read(json, "threads", end.threads);
+    read(json, "checksum", end.checksum);
   });
   if (!parsed) return tl::unexpected<Error>(parsed.error());
   return end;

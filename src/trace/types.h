@@ -267,6 +267,7 @@ struct EndInfo {
   std::uint64_t events = 0;
   std::uint64_t side_events = 0;
   std::uint64_t threads = 0;
+  std::uint64_t checksum = 0;  // EventHash of all events in the global order, if that was asked for
 };
 
 }  // namespace loopfold::trace

@@ -89,7 +89,7 @@ def run_native(command, **arguments):
     return result
 
 
-def record(directory, command, options=("--quiet",), **arguments):
+def record(directory, command, options=("--quiet", "--checksum"), **arguments):
     """Runs `loopfold record`. A negative status means that Loopfold itself was killed, never the program."""
     return run([LOOPFOLD, "record", *options, "-o", directory, "--", *command], **arguments)
 
@@ -200,7 +200,7 @@ class Suite:
 
     def check_trace(self, name, directory):
         """A sound trace with something in it. Returns its info, or None."""
-        result = trace("check", directory)
+        result = trace("check", directory, "--deep")
         self.check(f"{name}: trace check", result.status == 0, result)
         facts = info(directory)
         if not self.check(f"{name}: trace info", isinstance(facts, dict), facts):

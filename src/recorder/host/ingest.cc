@@ -8,6 +8,7 @@
 #include "recorder/host/block_table.h"
 #include "recorder/host/call_stack.h"
 #include "symbols/elf_file.h"
+#include "trace/event_hash.h"
 
 namespace loopfold::recorder {
 
@@ -136,6 +137,7 @@ struct Ingest::State {
   bool done = false;
   bool exec_pending = false;
   std::uint64_t children = 0;
+  trace::EventHash hash;
   std::uint64_t differing = 0;  // derived values that are not what was stored (verified recordings)
   trace::EndInfo end;
   std::optional<int> exit_status;
@@ -182,6 +184,7 @@ struct Ingest::State {
   // ---- block executions ----
   void emit(trace::ExitId exit, std::uint16_t instructions, std::span<const std::uint64_t> slots) {
     writer.event(thread->id, slice, exit, slots);
+    if (options.checksum) hash.add(thread->id, exit, slots);
     end.events++;
     end.instructions += instructions;
     if (options.max_instructions != 0 && end.instructions >= options.max_instructions) {
@@ -494,7 +497,11 @@ void Ingest::give_up() { state_->stop(trace::EndInfo::Reason::kRecorderLost); }
 
 bool Ingest::done() const { return state_->done; }
 trace::EndInfo::Reason Ingest::reason() const { return state_->end.reason; }
-trace::EndInfo Ingest::end_info() const { return state_->end; }
+trace::EndInfo Ingest::end_info() const {
+  trace::EndInfo end = state_->end;
+  if (state_->options.checksum) end.checksum = state_->hash.value();
+  return end;
+}
 bool Ingest::scope_entered() const { return state_->entered; }
 bool Ingest::replaced_by_exec() const { return state_->exec_pending; }
 std::uint64_t Ingest::differing() const { return state_->differing; }

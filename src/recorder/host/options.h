@@ -21,6 +21,7 @@ struct RecordOptions {
   bool no_libs = false;
   bool follow_children = false;
   bool naive = false;   // one slot for every address and integer result
+  bool checksum = false;  // hash all events, for `trace check` to compare
   bool verify = false;  // naive, and every derived value is compared with its slot
   bool keep_preload = false;
   bool quiet = false;
