@@ -17,7 +17,10 @@ namespace {
 constexpr std::size_t kMostCapacity = std::size_t{1} << 20;
 
 bool equal(std::span<const ExitId> a, std::span<const ExitId> b) {
-  return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin());
+  if (a.size() != b.size()) return false;
+  std::uint32_t different = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) different |= a[i] ^ b[i];
+  return different == 0;
 }
 
 }  // namespace

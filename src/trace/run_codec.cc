@@ -25,7 +25,10 @@ std::uint64_t hash_of(std::span<const std::uint32_t> ids) {
 }
 
 bool equal(std::span<const std::uint32_t> a, std::span<const std::uint32_t> b) {
-  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size_bytes()) == 0;
+  if (a.size() != b.size()) return false;
+  std::uint32_t different = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) different |= a[i] ^ b[i];
+  return different == 0;
 }
 
 constexpr std::size_t index_of(SlotClass slot_class) { return static_cast<std::size_t>(slot_class); }
@@ -140,20 +143,14 @@ bool ChunkEncoder::literal_values(std::uint32_t path, SlotClass slot_class, cons
   ValueWriter& out = values_[index_of(slot_class)];
   const std::span<const RunTables::Step> steps = tables_.steps(path, slot_class, shapes_, rows);
   if (steps.empty()) return false;
-  StridePredictor* const predictors = rows.data();
+  SlotPredictor* const predictors = rows.data();
+  RecentValues recent = rows.recent();
   ValueWriter::Pen pen = out.take(steps.size());
-  std::uint64_t any = 0;
-  for (const RunTables::Step& step : steps) {
-    StridePredictor& predictor = predictors[step.predictor];
-    const std::uint64_t value = slots[step.slot];
-    const std::uint64_t difference = value - predictor.guess();
-    any |= difference;
-    pen.difference(difference);
-    predictor.learn(value);
-  }
-  if (any == 0) return false;
-  out.give_back(pen);
-  return true;
+  bool any = false;
+  for (const RunTables::Step& step : steps) any |= pen.slot(predictors[step.predictor], recent, slots[step.slot]);
+  rows.recent() = recent;
+  if (any) out.give_back(pen);
+  return any;
 }
 
 /// The number of the run's loop; says which it is.
@@ -201,31 +198,24 @@ void ChunkEncoder::loop(const Run& run) {
     sequence(run);
     flags |= kSequence;
   }
-  if (column_values(loop, SlotClass::kControl, run.columns)) flags |= kControlValues;
-  if (column_values(loop, SlotClass::kData, run.columns)) flags |= kDataValues;
+  if (column_values(loop, SlotClass::kControl, run)) flags |= kControlValues;
+  if (column_values(loop, SlotClass::kData, run)) flags |= kDataValues;
   items_.push_back(flags);
 }
 
 /// Codes the loop's columns of one class; false, and nothing is written, if all are regular and as guessed.
-bool ChunkEncoder::column_values(RunTables::Loop& loop, SlotClass slot_class, std::span<const RunColumn> columns) {
+bool ChunkEncoder::column_values(RunTables::Loop& loop, SlotClass slot_class, const Run& run) {
   ValueWriter& out = values_[index_of(slot_class)];
-  std::size_t most = 0;
-  for (const RunColumn& column : columns) most += 3 + column.values.size();
-  ValueWriter::Pen pen = out.take(most);
+  ValueWriter::Pen pen = out.take(3 * run.columns.size());
   bool any = false;
-  for (std::size_t i = 0; i < columns.size(); ++i) {
+  std::size_t irregular = 0;
+  for (std::size_t i = 0; i < run.columns.size(); ++i) {
     RunTables::Column& memory = loop.columns[i];
-    const RunColumn& column = columns[i];
+    const RunColumn& column = run.columns[i];
     if (memory.slot_class != slot_class) continue;
     if (column.kind == RunColumn::Kind::kIrregular) {
-      any = true;
       pen.code(kIrregularColumn);
-      StridePredictor predictor = rows_[index_of(slot_class)].data()[memory.predictor];
-      for (const std::uint64_t value : column.values) {
-        pen.difference(value - predictor.guess());
-        predictor.learn(value);
-      }
-      rows_[index_of(slot_class)].data()[memory.predictor] = predictor;
+      irregular += column.values.size();
       continue;
     }
     const std::uint64_t start_difference = column.start - memory.start.guess();
@@ -239,9 +229,30 @@ bool ChunkEncoder::column_values(RunTables::Loop& loop, SlotClass slot_class, st
     memory.start.learn(column.start);
     memory.stride = column.stride;
   }
-  if (!any) return false;
+  if (!any && irregular == 0) return false;
   out.give_back(pen);
+  if (irregular != 0) irregular_values(loop, slot_class, run, irregular);
   return true;
+}
+
+/// Codes the values of the irregular columns of one class, iteration by iteration.
+void ChunkEncoder::irregular_values(RunTables::Loop& loop, SlotClass slot_class, const Run& run, std::size_t count) {
+  SlotRows& rows = rows_[index_of(slot_class)];
+  tables_.list_irregular(loop, slot_class, [&run](std::uint32_t column) {
+    return run.columns[column].kind == RunColumn::Kind::kIrregular;
+  });
+  next_value_.resize(run.columns.size());
+  for (std::size_t i = 0; i < run.columns.size(); ++i) next_value_[i] = run.columns[i].values.data();
+  const std::uint64_t** const next_value = next_value_.data();
+  SlotPredictor* const predictors = rows.data();
+  RecentValues recent = rows.recent();
+  ValueWriter::Pen pen = values_[index_of(slot_class)].take(count);
+  for (std::uint64_t i = 0; i < run.iterations; ++i) {
+    for (const RunTables::Irregular& place : tables_.irregular(run.path_of(i)))
+      pen.slot(predictors[place.predictor], recent, *next_value[place.column]++);
+  }
+  values_[index_of(slot_class)].give_back(pen);
+  rows.recent() = recent;
 }
 
 void ChunkEncoder::sequence(const Run& run) {

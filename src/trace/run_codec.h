@@ -98,7 +98,8 @@ class ChunkEncoder : public RunSink {
   std::uint32_t loop_number(const Run& run, std::uint8_t& flags);
   std::uint8_t announce(std::uint32_t item);
   bool literal_values(std::uint32_t path, SlotClass slot_class, const std::uint64_t* slots);
-  bool column_values(RunTables::Loop& loop, SlotClass slot_class, std::span<const RunColumn> columns);
+  bool column_values(RunTables::Loop& loop, SlotClass slot_class, const Run& run);
+  void irregular_values(RunTables::Loop& loop, SlotClass slot_class, const Run& run, std::size_t count);
   void sequence(const Run& run);
 
   const Shapes& shapes_;
@@ -122,6 +123,7 @@ class ChunkEncoder : public RunSink {
   Index path_index_;
   Index loop_index_;
   std::vector<std::uint32_t> numbers_;
+  std::vector<const std::uint64_t*> next_value_;  // by column
 
   std::vector<std::uint8_t> items_;
   ByteWriter definitions_;

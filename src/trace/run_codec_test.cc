@@ -248,34 +248,35 @@ TEST(RunCodec, ArbitraryBytesAreDecodedOrRefused) {
 
 TEST(RunCodec, AForgedCountNeedsNoMemory) {
   Machine machine(1);
-  const BlockId entry = machine.block({});
   const BlockId body = machine.block({SlotKind::kNoise});
-  machine.go(entry);
-  for (int i = 0; i < 50; ++i) machine.go(body);
+  for (int i = 0; i < 5; ++i) machine.go(body);
   machine.finish();
-  Encoded encoded = encode(machine);
-  // The chunk claims as many events as a group may have; whatever the count of iterations says, values are missing.
-  ByteWriter control;
-  const std::vector<SliceEvents> slices = {{7, kMaxGroupEvents}};
-  ChunkEncoder chunk(encoded.shapes);
-  chunk.literal(std::vector<ExitId>{machine.events[0].first}, {});
-  const std::vector<ExitId> path = {machine.events[1].first};
-  const std::vector<std::uint64_t> values(50, 9);
-  const std::vector<std::uint32_t> columns = {0};
-  const std::vector<RunPath> paths = {{path, columns, 1, 2}};
-  const std::vector<RunColumn> run_columns = {{RunColumn::Kind::kIrregular, false, body, 0, 0, 0, values}};
-  trace::Run run;
-  run.iterations = kMaxGroupEvents - 1;
-  run.paths = paths;
-  run.columns = run_columns;
-  chunk.loop(run);
-  encoded.control.clear();
-  encoded.data.clear();
-  chunk.finish(0, slices, encoded.control, encoded.data);
-  encoded.events = kMaxGroupEvents;
+  Encoded forged = encode(machine);
+  forged.control.clear();
+  forged.data.clear();
+  forged.events = kMaxGroupEvents;
+  forged.control.varint(0);  // first position
+  forged.control.varint(1);  // slices
+  forged.control.varint(0);
+  forged.control.varint(forged.events);
+  forged.control.string(std::string{kOtherItem | kOtherCount | kDataValues});
+  ByteWriter definitions;
+  definitions.varint(kNewLoop);
+  definitions.varint(1);  // path
+  definitions.varint(0);  // a new one
+  definitions.varint(1);  // event
+  definitions.varint(1 + zigzag(machine.events[0].first));
+  definitions.signed_varint(forged.events);  // iterations
+  forged.control.varint(definitions.size());
+  forged.control.raw(definitions.bytes());
+  forged.control.varint(0);  // sequences
+  forged.control.varint(0);  // control values
+  forged.data.varint(1);
+  forged.data.byte(kIrregularColumn);
   std::vector<ExitId> exits;
   std::vector<std::uint64_t> slots;
-  EXPECT_EQ(decode(encoded, encoded.chunk(), exits, slots), "malformed values");
+  EXPECT_EQ(decode(forged, forged.chunk(), exits, slots), "malformed values");
+  EXPECT_TRUE(exits.empty());
 }
 
 }  // namespace

@@ -186,29 +186,26 @@ bool ChunkDecoder::literal(std::uint8_t flags, std::uint32_t path, Run& run) {
 bool ChunkDecoder::literal_values(std::uint32_t path, SlotClass slot_class, bool coded) {
   SlotRows& rows = rows_[index_of(slot_class)];
   const std::span<const RunTables::Step> steps = tables_.steps(path, slot_class, shapes_, rows);
-  StridePredictor* const predictors = rows.data();
+  SlotPredictor* const predictors = rows.data();
+  RecentValues recent = rows.recent();
   std::uint64_t* const slots = slots_.data();
-  ValueReader reader = readers_[index_of(slot_class)];
-  const auto each = [&](auto difference) {
+  if (coded) {
+    if (steps.empty()) return fail(kBadValues);
+    ValueReader reader = readers_[index_of(slot_class)];
+    for (const RunTables::Step& step : steps) slots[step.slot] = reader.slot(predictors[step.predictor], recent);
+    readers_[index_of(slot_class)] = reader;
+    if (!reader.ok()) return fail(kBadValues);
+  } else {
     for (const RunTables::Step& step : steps) {
-      StridePredictor& predictor = predictors[step.predictor];
-      const std::uint64_t value = predictor.guess() + difference();
+      StridePredictor& predictor = predictors[step.predictor].even;
+      const std::uint64_t value = predictor.guess();
       predictor.learn(value);
+      recent.push(value);
       slots[step.slot] = value;
     }
-  };
-  if (!coded) {
-    each([] { return std::uint64_t{0}; });
-    return true;
   }
-  if (steps.empty()) return fail(kBadValues);
-  if (reader.roomy(steps.size())) {
-    each([&reader] { return unzigzag(reader.fast_number()); });
-  } else {
-    each([&reader] { return reader.difference(); });
-  }
-  readers_[index_of(slot_class)] = reader;
-  return reader.ok() || fail(kBadValues);
+  rows.recent() = recent;
+  return true;
 }
 
 bool ChunkDecoder::loop(std::uint8_t flags, RunTables::Loop& loop, Run& run) {
@@ -223,20 +220,16 @@ bool ChunkDecoder::loop(std::uint8_t flags, RunTables::Loop& loop, Run& run) {
     run.instructions += uses_[p] * loop.shapes[p].instructions;
   }
   if (run.events > slice_left_) return fail(kBadDefinitions);
-  values_.clear();
-  if (!column_values(loop, SlotClass::kControl, (flags & kControlValues) != 0)) return fail(kBadValues);
-  if (!control_only_ && !column_values(loop, SlotClass::kData, (flags & kDataValues) != 0)) return fail(kBadValues);
-  std::size_t first = 0;
-  for (const SlotClass slot_class : {SlotClass::kControl, SlotClass::kData}) {
-    for (std::size_t i = 0; i < loop.view.size(); ++i) {
-      if (loop.columns[i].slot_class != slot_class || loop.view[i].kind != RunColumn::Kind::kIrregular) continue;
-      const std::size_t count = static_cast<std::size_t>(loop.view[i].start);
-      loop.view[i].start = 0;
-      loop.view[i].values = {values_.data() + first, count};
-      first += count;
-    }
-  }
   run.paths = loop.shapes;
+  values_.clear();
+  if (!column_values(loop, SlotClass::kControl, (flags & kControlValues) != 0, run)) return fail(kBadValues);
+  if (!control_only_ && !column_values(loop, SlotClass::kData, (flags & kDataValues) != 0, run))
+    return fail(kBadValues);
+  for (RunColumn& column : loop.view) {
+    if (column.kind != RunColumn::Kind::kIrregular) continue;
+    column.values = {values_.data() + column.start, static_cast<std::size_t>(column.stride)};
+    column.start = column.stride = 0;
+  }
   run.columns = loop.view;
   run.slots = {};
   return true;
@@ -268,10 +261,12 @@ bool ChunkDecoder::sequence(std::uint8_t flags, std::size_t paths, Run& run) {
   return true;
 }
 
-/// The loop's columns of one class. An irregular column's number of values is left in `start`.
-bool ChunkDecoder::column_values(RunTables::Loop& loop, SlotClass slot_class, bool coded) {
+/// The loop's columns of one class. Where an irregular column's values begin in values_, and how many they are, is left
+/// in `start` and `stride`: values_ may still grow.
+bool ChunkDecoder::column_values(RunTables::Loop& loop, SlotClass slot_class, bool coded, const Run& run) {
   ValueReader& reader = readers_[index_of(slot_class)];
   bool any = false;
+  std::size_t irregular = values_.size();
   for (std::size_t i = 0; i < loop.columns.size(); ++i) {
     RunTables::Column& memory = loop.columns[i];
     if (memory.slot_class != slot_class) continue;
@@ -279,11 +274,11 @@ bool ChunkDecoder::column_values(RunTables::Loop& loop, SlotClass slot_class, bo
     const std::uint8_t code = coded ? reader.code() : 0;
     any = true;
     if (code == kIrregularColumn) {
-      const std::size_t before = values_.size();
-      if (!irregular(memory, slot_class)) return false;
       column.kind = RunColumn::Kind::kIrregular;
-      column.start = values_.size() - before;
+      column.start = irregular;
       column.stride = 0;
+      for (std::size_t p = 0; p < loop.paths.size(); ++p) column.stride += (memory.paths >> p & 1) != 0 ? uses_[p] : 0;
+      irregular += static_cast<std::size_t>(column.stride);
       continue;
     }
     if (code > (kOtherStart | kOtherStride)) return false;
@@ -294,32 +289,35 @@ bool ChunkDecoder::column_values(RunTables::Loop& loop, SlotClass slot_class, bo
     memory.start.learn(column.start);
     memory.stride = column.stride;
   }
-  return reader.ok() && (any || !coded);
+  const std::size_t count = irregular - values_.size();
+  if (!reader.ok() || (coded && !any) || count > reader.remaining()) return false;
+  if (count != 0) irregular_values(loop, slot_class, run, count);
+  return reader.ok();
 }
 
-/// Appends the column's values.
-bool ChunkDecoder::irregular(const RunTables::Column& column, SlotClass slot_class) {
-  std::uint64_t count = 0;
-  for (std::size_t p = 0; p < kMaxRunPaths; ++p) count += (column.paths >> p & 1) != 0 ? uses_[p] : 0;
-  ValueReader reader = readers_[index_of(slot_class)];
-  if (count > reader.remaining()) return false;
-  const std::size_t before = values_.size();
-  values_.resize(before + static_cast<std::size_t>(count));
-  StridePredictor predictor = rows_[index_of(slot_class)].data()[column.predictor];
-  const auto each = [&](auto difference) {
-    for (std::uint64_t* value = values_.data() + before; value != values_.data() + values_.size(); ++value) {
-      *value = predictor.guess() + difference();
-      predictor.learn(*value);
-    }
-  };
-  if (reader.roomy(static_cast<std::size_t>(count))) {
-    each([&reader] { return unzigzag(reader.fast_number()); });
-  } else {
-    each([&reader] { return reader.difference(); });
+/// Appends the values of the irregular columns of one class, `count` in all. In the bytes they stand iteration by
+/// iteration.
+void ChunkDecoder::irregular_values(RunTables::Loop& loop, SlotClass slot_class, const Run& run, std::size_t count) {
+  SlotRows& rows = rows_[index_of(slot_class)];
+  values_.resize(values_.size() + count);
+  tables_.list_irregular(loop, slot_class, [&loop](std::uint32_t column) {
+    return loop.view[column].kind == RunColumn::Kind::kIrregular;
+  });
+  next_value_.resize(loop.view.size());
+  for (std::size_t i = 0; i < loop.view.size(); ++i) {
+    const bool ours = loop.view[i].kind == RunColumn::Kind::kIrregular && loop.columns[i].slot_class == slot_class;
+    next_value_[i] = ours ? values_.data() + loop.view[i].start : nullptr;
   }
-  rows_[index_of(slot_class)].data()[column.predictor] = predictor;
+  std::uint64_t** const next_value = next_value_.data();
+  SlotPredictor* const predictors = rows.data();
+  RecentValues recent = rows.recent();
+  ValueReader reader = readers_[index_of(slot_class)];
+  for (std::uint64_t i = 0; i < run.iterations; ++i) {
+    for (const RunTables::Irregular& place : tables_.irregular(run.path_of(i)))
+      *next_value[place.column]++ = reader.slot(predictors[place.predictor], recent);
+  }
   readers_[index_of(slot_class)] = reader;
-  return reader.ok();
+  rows.recent() = recent;
 }
 
 }  // namespace loopfold::trace

@@ -60,8 +60,8 @@ class ChunkDecoder {
   bool literal_values(std::uint32_t path, SlotClass slot_class, bool coded);
   bool loop(std::uint8_t flags, RunTables::Loop& loop, Run& run);
   bool sequence(std::uint8_t flags, std::size_t paths, Run& run);
-  bool column_values(RunTables::Loop& loop, SlotClass slot_class, bool coded);
-  bool irregular(const RunTables::Column& column, SlotClass slot_class);
+  bool column_values(RunTables::Loop& loop, SlotClass slot_class, bool coded, const Run& run);
+  void irregular_values(RunTables::Loop& loop, SlotClass slot_class, const Run& run, std::size_t count);
   bool consumed() const;
 
   const Shapes& shapes_;
@@ -88,8 +88,9 @@ class ChunkDecoder {
   ByteReader sequences_{{}};
   std::array<ValueReader, kSlotClasses> readers_;
 
-  std::vector<std::uint64_t> slots_;   // of the literal
-  std::vector<std::uint64_t> values_;  // of the run's irregular columns
+  std::vector<std::uint64_t> slots_;        // of the literal
+  std::vector<std::uint64_t> values_;       // of the run's irregular columns
+  std::vector<std::uint64_t*> next_value_;  // by column
   std::vector<std::uint8_t> sequence_;
   std::array<std::uint64_t, kMaxRunPaths> uses_{};
   RunPath literal_path_;

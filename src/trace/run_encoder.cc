@@ -22,7 +22,6 @@ bool hopeless(std::uint64_t iterations, std::size_t paths) { return paths >= 8 &
 
 constexpr std::size_t kReturnEvents = 8;  // a literal of at least this length ends behind a return
 constexpr std::uint8_t kLeftAlone = 64;   // how many iterations
-constexpr std::size_t kMostSlots = RunEncoder::kLiteralSlots + 0xffff;  // of an open path: the last event is any
 
 }  // namespace
 
@@ -31,25 +30,23 @@ RunEncoder::RunEncoder(const Shapes& shapes) : shapes_(shapes), slots_(2 * kMost
 void RunEncoder::reset() { misses_.fill(0); }
 
 /// An event with which control comes to a header or has jumped back, or that a locked run does not expect.
-bool RunEncoder::append_slowly(ExitId exit, const std::uint64_t* slots, std::size_t count) {
+void RunEncoder::append_slowly(ExitId exit, const std::uint64_t* slots, std::size_t count) {
   if (locked_) unlock();
   const ExitShape& shape = shapes_.exits()[exit];
-  bool handed_out = false;
   if (open_ != end_) {
     const ExitShape& before = shapes_.exits()[exits_[end_ - 1]];
     if (before.direct && shape.address == header_) {
       arrive();
-      handed_out = true;
     } else if (before.back_target == shape.address) {
-      handed_out = jumped_back(shape.address);
+      jumped_back(shape.address);
     }
   }
   make_room();
   if (locked_) {
-    if (run_.step(exit, slots, count)) return true;
+    if (run_.step(exit, slots, count)) return;
     unlock();
   }
-  return append_plainly(exit, shape, slots, count) || handed_out;
+  append_plainly(exit, shape, slots, count);
 }
 
 std::size_t RunEncoder::pending_bytes() const {
@@ -58,10 +55,8 @@ std::size_t RunEncoder::pending_bytes() const {
          (running_ ? run_.bytes() : 0);
 }
 
-/// Makes sure that the open path fits into the buffer until it is next looked at.
-void RunEncoder::make_room() {
-  if (open_ == end_ && candidates_ == 0) open_ = end_ = 0;
-  if (open_ + kMaxPathEvents + 1 < kCapacity && slot_at_[open_] + kMostSlots <= slots_.size()) return;
+/// Moves what is pending to the front of the buffer, and makes it longer if that is not enough.
+void RunEncoder::move_to_front() {
   const std::size_t first = candidates_ != 0 ? candidate_at_[0] : open_;
   const std::uint32_t first_slot = slot_at_[first];
   std::memmove(slots_.data(), slots_.data() + first_slot, (slot_at_[end_] - first_slot) * sizeof(std::uint64_t));
@@ -126,11 +121,11 @@ bool RunEncoder::is_iteration(std::size_t from, std::size_t to) const {
 
 /// Control has jumped back to `target`. If the open path has been there, this closes a cycle, and a loop is followed
 /// from now on; there may have been iterations before this one, which came round by falling into the header. If not, it
-/// is only a jump. True if runs were handed out.
-bool RunEncoder::jumped_back(std::uint64_t target) {
+/// is only a jump.
+void RunEncoder::jumped_back(std::uint64_t target) {
   std::size_t first = end_;
   while (first > open_ && addresses_[first - 1] != target) --first;
-  if (first == open_) return false;
+  if (first == open_) return;
   --first;
   if (running_) leave(first);
   drop_candidates();
@@ -141,7 +136,7 @@ bool RunEncoder::jumped_back(std::uint64_t target) {
     header_ = kNoTarget;
     literals(open_, end_);
     open_ = end_ = 0;
-    return true;
+    return;
   }
   header_ = addresses_[header];
   std::size_t begin = header;
@@ -160,7 +155,6 @@ bool RunEncoder::jumped_back(std::uint64_t target) {
     open_ = end_;
     if (candidates_ >= kIterations) establish();
   }
-  return true;
 }
 
 /// Where the header of the cycle from `first` to the end is: the code that was executed first of all, calls apart.
@@ -206,6 +200,7 @@ void RunEncoder::leave(std::size_t limit) {
 
 void RunEncoder::end_run() {
   running_ = false;
+  handed_out_ = true;
   const Run& run = run_.view();
   if (pays(run.iterations, run.paths.size())) {
     misses(header_) = 0;
@@ -244,6 +239,7 @@ void RunEncoder::drop_candidates() {
 /// Hands out the events as literals, cut where they are likely to repeat.
 void RunEncoder::literals(std::size_t from, std::size_t to) {
   const std::span<const ExitShape> known = shapes_.exits();
+  handed_out_ |= from < to;
   while (from < to) {
     const std::size_t most = std::min(to, from + kLiteralEvents);
     std::size_t end = from + 1;

@@ -65,9 +65,13 @@ class RunEncoder {
   /// Any other event. `count` is the slot count of the exit. True if runs may have been handed out.
   bool append(ExitId exit, const std::uint64_t* slots, std::size_t count) {
     const ExitShape& shape = shapes_.exits()[exit];
-    if (locked_ || shape.address == watch_header_ || shape.address == watch_back_) [[unlikely]]
-      return append_slowly(exit, slots, count);
-    return append_plainly(exit, shape, slots, count);
+    handed_out_ = false;
+    if (locked_ || shape.address == watch_header_ || shape.address == watch_back_) {
+      append_slowly(exit, slots, count);
+    } else {
+      append_plainly(exit, shape, slots, count);
+    }
+    return handed_out_;
   }
   /// Ends what is pending and hands it out: the slice or the group ends.
   void finish();
@@ -77,15 +81,16 @@ class RunEncoder {
   std::size_t pending_bytes() const;
 
  private:
-  static constexpr std::size_t kCapacity = 1024;   // events in the buffer
-  static constexpr std::size_t kIterations = 3;    // make a run
-  static constexpr std::size_t kCandidates = 8;    // iterations that may wait for that
-  static constexpr std::size_t kRemembered = 256;  // loops that did not pay
-  static constexpr std::uint8_t kPatience = 2;     // bad runs of a loop before it is left alone for a while
+  static constexpr std::size_t kCapacity = 1024;                     // events in the buffer
+  static constexpr std::size_t kMostSlots = kLiteralSlots + 0xffff;  // of an open path: the last event may have any
+  static constexpr std::size_t kIterations = 3;                      // make a run
+  static constexpr std::size_t kCandidates = 8;                      // iterations that may wait for that
+  static constexpr std::size_t kRemembered = 256;                    // loops that did not pay
+  static constexpr std::uint8_t kPatience = 2;  // bad runs of a loop before it is left alone for a while
 
   std::span<const ExitId> exits(std::size_t from, std::size_t to) const { return {exits_.data() + from, to - from}; }
-  bool append_slowly(ExitId exit, const std::uint64_t* slots, std::size_t count);
-  bool append_plainly(ExitId exit, const ExitShape& shape, const std::uint64_t* slots, std::size_t count) {
+  void append_slowly(ExitId exit, const std::uint64_t* slots, std::size_t count);
+  void append_plainly(ExitId exit, const ExitShape& shape, const std::uint64_t* slots, std::size_t count) {
     const std::uint32_t at = slot_at_[end_];
     std::uint64_t* const to = slots_.data() + at;
     for (std::size_t i = 0; i < count; ++i) to[i] = slots[i];
@@ -94,14 +99,12 @@ class RunEncoder {
     slot_at_[++end_] = at + static_cast<std::uint32_t>(count);
     watch_header_ = shape.direct ? header_ : kNoTarget;
     watch_back_ = shape.back_target;
-    if (end_ - open_ < kMaxPathEvents && slot_at_[end_] - slot_at_[open_] <= kLiteralSlots) [[likely]]
-      return false;
-    overflow();
-    return true;
+    if (end_ - open_ >= kMaxPathEvents || slot_at_[end_] - slot_at_[open_] > kLiteralSlots) [[unlikely]]
+      overflow();
   }
   void arrive();
   bool is_iteration(std::size_t from, std::size_t to) const;
-  bool jumped_back(std::uint64_t target);
+  void jumped_back(std::uint64_t target);
   std::size_t find_header(std::size_t first) const;
   void establish();
   void leave(std::size_t limit);
@@ -110,7 +113,13 @@ class RunEncoder {
   void drop_candidates();
   void literals(std::size_t from, std::size_t to);
   void unlock();
-  void make_room();
+  /// Makes sure that the open path fits into the buffer until it is next looked at.
+  void make_room() {
+    if (open_ == end_ && candidates_ == 0) open_ = end_ = 0;
+    if (open_ + kMaxPathEvents + 1 >= kCapacity || slot_at_[open_] + kMostSlots > slots_.size()) [[unlikely]]
+      move_to_front();
+  }
+  void move_to_front();
   std::uint8_t& misses(std::uint64_t header) { return misses_[(header ^ header >> 8) % kRemembered]; }
 
   const Shapes& shapes_;
@@ -133,6 +142,7 @@ class RunEncoder {
   std::uint64_t watch_back_ = kNoTarget;
   bool running_ = false;  // there is a run; else there may be candidates
   bool locked_ = false;
+  bool handed_out_ = false;  // since the last event
   LiveRun run_;
   RunExpander expander_;
   std::array<std::uint8_t, kRemembered> misses_{};

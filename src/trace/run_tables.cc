@@ -36,6 +36,7 @@ void SlotRows::clear() {
   by_block_.clear();
   rows_.clear();
   predictors_.clear();
+  recent_.clear();
 }
 
 std::uint32_t SlotRows::row(BlockId block, std::uint32_t slots) {

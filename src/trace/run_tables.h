@@ -69,13 +69,14 @@ class IdMap {
   std::size_t used_ = 0;
 };
 
-/// Predictors for the slots of blocks. A block's exits share them.
+/// Predictors for the slots of one class: those of a block's slots stand in a row, which its exits share.
 class SlotRows {
  public:
   void clear();
   /// The number of the predictor of the block's first slot; those of its next `slots` - 1 slots follow.
   std::uint32_t row(BlockId block, std::uint32_t slots);
-  StridePredictor* data() { return predictors_.data(); }
+  SlotPredictor* data() { return predictors_.data(); }
+  RecentValues& recent() { return recent_; }
 
  private:
   struct Row {
@@ -84,7 +85,8 @@ class SlotRows {
   };
   IdMap by_block_;
   std::vector<Row> rows_;
-  std::vector<StridePredictor> predictors_;
+  std::vector<SlotPredictor> predictors_;
+  RecentValues recent_;
 };
 
 /// Guesses the next item (path or loop) from the two before it.
@@ -158,6 +160,28 @@ class RunTables {
     return paths_[path].steps[index];
   }
 
+  /// An irregular column of a path: its number, and its slot's predictor.
+  struct Irregular {
+    std::uint32_t column = 0;
+    std::uint32_t predictor = 0;
+  };
+  /// For each path of the loop, its columns of the class that `is_irregular` says yes to, in the order of its slots.
+  template <typename Predicate>
+  void list_irregular(const Loop& loop, SlotClass slot_class, Predicate is_irregular) {
+    irregular_.clear();
+    for (std::size_t p = 0; p < loop.shapes.size(); ++p) {
+      irregular_at_[p] = irregular_.size();
+      for (const std::uint32_t column : loop.shapes[p].columns) {
+        const Column& memory = loop.columns[column];
+        if (memory.slot_class == slot_class && is_irregular(column)) irregular_.push_back({column, memory.predictor});
+      }
+    }
+    irregular_at_[loop.shapes.size()] = irregular_.size();
+  }
+  std::span<const Irregular> irregular(std::size_t path) const {
+    return {irregular_.data() + irregular_at_[path], irregular_at_[path + 1] - irregular_at_[path]};
+  }
+
   /// How much is in the tables: slots of paths, columns of loops. Both are limited (format.h).
   std::uint64_t slots() const { return slots_; }
   std::uint64_t columns() const { return columns_; }
@@ -169,6 +193,8 @@ class RunTables {
   std::vector<Loop> loops_;
   std::uint64_t slots_ = 0;
   std::uint64_t columns_ = 0;
+  std::vector<Irregular> irregular_;
+  std::array<std::size_t, kMaxRunPaths + 1> irregular_at_{};
   Arena<ExitId> exits_;
   Arena<Step> steps_;
   Arena<std::uint32_t> numbers_;

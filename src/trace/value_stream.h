@@ -1,12 +1,14 @@
 // Streams of 64-bit numbers most of which are small: a code of four bits for each, and as many bytes as it says.
 //
-// The codes (0 to 8, the number of bytes of the number) stand in one byte string, two in a byte, low half first; the
-// bytes, least significant first, in another. Writing and reading a number has no branch that depends on it, which is
-// what varints cost, and zeros, which are most of what predictors leave, take half a byte before compression.
+// The codes stand in one byte string, two in a byte, low half first; the bytes, least significant first, in another. A
+// plain number's code is its number of bytes, 0 to 8; a slot's says also from which guess it was coded. Writing and
+// reading has no branch that depends on the number, which is what varints cost, and zeros, which are most of what
+// predictors leave, take half a byte before compression.
 //
 // ValueReader fails once and stays failed, like ByteReader: what is not there reads as 0.
 #pragma once
 
+#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -20,8 +22,8 @@ namespace loopfold::trace {
 
 static_assert(std::endian::native == std::endian::little, "numbers are copied to and from little-endian bytes");
 
-/// The next value of a slot, or of anything that often advances evenly: last + stride, where the stride is the last
-/// difference that was seen twice running, so that the step to the next row of a matrix is one surprise and not two.
+/// The next value of anything that often advances evenly: last + stride, where the stride is the last difference that
+/// was seen twice running, so that the step to the next row of a matrix is one surprise and not two.
 struct StridePredictor {
   std::uint64_t last = 0;
   std::uint64_t stride = 0;
@@ -36,6 +38,64 @@ struct StridePredictor {
   }
 };
 
+/// How many bytes a number takes.
+constexpr unsigned bytes_of(std::uint64_t value) { return (static_cast<unsigned>(std::bit_width(value)) + 7) / 8; }
+
+/// The last slot values of a stream, newest first.
+class RecentValues {
+ public:
+  static constexpr unsigned kCount = 16;
+
+  std::uint64_t operator[](unsigned age) const { return values_[(next_ - 1 - age) % kCount]; }
+  void push(std::uint64_t value) { values_[next_++ % kCount] = value; }
+  void clear() { *this = {}; }
+
+ private:
+  std::array<std::uint64_t, kCount> values_{};
+  unsigned next_ = 0;
+};
+
+/// The next value of a slot: as StridePredictor, or near a value that other slots had shortly before, as where a
+/// pointer is loaded and then followed: the one so many values ago, plus a difference that was seen before.
+struct SlotPredictor {
+  StridePredictor even;
+  std::uint64_t delta = 0;
+  std::uint8_t source = 0;    // in RecentValues
+  std::uint8_t wait = 0;      // surprises until another source is looked for
+  std::uint8_t patience = 0;  // that many the next time
+
+  std::uint64_t echo(const RecentValues& recent) const { return recent[source] + delta; }
+  /// What the value teaches. `surprised`: it was far from the even guess, and not the echo; every now and then another
+  /// source is looked for then.
+  [[gnu::always_inline]] void learn(RecentValues& recent, std::uint64_t value, bool surprised) {
+    if (surprised & (wait == 0)) [[unlikely]] {
+      look_for_source(recent, value);
+    } else {
+      wait = static_cast<std::uint8_t>(wait - (surprised ? 1 : 0));
+    }
+    even.learn(value);
+    recent.push(value);
+  }
+
+ private:
+  [[gnu::noinline]] void look_for_source(const RecentValues& recent, std::uint64_t value) {
+    for (unsigned age = 0; age < RecentValues::kCount; ++age) {
+      if (bytes_of(zigzag(value - recent[age])) > 1) continue;
+      source = static_cast<std::uint8_t>(age);
+      delta = value - recent[age];
+      patience = 0;
+      return;
+    }
+    wait = patience;
+    patience = static_cast<std::uint8_t>(patience < 32 ? 2 * patience + 1 : patience);
+  }
+};
+
+/// A slot's value is coded as the difference to the nearer guess. Codes up to 8 are the bytes of the difference to the
+/// even guess, codes from kEcho on those to the echo, of which there are at most 6.
+inline constexpr unsigned kEcho = 9;
+inline constexpr unsigned kMaxEchoBytes = 6;
+
 class ValueWriter {
  public:
   /// Writes codes and numbers without looking for room. A copy in a local variable stays in registers.
@@ -45,12 +105,26 @@ class ValueWriter {
 
     void code(std::uint8_t code) { *codes++ = code; }
     void number(std::uint64_t value) {
-      const unsigned size = (static_cast<unsigned>(std::bit_width(value)) + 7) / 8;
+      const unsigned size = bytes_of(value);
       *codes++ = static_cast<std::uint8_t>(size);
       std::memcpy(bytes, &value, 8);
       bytes += size;
     }
     void difference(std::uint64_t value) { number(zigzag(value)); }
+    /// Returns whether it was another than the even guess.
+    [[gnu::always_inline]] bool slot(SlotPredictor& predictor, RecentValues& recent, std::uint64_t value) {
+      const std::uint64_t even = zigzag(value - predictor.even.guess());
+      const std::uint64_t echo = zigzag(value - predictor.echo(recent));
+      const unsigned even_size = bytes_of(even);
+      const unsigned echo_size = bytes_of(echo);
+      const bool echoes = echo_size < even_size && echo_size <= kMaxEchoBytes;
+      const std::uint64_t difference = echoes ? echo : even;
+      *codes++ = static_cast<std::uint8_t>(echoes ? kEcho + echo_size : even_size);
+      std::memcpy(bytes, &difference, 8);
+      bytes += echoes ? echo_size : even_size;
+      predictor.learn(recent, value, (even_size > 1) & (echo != 0));
+      return even != 0;
+    }
   };
 
   /// A pen for up to `count` codes and numbers. What it writes counts when it is given back.
@@ -113,40 +187,41 @@ class ValueReader {
   std::uint64_t number() {
     if (next_ == count_) return fail(), 0;
     const std::size_t size = peek();
+    if (size > 8 || size > static_cast<std::size_t>(end_ - at_)) return fail(), 0;
     std::uint64_t value = 0;
-    if (end_ - at_ >= 8) [[likely]] {
-      std::memcpy(&value, at_, 8);
-      value &= kMasks[size];
-    } else {
-      if (size > static_cast<std::size_t>(end_ - at_)) return fail(), 0;
-      std::memcpy(&value, at_, size);
-    }
-    if (size > 8) return fail(), 0;
+    std::memcpy(&value, at_, size);
     at_ += size;
     return value;
   }
   std::uint64_t difference() { return unzigzag(number()); }
 
-  /// Can `count` numbers be read with fast_number()?
-  bool roomy(std::size_t count) const {
-    return remaining() >= count && static_cast<std::size_t>(end_ - at_) >= 8 * count;
-  }
-  /// number() where it is known to be there. A code above 8 yields 0 and is remembered in ok().
-  std::uint64_t fast_number() {
-    const std::size_t size = peek();
-    std::uint64_t value = 0;
-    std::memcpy(&value, at_, 8);
-    ok_ &= size <= 8;
-    at_ += size <= 8 ? size : 0;
-    return value & kMasks[size];
+  /// The next value of a slot.
+  [[gnu::always_inline]] std::uint64_t slot(SlotPredictor& predictor, RecentValues& recent) {
+    if (next_ == count_) return fail(), 0;
+    const unsigned code = peek();
+    const unsigned size = code < kEcho ? code : code - kEcho;
+    std::uint64_t difference = 0;
+    if (end_ - at_ >= 8) [[likely]] {
+      std::memcpy(&difference, at_, 8);
+      difference &= kMasks[size];
+    } else {
+      if (size > static_cast<std::size_t>(end_ - at_)) return fail(), 0;
+      std::memcpy(&difference, at_, size);
+    }
+    at_ += size;
+    const std::uint64_t even = predictor.even.guess();
+    const std::uint64_t echo = predictor.echo(recent);
+    const std::uint64_t value = (code < kEcho ? even : echo) + unzigzag(difference);
+    predictor.learn(recent, value, (bytes_of(zigzag(value - even)) > 1) & (value != echo));
+    return value;
   }
 
   bool ok() const { return ok_; }
   bool at_end() const { return next_ == count_ && at_ == end_; }
 
  private:
-  static constexpr std::uint64_t kMasks[16] = {
-      0, 0xff, 0xffff, 0xffffff, 0xffffffff, 0xffffffffff, 0xffffffffffff, 0xffffffffffffff, 0xffffffffffffffff};
+  static constexpr std::array<std::uint64_t, 9> kMasks = {0,           0xff,        0xffff,     0xffffff, 0xffffffff,
+                                                          ~0ull >> 24, ~0ull >> 16, ~0ull >> 8, ~0ull};
 
   std::uint8_t peek() {
     const std::size_t at = next_++;

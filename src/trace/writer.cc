@@ -110,7 +110,14 @@ struct Writer::State {
   bool full() const;
   bool begin_slice(ThreadId thread, std::uint64_t slice);
   void end_slice();
-  bool known_event(ExitId exit, std::span<const std::uint64_t> slots);
+  /// Was the exit described, and are these its slots?
+  bool known_event(ExitId exit, std::span<const std::uint64_t> slots) {
+    const std::span<const ExitShape> known = shapes.exits();
+    if (exit < known.size() && known[exit].slots == slots.size()) [[likely]]
+      return true;
+    bug(fmt::format("event with exit {} and {} slots", exit, slots.size()));
+    return false;
+  }
   ThreadState& thread_state(ThreadId thread);
   std::uint64_t events_of(ThreadId thread) const;
   bool write_all(std::span<const std::uint8_t> bytes);
@@ -165,15 +172,6 @@ std::uint64_t Writer::State::events_of(ThreadId thread) const {
   if (state.buffer == kNoBuffer) return state.events;
   const ThreadBuffer& buffer = *buffers[state.buffer];
   return state.events + buffer.events + (&buffer == current ? slice_events : 0);
-}
-
-/// Was the exit described, and are these its slots?
-bool Writer::State::known_event(ExitId exit, std::span<const std::uint64_t> slots) {
-  const std::span<const ExitShape> known = shapes.exits();
-  if (exit < known.size() && known[exit].slots == slots.size()) [[likely]]
-    return true;
-  bug(fmt::format("event with exit {} and {} slots", exit, slots.size()));
-  return false;
 }
 
 /// Makes `current` the buffer of `thread`, with an entry for `slice` at the end of its slices.
