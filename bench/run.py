@@ -77,15 +77,8 @@ def record(loopfold, directory, command, *options):
 def lackey(loopfold, directory, small):
     """Nanoseconds per instruction of lackey --trace-mem=yes on the small problem."""
     instructions = record(loopfold, directory, small, "--from-start")[3]
-    with open(os.devnull, "w") as null:
-        done = subprocess.run(["valgrind", "--tool=lackey", "--trace-mem=yes", "--log-file=/dev/null", *small],
-                              stdout=null, stderr=null, check=True)
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    done = subprocess.run(["valgrind", "--tool=lackey", "--trace-mem=yes", "--log-file=/dev/null", *small],
-                          stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    del done
-    return 1e9 * (after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime) / instructions
+    command = ["valgrind", "--tool=lackey", "--trace-mem=yes", "--log-file=/dev/null", *small]
+    return 1e9 * cpu(command)[0] / instructions
 
 
 def runs(loopfold, directory):

@@ -101,8 +101,9 @@ void print_summary(const Summary& summary, const RecordOptions& options) {
   }
   if (options.quiet) return;
   if (summary.children > 0 && !options.follow_children) {
-    print_note(fmt::format("{} not recorded; --follow-children records them too",
-                           plural(summary.children, "child process") + (summary.children == 1 ? " was" : "es were")));
+    const std::string children =
+        summary.children == 1 ? "one child process was" : fmt::format("{} child processes were", summary.children);
+    print_note(fmt::format("{} not recorded; --follow-children records them too", children));
   }
   if (options.follow_children && summary.children > 0) {
     print_note(fmt::format("{} in {}.PID",
