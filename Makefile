@@ -7,7 +7,7 @@ SOAK ?= 10
 .PHONY: all setup configure demo test bench soak install format sanitize clean help
 
 all: configure ## build build/loopfold (default)
-	@cmake --build build -j $(JOBS)
+	@cmake --build build -j $(JOBS) --target loopfold loopfold_tool
 
 setup: ## install the Debian packages that are missing
 	@scripts/setup
@@ -18,13 +18,15 @@ configure: setup
 demo: all ## record the bundled example and show what was recorded
 	@examples/demo/run.sh build/loopfold
 
-test: all ## unit and end-to-end tests
+test: configure ## unit and end-to-end tests
+	@cmake --build build -j $(JOBS)
 	@cd build && ctest --output-on-failure -j 2
 
 bench: all ## measure against native, valgrind --tool=none and lackey
 	@bench/run.sh build/loopfold
 
-soak: all ## the randomised tests, SOAK times as long (default 10)
+soak: configure ## the randomised tests, SOAK times as long (default 10)
+	@cmake --build build -j $(JOBS)
 	@cd build && LOOPFOLD_SOAK=$(SOAK) LOOPFOLD_SEED=$${LOOPFOLD_SEED:-$$(date +%s)} ctest --output-on-failure \
 	  --timeout 36000 -R '^e2e\.(kills|corruption)$$'
 

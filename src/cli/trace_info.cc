@@ -90,28 +90,47 @@ std::size_t module_at(const std::vector<trace::Module>& modules, std::uint64_t a
   return modules.size();
 }
 
+/// Adds how often each exit was taken in the run.
+void count_paths(const trace::Run& run, std::vector<std::uint64_t>& executions) {
+  std::vector<std::uint64_t> times(run.paths.size());
+  if (run.sequence.empty()) {
+    times.front() += run.iterations - 1;
+    times.back()++;
+  }
+  for (const std::uint8_t path : run.sequence) times[path]++;
+  for (std::size_t i = 0; i < times.size(); i++) {
+    for (const trace::ExitId exit : run.paths[i].exits) executions[exit] += times[i];
+  }
+}
+
 Census take_census(const trace::Reader& reader) {
   Census census;
   census.damage = reader.damage();
   const std::vector<trace::Exit>& exits = reader.exits();
   std::vector<std::uint64_t> executions(exits.size());
-  trace::Cursor cursor = reader.cursor();
+  const auto side = [&](const trace::SideEvent& event) {
+    if (event.thread >= census.threads.size()) census.threads.resize(std::size_t{event.thread} + 1);
+    census.side_events++;
+    count_side(event, census);
+  };
+  // Run by run, so that a long regular trace is counted as fast as a short one.
+  trace::CursorOptions options;
+  options.control_only = true;
+  trace::RunCursor cursor = reader.runs(options);
   for (;;) {
-    const Result<trace::Cursor::Item> item = cursor.next();
+    const Result<trace::RunCursor::Item> item = cursor.next();
     if (!item) census.damage = item.error().message;
-    if (!item || *item == trace::Cursor::Item::kEnd) break;
-    const bool is_event = *item == trace::Cursor::Item::kEvent;
-    const trace::ThreadId thread = is_event ? cursor.event().thread : cursor.side().thread;
-    if (thread >= census.threads.size()) census.threads.resize(std::size_t{thread} + 1);
-    if (is_event) {
-      const trace::ExitId exit = cursor.event().exit;
-      executions[exit]++;
-      census.threads[thread].events++;
-      census.threads[thread].instructions += exits[exit].instructions;
-    } else {
-      census.side_events++;
-      count_side(cursor.side(), census);
+    if (!item || *item == trace::RunCursor::Item::kEnd) break;
+    if (*item == trace::RunCursor::Item::kSide) {
+      side(cursor.side());
+      continue;
     }
+    const trace::Run& run = cursor.run();
+    if (run.thread >= census.threads.size()) census.threads.resize(std::size_t{run.thread} + 1);
+    census.threads[run.thread].events += run.events;
+    census.threads[run.thread].instructions += run.instructions;
+    count_paths(run, executions);
+    for (const trace::PlacedSide& placed : run.sides) side(placed.side);
   }
   census.module_instructions.resize(reader.modules().size() + 1);
   for (const trace::Exit& exit : exits) {

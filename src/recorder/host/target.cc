@@ -17,7 +17,10 @@
 #include <atomic>
 #include <cerrno>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
+#include <fstream>
+#include <string>
 #include <utility>
 
 #include "recorder/host/launcher.h"
@@ -73,9 +76,12 @@ double own_cpu_seconds() {
 }
 
 long own_peak_kilobytes() {
-  rusage usage{};
-  ::getrusage(RUSAGE_SELF, &usage);
-  return usage.ru_maxrss;
+  // Not ru_maxrss: that remembers the process this one was forked from.
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);) {
+    if (line.rfind("VmHWM:", 0) == 0) return std::strtol(line.c_str() + 6, nullptr, 10);
+  }
+  return 0;
 }
 
 Target::Target(pid_t pid, bool is_child, int alive_fd) : pid_(pid), is_child_(is_child), alive_fd_(alive_fd) {}
