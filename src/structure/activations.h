@@ -1,0 +1,401 @@
+// Who is active: the frames of one thread, from exits, stack pointers and the places that control comes to.
+//
+// An exit says how control left a block, the next place where it went; together they are one of: a local jump, a call, a
+// return, a tail call, or something that leaves frames in another way. Frames are matched by stack pointer: a frame's is
+// the address of its return address. A return to stack pointer s ends the frame at s - 8 and all that were called from
+// it; tail-called functions share their caller's stack pointer, so they end together. longjmp and the unwinder of
+// exceptions leave by an indirect jump or a return to a stack pointer that is in the middle of an older frame: the frames
+// below it end, and control goes on in that frame by a local jump.
+//
+// A thread has several *stacks*: its own; one for every signal handler that runs, until it returns or is left by longjmp;
+// and one for every coroutine, found when a return or an indirect jump lands on a stack pointer that belongs to no frame
+// of the stack in use. If a suspended frame is waiting for that very stack pointer, its stack is resumed; if a function
+// starts where control comes to, a coroutine is born.
+//
+// Code that is not in the trace (allocator, lazy resolver, libraries left out) shows as a call that comes back at once,
+// as a return without a return instruction, or as a function that is entered from nowhere; the latter is called from the
+// place hidden() of the caller.
+//
+// This is a template over its *client*, which learns what happens: a pass over hundreds of millions of blocks must not
+// make indirect calls. Both passes use it, so both see the same frames. Its decisions depend on the trace, on symbols and
+// on nothing that the client does. Cost: a few comparisons per block; returns that match at once are constant time.
+//
+// A client has types Frame and Stack for what it keeps with each, and
+//   begin(S&)             a stack's first frame was pushed
+//   call(S&)              a frame was pushed, by a call from the frame below, at that frame's current place
+//   bool keeps_tail_caller(S&, PlaceId callee)   push a frame for a tail call, or let the callee take over the frame?
+//   tail_call(S&, bool pushed)
+//   leave(S&)             the top frame is about to be popped
+//   jump(S&, PlaceId)     a local jump in the top frame
+//   end(S&)               the stack is gone (its frames were left one by one before)
+//   bool was_jumped_to(PlaceId)   did a local jump ever lead there?
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "structure/code_map.h"
+
+namespace loopfold::structure {
+
+/// What a stack's first frame was started by.
+enum class Origin : std::uint8_t { kThread, kSignalHandler, kCoroutine };
+
+template <class Client>
+class Activations {
+ public:
+  static constexpr std::uint64_t kUnknown = std::numeric_limits<std::uint64_t>::max();
+
+  struct Frame {
+    PlaceId function = kNoPlace;           // where it was entered
+    bool tail = false;                     // by a tail call: it shares the stack pointer of the frame below
+    std::uint64_t stack_pointer = kUnknown;  // at entry, where the return address is
+    std::uint64_t return_address = 0;      // 0: not known
+    typename Client::Frame data;
+    friend bool operator==(const Frame&, const Frame&) = default;
+  };
+
+  struct Stack {
+    Origin origin = Origin::kThread;
+    std::vector<Frame> frames;
+    Stack* interrupted = nullptr;  // of a signal handler
+    // How control left the last block.
+    bool pending = false;
+    bool hidden = false;  // code that is not in the trace ran since then
+    const ExitCode* exit = nullptr;
+    std::uint64_t stack_pointer = 0;
+    typename Client::Stack data;
+  };
+
+  Activations(const CodeMap& code, std::vector<std::uint8_t>& starts, Client& client)
+      : code_(code), starts_(starts), client_(client) {}
+
+  /// Control comes to `place`: what kind of transfer was it?
+  void arrive(PlaceId place) {
+    if (current_ == nullptr) return begin_stack(Origin::kThread, place, kUnknown);
+    Stack& stack = *current_;
+    if (!stack.pending) {
+      if (stack.frames.empty()) return begin_frames(stack, place, kUnknown);
+      return client_.jump(stack, place);
+    }
+    stack.pending = false;
+    using trace::ExitKind;
+    switch (stack.exit->kind) {
+      case ExitKind::kNext:
+        if (!starts_[place] && stack.exit->target == code_.address(place)) return client_.jump(stack, place);
+        return jump_or_tail_call(stack, place);
+      case ExitKind::kCall:
+      case ExitKind::kIndirectCall:
+        return arrive_by_call(stack, place);
+      case ExitKind::kReturn:
+        return arrive_by_return(stack, place);
+      case ExitKind::kIndirectJump:
+        if (above(stack.stack_pointer, stack.frames.back().stack_pointer)) return unwind(place);
+        return jump_or_tail_call(stack, place);
+      default:
+        return client_.jump(stack, place);
+    }
+  }
+
+  /// Control leaves a block. `stack_pointer` matters where the exit has one.
+  void depart(const ExitCode& exit, std::uint64_t stack_pointer) {
+    Stack& stack = *current_;
+    stack.pending = true;
+    stack.hidden = false;
+    stack.exit = &exit;
+    stack.stack_pointer = stack_pointer;
+  }
+
+  /// Control goes on from one part of a block to the next, at `place`.
+  void fall_through(PlaceId place) { go_to(*current_, place); }
+
+  /// Instructions that are not in the trace ran here.
+  void hidden_code() {
+    if (current_ != nullptr) current_->hidden = true;
+  }
+
+  void signal_enter() {
+    auto stack = std::make_unique<Stack>();
+    stack->origin = Origin::kSignalHandler;
+    stack->interrupted = current_;
+    current_ = stack.get();
+    stacks_.push_back(std::move(stack));
+  }
+
+  void signal_return() {
+    if (current_ == nullptr) return;
+    Stack* handler = current_;
+    if (handler->origin != Origin::kSignalHandler) return;
+    current_ = handler->interrupted;
+    drop(handler);
+  }
+
+  /// The thread ended, or what comes next has nothing to do with what came before.
+  void finish() {
+    while (!stacks_.empty()) drop(stacks_.back().get());
+    current_ = nullptr;
+  }
+
+  /// From here on, unchanged() tells whether the frames are again what they are now.
+  void mark() {
+    marked_ = current_;
+    marked_depth_ = marked_->frames.size();
+    marked_switches_ = switches_;
+    marked_frames_.assign(1, marked_->frames.back());
+  }
+  bool unchanged() const {
+    if (switches_ != marked_switches_ || marked_->frames.size() != marked_depth_) return false;
+    for (std::size_t i = 0; i < marked_frames_.size(); ++i)
+      if (!(marked_->frames[marked_depth_ - 1 - i] == marked_frames_[i])) return false;
+    return true;
+  }
+
+  Stack* current() { return current_; }
+  std::size_t stacks() const { return stacks_.size(); }
+  /// A place turned out to be where a function starts after control had come there by a jump.
+  bool starts_changed() const { return starts_changed_; }
+
+ private:
+  static bool above(std::uint64_t stack_pointer, std::uint64_t entry) {
+    return entry != kUnknown && stack_pointer > entry;
+  }
+
+  void begin_stack(Origin origin, PlaceId place, std::uint64_t stack_pointer) {
+    auto stack = std::make_unique<Stack>();
+    stack->origin = origin;
+    current_ = stack.get();
+    stacks_.push_back(std::move(stack));
+    ++switches_;
+    begin_frames(*current_, place, stack_pointer);
+  }
+
+  void begin_frames(Stack& stack, PlaceId place, std::uint64_t stack_pointer) {
+    found_start(place);
+    stack.frames.push_back({place, false, stack_pointer, 0, {}});
+    client_.begin(stack);
+  }
+
+  void found_start(PlaceId place) {
+    if (starts_[place]) return;
+    starts_[place] = 1;
+    if (client_.was_jumped_to(place)) starts_changed_ = true;
+  }
+
+  void push(Stack& stack, PlaceId place, std::uint64_t stack_pointer, std::uint64_t return_address) {
+    found_start(place);
+    stack.frames.push_back({place, false, stack_pointer, return_address, {}});
+    client_.call(stack);
+  }
+
+  void pop(Stack& stack) {
+    client_.leave(stack);
+    stack.frames.pop_back();
+    if (&stack == marked_ && stack.frames.size() + marked_frames_.size() == marked_depth_ && !stack.frames.empty())
+      marked_frames_.push_back(stack.frames.back());
+  }
+
+  void jump_or_tail_call(Stack& stack, PlaceId place) {
+    Frame& top = stack.frames.back();
+    if (top.return_address != 0 && code_.address(place) == top.return_address && returned_unseen(stack, place)) {
+      std::size_t depth = stack.frames.size();
+      while (depth > 1 && stack.frames[depth - 1].stack_pointer == top.stack_pointer) --depth;
+      return return_to(stack, depth, place);
+    }
+    go_to(stack, place);
+  }
+
+  /// A local jump, or a tail call if a function starts there.
+  void go_to(Stack& stack, PlaceId place) {
+    Frame& top = stack.frames.back();
+    if (!starts_[place] || place == top.function) return client_.jump(stack, place);
+    if (client_.keeps_tail_caller(stack, place)) {
+      const Frame callee{place, true, top.stack_pointer, top.return_address, {}};
+      stack.frames.push_back(callee);
+      client_.tail_call(stack, true);
+    } else {
+      top.function = place;
+      client_.tail_call(stack, false);
+    }
+  }
+
+  /// A jump into hidden code, which then returned for its caller?
+  bool returned_unseen(const Stack& stack, PlaceId place) const {
+    if (stack.exit->target == code_.address(place)) return false;
+    return stack.hidden || stack.exit->kind == trace::ExitKind::kNext || !in_function(stack.frames.back(), place);
+  }
+
+  void arrive_by_call(Stack& stack, PlaceId place) {
+    const std::uint64_t behind = stack.exit->behind;
+    const std::uint64_t address = code_.address(place);
+    if (address == behind) return client_.jump(stack, place);
+    if (stack.exit->target != 0 && stack.exit->target != address) client_.jump(stack, code_.hidden());
+    push(stack, place, stack.stack_pointer, behind);
+  }
+
+  void arrive_by_return(Stack& stack, PlaceId place) {
+    std::size_t depth = stack.frames.size();
+    if (stack.frames.back().stack_pointer + 8 != stack.stack_pointer) return unwind(place);
+    const std::uint64_t entry = stack.frames[depth - 1].stack_pointer;
+    while (depth > 0 && stack.frames[depth - 1].stack_pointer == entry) --depth;
+    if (depth == 0) return unwind(place);
+    return_to(stack, depth, place);
+  }
+
+  /// Pops frames until `depth` are left, and goes on in the last of them.
+  void return_to(Stack& stack, std::size_t depth, PlaceId place) {
+    std::uint64_t expected = 0;
+    while (stack.frames.size() > depth) {
+      expected = stack.frames.back().return_address;
+      pop(stack);
+    }
+    if (starts_[place] && expected != 0 && code_.address(place) != expected) {
+      const std::uint64_t stack_pointer = stack.stack_pointer - 8;
+      client_.jump(stack, code_.hidden());
+      return push(stack, place, stack_pointer, expected);
+    }
+    client_.jump(stack, place);
+  }
+
+  bool in_function(const Frame& frame, PlaceId place) const {
+    const std::uint64_t a = code_.function_of(frame.function);
+    const std::uint64_t b = code_.function_of(place);
+    return a == 0 || b == 0 || a == b;
+  }
+
+  /// Does a frame of this stack wait for a return to `stack_pointer`, at `place`? How many frames are below its callee?
+  std::size_t waiting(const Stack& stack, std::uint64_t stack_pointer, PlaceId place) const {
+    for (std::size_t depth = stack.frames.size(); depth > 1; --depth) {
+      const Frame& frame = stack.frames[depth - 1];
+      if (frame.stack_pointer == kUnknown || frame.stack_pointer + 8 > stack_pointer) return 0;
+      if (frame.stack_pointer + 8 != stack_pointer) continue;
+      if (frame.return_address != 0 && frame.return_address != code_.address(place)) continue;
+      while (depth > 1 && stack.frames[depth - 1].stack_pointer == frame.stack_pointer) --depth;
+      return depth;
+    }
+    return 0;
+  }
+
+  /// The frame of this stack that `stack_pointer` lies in: how many frames are left if control goes on in it? 0: none.
+  std::size_t enclosing(const Stack& stack, std::uint64_t stack_pointer) const {
+    std::size_t depth = stack.frames.size();
+    if (depth == 0) return 0;
+    if (&stack != current_ && !above(stack_pointer, stack.frames.back().stack_pointer)) return 0;
+    while (depth > 0 && above(stack_pointer, stack.frames[depth - 1].stack_pointer)) --depth;
+    return depth;
+  }
+
+  /// Control came to `place` with a stack pointer that is not what the top frame would return to.
+  void unwind(PlaceId place) {
+    const std::uint64_t stack_pointer = current_->stack_pointer;
+    for (Stack* stack = current_; stack != nullptr; stack = next_candidate(stack)) {
+      if (const std::size_t depth = waiting(*stack, stack_pointer, place)) return resume(*stack, depth, place);
+    }
+    const bool from_base = current_->exit->kind == trace::ExitKind::kReturn &&
+                           current_->frames.back().stack_pointer == current_->frames.front().stack_pointer;
+    if (from_base && current_->origin != Origin::kThread) return go_on_behind_base(place);
+    if (starts_[place]) return begin_coroutine(place, stack_pointer);
+    for (Stack* stack = current_; stack != nullptr && !from_base; stack = next_candidate(stack)) {
+      const std::size_t depth = enclosing(*stack, stack_pointer);
+      if (depth != 0 && in_function(stack->frames[depth - 1], place)) return resume(*stack, depth, place);
+    }
+    replace_base(place);
+  }
+
+  /// All stacks of the thread, the current one first, then the one it interrupted, then the others.
+  Stack* next_candidate(Stack* stack) {
+    Stack* const second = current_->interrupted;
+    if (stack == current_ && second != nullptr) return second;
+    std::size_t next = 0;
+    if (stack != current_ && stack != second) {
+      while (stacks_[next].get() != stack) ++next;
+      ++next;
+    }
+    for (; next < stacks_.size(); ++next) {
+      Stack* candidate = stacks_[next].get();
+      if (candidate != current_ && candidate != second) return candidate;
+    }
+    return nullptr;
+  }
+
+  void resume(Stack& stack, std::size_t depth, PlaceId place) {
+    Stack* const left = current_;
+    if (&stack != left) {
+      current_ = &stack;
+      ++switches_;
+      stack.pending = false;
+      stack.stack_pointer = left->stack_pointer;
+      drop_handlers(left, &stack);
+    }
+    return_to(stack, depth, place);
+  }
+
+  /// Control left `from` for `to`: the handlers between the two will not come back.
+  void drop_handlers(Stack* from, Stack* to) {
+    Stack* below = from;
+    while (below != nullptr && below != to) below = below->interrupted;
+    while (below != nullptr && from != to) {
+      Stack* const next = from->interrupted;
+      drop(from);
+      from = next;
+    }
+  }
+
+  /// The first function of a handler or coroutine returned to what ends it (a restorer, the start of a context).
+  void go_on_behind_base(PlaceId place) {
+    Stack& stack = *current_;
+    found_start(place);
+    stack.frames.push_back({place, true, stack.frames.front().stack_pointer, 0, {}});
+    client_.tail_call(stack, true);
+  }
+
+  void begin_coroutine(PlaceId place, std::uint64_t stack_pointer) {
+    for (std::size_t i = stacks_.size(); i-- > 0;) {
+      Stack* const old = stacks_[i].get();
+      if (old != current_ && old->origin == Origin::kCoroutine && old->frames.front().stack_pointer == stack_pointer)
+        drop(old);
+    }
+    begin_stack(Origin::kCoroutine, place, stack_pointer);
+  }
+
+  /// Control went back to what had called the first frame of all: that is the first frame now.
+  void replace_base(PlaceId place) {
+    Stack* const stack = current_;
+    const Origin origin = stack->origin;
+    Stack* const interrupted = stack->interrupted;
+    current_ = nullptr;
+    drop(stack);
+    begin_stack(origin, place, kUnknown);
+    current_->interrupted = interrupted;
+  }
+
+  void drop(Stack* stack) {
+    while (!stack->frames.empty()) pop(*stack);
+    client_.end(*stack);
+    for (std::unique_ptr<Stack>& other : stacks_)
+      if (other->interrupted == stack) other->interrupted = stack->interrupted;
+    for (std::size_t i = stacks_.size(); i-- > 0;) {
+      if (stacks_[i].get() != stack) continue;
+      stacks_.erase(stacks_.begin() + static_cast<std::ptrdiff_t>(i));
+      break;
+    }
+    ++switches_;
+  }
+
+  const CodeMap& code_;
+  std::vector<std::uint8_t>& starts_;
+  Client& client_;
+  std::vector<std::unique_ptr<Stack>> stacks_;
+  Stack* current_ = nullptr;
+  std::uint64_t switches_ = 0;  // grows with every change of the stack in use
+  // What the frames were when mark() was called: the top one, and of the others those that came to be the top since.
+  Stack* marked_ = nullptr;
+  std::size_t marked_depth_ = 0;
+  std::uint64_t marked_switches_ = 0;
+  std::vector<Frame> marked_frames_;
+  bool starts_changed_ = false;
+};
+
+}  // namespace loopfold::structure

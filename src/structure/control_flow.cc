@@ -1,0 +1,169 @@
+// Pass 1. The graphs grow while the trace is read: a node's first two successors are kept with the node, so that a jump
+// that was seen before, and nearly every jump was, costs two comparisons.
+#include "structure/control_flow.h"
+
+#include <algorithm>
+#include <string>
+
+#include "structure/run_walk.h"
+
+namespace loopfold::structure {
+
+/// The client of pass 1.
+class ControlFlowBuilder {
+ public:
+  struct Frame {
+    FunctionId function = kNoFunction;
+    NodeId current = 0;
+    friend bool operator==(const Frame&, const Frame&) = default;
+  };
+  struct Stack {};
+  using S = Activations<ControlFlowBuilder>::Stack;
+
+  ControlFlowBuilder(const CodeMap& code, ControlFlow& result) : code_(code), result_(result) {
+    result_.function_at_.assign(code.places(), kNoFunction);
+    result_.owner_.assign(code.places(), {});
+  }
+
+  void begin(S& stack) {
+    Frame& frame = stack.frames.back().data;
+    frame = {function(stack.frames.back().function), 0};
+    if (std::find(result_.roots_.begin(), result_.roots_.end(), frame.function) == result_.roots_.end())
+      result_.roots_.push_back(frame.function);
+  }
+  void call(S& stack) {
+    const Frame& caller = stack.frames[stack.frames.size() - 2].data;
+    Frame& frame = stack.frames.back().data;
+    frame = {function(stack.frames.back().function), 0};
+    add_call(caller, frame.function);
+  }
+  bool keeps_tail_caller(S&, PlaceId) { return false; }
+  void tail_call(S& stack, bool pushed) {
+    if (pushed) return call(stack);
+    Frame& frame = stack.frames.back().data;
+    const Frame caller = frame;
+    add_exit(caller);
+    frame = {function(stack.frames.back().function), 0};
+    add_call(caller, frame.function);
+  }
+  void leave(S& stack) { add_exit(stack.frames.back().data); }
+  void end(S&) {}
+  void jump(S& stack, PlaceId place) {
+    Frame& frame = stack.frames.back().data;
+    const NodeId to = node(frame.function, place);
+    Node& from = nodes_[frame.function][frame.current];
+    frame.current = to;
+    if (from.first == to || from.second == to) return;
+    add_edge(from, to);
+  }
+  bool was_jumped_to(PlaceId place) const {
+    const FunctionId owner = result_.owner_[place].function;
+    return owner != kNoFunction && result_.functions_[owner].entry != place;
+  }
+
+  void set_thread(trace::ThreadId) {}
+  void run_part(S&, const Part&) {}
+  void mark(S&) {}
+  void begin_path(S&) {}
+  bool end_path(S&, std::size_t) { return true; }
+  void repeat(S&, std::size_t, std::uint64_t) {}
+  void stop_watching() {}
+
+  void finish() {
+    for (FunctionId id = 0; id < nodes_.size(); ++id) {
+      std::vector<Edge> edges;
+      Function& function = result_.functions_[id];
+      for (NodeId from = 0; from < nodes_[id].size(); ++from) {
+        const Node& node = nodes_[id][from];
+        if (node.first != kNoNode) edges.push_back({from, node.first});
+        if (node.second != kNoNode) edges.push_back({from, node.second});
+        for (const NodeId to : node.more) edges.push_back({from, to});
+        if (node.exit) function.exits.push_back(from);
+      }
+      function.graph = Digraph(function.places.size(), edges);
+    }
+    const auto key = [](const CallSite& site) { return std::tuple(site.caller, site.node, site.callee); };
+    std::sort(result_.calls_.begin(), result_.calls_.end(),
+              [&](const CallSite& a, const CallSite& b) { return key(a) < key(b); });
+  }
+
+ private:
+  struct Node {
+    NodeId first = kNoNode;
+    NodeId second = kNoNode;
+    bool exit = false;
+    FunctionId last_callee = kNoFunction;
+    std::vector<NodeId> more;
+    std::vector<FunctionId> callees;
+  };
+
+  FunctionId function(PlaceId entry) {
+    FunctionId& id = result_.function_at_[entry];
+    if (id == kNoFunction) {
+      id = static_cast<FunctionId>(result_.functions_.size());
+      result_.functions_.push_back({entry, {}, {}, {}});
+      nodes_.emplace_back();
+      node(id, entry);
+    }
+    return id;
+  }
+
+  NodeId node(FunctionId function, PlaceId place) {
+    ControlFlow::Owner& owner = result_.owner_[place];
+    if (owner.function == function) return owner.node;
+    if (owner.function == kNoFunction) {
+      owner = {function, add_node(function, place)};
+      return owner.node;
+    }
+    const auto [found, added] = result_.shared_.try_emplace(std::uint64_t{function} << 32 | place, kNoNode);
+    if (added) found->second = add_node(function, place);
+    return found->second;
+  }
+
+  NodeId add_node(FunctionId function, PlaceId place) {
+    result_.functions_[function].places.push_back(place);
+    nodes_[function].emplace_back();
+    return static_cast<NodeId>(nodes_[function].size() - 1);
+  }
+
+  static void add_edge(Node& from, NodeId to) {
+    if (from.first == kNoNode)
+      from.first = to;
+    else if (from.second == kNoNode)
+      from.second = to;
+    else if (std::find(from.more.begin(), from.more.end(), to) == from.more.end())
+      from.more.push_back(to);
+  }
+
+  void add_exit(const Frame& frame) { nodes_[frame.function][frame.current].exit = true; }
+
+  void add_call(const Frame& caller, FunctionId callee) {
+    Node& node = nodes_[caller.function][caller.current];
+    if (node.last_callee == callee) return;
+    node.last_callee = callee;
+    if (std::find(node.callees.begin(), node.callees.end(), callee) != node.callees.end()) return;
+    node.callees.push_back(callee);
+    result_.calls_.push_back({caller.function, caller.current, callee});
+  }
+
+  const CodeMap& code_;
+  ControlFlow& result_;
+  std::vector<std::vector<Node>> nodes_;  // by function
+};
+
+ControlFlow find_control_flow(const trace::Reader& reader, const CodeMap& code, std::string& damage) {
+  std::vector<std::uint8_t> starts(code.places());
+  for (PlaceId place = 0; place < code.places(); ++place) starts[place] = code.is_start(place);
+  for (;;) {
+    ControlFlow result;
+    ControlFlowBuilder builder(code, result);
+    RunWalk<ControlFlowBuilder> walk(code, starts, builder);
+    walk.walk(reader, damage);
+    if (walk.starts_changed()) continue;
+    builder.finish();
+    result.starts_ = starts;
+    return result;
+  }
+}
+
+}  // namespace loopfold::structure

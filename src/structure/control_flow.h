@@ -1,0 +1,79 @@
+// Pass 1: what control did, as graphs. One control-flow graph per function, and the call graph.
+//
+// A function is what a call enters (or a thread, a signal handler or a coroutine starts with), named by the place of its
+// first instruction. Its nodes are the places that ran in its frames. An edge is a local jump that happened, the step
+// behind a call included, and the jumps by which longjmp and exceptions go on in it. Code that several functions jump
+// into (without a call) is in the graphs of each.
+//
+// Exact for what is in the trace: every edge was taken, and every jump that was taken is an edge.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "structure/activations.h"
+#include "structure/code_map.h"
+#include "structure/digraph.h"
+#include "support/result.h"
+#include "trace/reader.h"
+
+namespace loopfold::structure {
+
+using FunctionId = std::uint32_t;  // dense, in the order of their first calls
+inline constexpr FunctionId kNoFunction = 0xffffffff;
+
+struct Function {
+  PlaceId entry = kNoPlace;
+  std::vector<PlaceId> places;  // by node of `graph`; node 0 is the entry
+  Digraph graph;
+  std::vector<NodeId> exits;  // where it was left, each once
+};
+
+struct CallSite {
+  FunctionId caller = kNoFunction;
+  NodeId node = kNoNode;  // of the caller's graph: where the call is
+  FunctionId callee = kNoFunction;
+  friend bool operator==(const CallSite&, const CallSite&) = default;
+};
+
+class ControlFlow {
+ public:
+  std::span<const Function> functions() const { return functions_; }
+  /// Every (caller, node, callee) once, sorted.
+  std::span<const CallSite> calls() const { return calls_; }
+  /// Functions that threads, handlers and coroutines start with, each once.
+  std::span<const FunctionId> roots() const { return roots_; }
+  /// By place: does a function start there?
+  const std::vector<std::uint8_t>& starts() const { return starts_; }
+
+  FunctionId function_at(PlaceId entry) const { return function_at_[entry]; }
+  /// The node of `place` in a function's graph; kNoNode if it has none.
+  NodeId node_of(FunctionId function, PlaceId place) const {
+    const Owner& owner = owner_[place];
+    if (owner.function == function) return owner.node;
+    const auto found = shared_.find(std::uint64_t{function} << 32 | place);
+    return found == shared_.end() ? kNoNode : found->second;
+  }
+
+ private:
+  friend class ControlFlowBuilder;
+  struct Owner {
+    FunctionId function = kNoFunction;
+    NodeId node = kNoNode;
+  };
+  std::vector<Function> functions_;
+  std::vector<CallSite> calls_;
+  std::vector<FunctionId> roots_;
+  std::vector<std::uint8_t> starts_;
+  std::vector<FunctionId> function_at_;  // by place
+  std::vector<Owner> owner_;             // by place: the first function that has it
+  std::unordered_map<std::uint64_t, NodeId> shared_;  // (function, place) of the others
+};
+
+/// Reads the whole trace, control only; again if a place that was jumped to turns out to be called later on. A trace that
+/// is damaged inside is used up to there, and `damage` says so.
+ControlFlow find_control_flow(const trace::Reader& reader, const CodeMap& code, std::string& damage);
+
+}  // namespace loopfold::structure

@@ -1,0 +1,58 @@
+// Finding a child: the one found last time, else a hash table of all contexts.
+#include "structure/loop_tree.h"
+
+namespace loopfold::structure {
+
+namespace {
+
+constexpr std::size_t kMostContexts = std::size_t{1} << 22;
+
+std::uint64_t mix(std::uint64_t hash, std::uint64_t value) {
+  hash = (hash ^ value) * 0x9e3779b97f4a7c15u;
+  return hash ^ (hash >> 29);
+}
+
+std::size_t hash_of(const Context& context) {
+  std::uint64_t hash = mix(context.parent, static_cast<std::uint64_t>(context.kind));
+  hash = mix(hash, std::uint64_t{context.function} << 32 | context.site);
+  return mix(hash, std::uint64_t{context.loop} << 8 | static_cast<std::uint64_t>(context.origin));
+}
+
+}  // namespace
+
+LoopTree::LoopTree() : contexts_(1), last_child_(1, kNoContext), table_(1024, kNoContext) {}
+
+bool LoopTree::same(const Context& a, const Context& b) const {
+  return a.parent == b.parent && a.site == b.site && a.function == b.function && a.loop == b.loop && a.kind == b.kind &&
+         a.origin == b.origin;
+}
+
+ContextId LoopTree::child(const Context& child) {
+  ContextId& last = last_child_[child.parent];
+  if (last != kNoContext && same(contexts_[last], child)) return last;
+  std::size_t slot = hash_of(child) & (table_.size() - 1);
+  for (; table_[slot] != kNoContext; slot = (slot + 1) & (table_.size() - 1)) {
+    if (same(contexts_[table_[slot]], child)) return last = table_[slot];
+  }
+  if (contexts_.size() >= kMostContexts) {
+    full_ = true;
+    return child.parent;
+  }
+  const auto id = static_cast<ContextId>(contexts_.size());
+  table_[slot] = last = id;
+  contexts_.push_back(child);
+  last_child_.push_back(kNoContext);
+  if (contexts_.size() * 2 > table_.size()) grow();
+  return id;
+}
+
+void LoopTree::grow() {
+  table_.assign(table_.size() * 2, kNoContext);
+  for (ContextId id = 1; id < contexts_.size(); ++id) {
+    std::size_t slot = hash_of(contexts_[id]) & (table_.size() - 1);
+    while (table_[slot] != kNoContext) slot = (slot + 1) & (table_.size() - 1);
+    table_[slot] = id;
+  }
+}
+
+}  // namespace loopfold::structure

@@ -1,0 +1,484 @@
+// Pass 2: loop events and iteration vectors (POLY-PROF Algorithms 1, 2 and 3), and the loop tree that they unfold.
+//
+// The state of a stack is a list of *dimensions*, outermost first: the ordinal of the stack among those that started the
+// same way (for threads: the number of the thread), then one for every live loop and every live recursive component, with
+// its counter; and the context that control is in. Together they are the interprocedural iteration vector.
+//
+// Events, and what differs from the paper as printed:
+// - A local jump to a place leaves the loops (of this activation) that do not contain it, innermost first: X. If the place
+//   is the header of the innermost loop that is left: I. Loops around it that are not live are entered, outermost first: E,
+//   with counter 0. In a reducible loop that happens at its header only, as in the paper. A loop that is entered elsewhere
+//   (an irreducible one; a loop of a caller that a recursion has left) starts with counter 0 there, and its header is the
+//   next iteration; the paper would leave the blocks before the header outside of the loop, where the numeric vectors
+//   have no place for them.
+// - Loops belong to activations: a callee's blocks do not leave its caller's loops.
+// - A call of a function of a recursive component that is not live: E_C. A call of one of its headers while it is live:
+//   I_C; all loops and calls since the component's dimension are left, and the counter grows. Any other call: C.
+// - A return to a frame: X_R if the call was E_C. If the counter of the innermost live component has changed since the
+//   call, what the frame knew of its context is outdated: I_R, which is what the paper does for returns from headers, and
+//   what a return from any function must do that called a header in turn. Else R: the caller's context again.
+// - The counter of a component only grows, so vectors do. Neither context nor vector grows with the depth of a recursion.
+//
+// Numeric vectors (numbers()) alternate static indices and counters and increase lexicographically over the life of a
+// stack; a prefix comes before what it is a prefix of, so a call comes before what it calls.
+//
+// Iterations of runs are not expanded: an iteration that leaves everything but counters as it was is recorded (its
+// *journal*), and further ones along the same path are the journal times their number. An Observer that wants every
+// part has kEveryPart and is told of each, in order.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "structure/activations.h"
+#include "structure/loop_tree.h"
+#include "structure/run_walk.h"
+#include "structure/structure.h"
+
+namespace loopfold::structure {
+
+/// One counter of an iteration vector.
+struct Dimension {
+  ContextId context = kNoContext;  // of the loop, the component, or the stack's start
+  ContextId outer = kNoContext;    // that it was entered from
+  LoopId loop = kNoLoop;
+  std::uint64_t counter = 0;
+  std::uint64_t headers = 0;  // executions of the loop's header in this entry
+  friend bool operator==(const Dimension&, const Dimension&) = default;
+};
+
+/// Observes nothing.
+struct NoObserver {
+  static constexpr bool kEveryPart = false;
+};
+
+template <class Observer>
+class LoopWalk {
+ public:
+  struct Frame {
+    FunctionId function = kNoFunction;
+    NodeId current = 0;
+    ContextId caller_context = kNoContext;
+    std::uint32_t dimensions = 0;  // there were when its first loop was entered
+    bool entered_component = false;
+    std::uint64_t stamp = 0;  // counter of the innermost live component when it was called
+    friend bool operator==(const Frame&, const Frame&) = default;
+  };
+  struct Stack {
+    ContextId context = kNoContext;
+    std::vector<Dimension> dimensions;
+    struct Component {
+      ComponentId component = kNoComponent;
+      std::uint32_t dimension = 0;
+    };
+    std::vector<Component> components;  // live ones
+    std::uint64_t id = 0;               // of the stack: grows with every new one
+  };
+  using S = typename Activations<LoopWalk>::Stack;
+
+  LoopWalk(const Structure& structure, LoopTree& tree, Observer& observer)
+      : structure_(structure), tree_(tree), observer_(observer) {
+    for (FunctionId id = 0; id < structure.forests.size(); ++id) add_function(id);
+  }
+
+  /// Walks the whole trace.
+  void walk(const trace::Reader& reader, std::string& damage) {
+    std::vector<std::uint8_t> starts = structure_.flow.starts();
+    RunWalk<LoopWalk> runs(structure_.code, starts, *this, Observer::kEveryPart);
+    runs.walk(reader, damage);
+  }
+
+  /// The iteration vector with static indices, for the part that is about to run at `stack`'s current place.
+  void numbers(const S& stack, std::vector<std::uint64_t>& into) const {
+    into.clear();
+    const Stack& state = stack.data;
+    const Frame& frame = stack.frames.back().data;
+    into.push_back(structure_.forests[frame.function].index_of(frame.current));
+    std::size_t dimension = state.dimensions.size();
+    for (ContextId id = state.context; id != LoopTree::root(); id = tree_[id].parent) {
+      const Context& context = tree_[id];
+      const bool counts = context.kind != Context::Kind::kCall;
+      if (counts) into.push_back(state.dimensions[--dimension].counter);
+      if (context.kind != Context::Kind::kLoop) into.push_back(context.minor);
+      into.push_back(context.index);
+    }
+    std::reverse(into.begin(), into.end());
+  }
+
+  // ---- Client of Activations ------------------------------------------------------------------------------------
+
+  void begin(S& stack) {
+    Frame& frame = stack.frames.back().data;
+    Stack& state = stack.data;
+    frame = {};
+    frame.function = structure_.flow.function_at(stack.frames.back().function);
+    state = {};
+    state.id = next_stack_++;
+    Context start;
+    start.kind = Context::Kind::kStart;
+    start.origin = stack.origin;
+    start.parent = LoopTree::root();
+    start.function = frame.function;
+    start.index = static_cast<std::uint32_t>(tree_.contexts().size());
+    state.context = tree_.child(start);
+    state.dimensions.push_back({state.context, LoopTree::root(), kNoLoop, tree_[state.context].entries++, 0});
+    frame.caller_context = LoopTree::root();
+    if (structure_.recursion.component_of(frame.function) != kNoComponent) enter_component(state, frame, kNoPlace, 0);
+    frame.dimensions = static_cast<std::uint32_t>(state.dimensions.size());
+    arrive_at_entry(stack);
+  }
+
+  void call(S& stack) {
+    const Frame& caller = stack.frames[stack.frames.size() - 2].data;
+    Frame& frame = stack.frames.back().data;
+    frame = {};
+    frame.function = structure_.flow.function_at(stack.frames.back().function);
+    enter(stack.data, caller, frame);
+    arrive_at_entry(stack);
+  }
+
+  /// A tail call inside a live component needs no frame of its own: else mutual tail recursion would use one per call.
+  bool keeps_tail_caller(S& stack, PlaceId callee) {
+    const typename Activations<LoopWalk>::Frame& top = stack.frames.back();
+    const ComponentId component = structure_.recursion.component_of(structure_.flow.function_at(callee));
+    return component == kNoComponent || !top.tail || live(stack.data, component) == nullptr ||
+           structure_.recursion.component_of(top.data.function) != component;
+  }
+
+  void tail_call(S& stack, bool pushed) {
+    if (pushed) return call(stack);
+    Frame& frame = stack.frames.back().data;
+    const Frame caller = frame;
+    leave_loops(stack.data, frame.dimensions, frame.current);
+    frame.function = structure_.flow.function_at(stack.frames.back().function);
+    frame.current = 0;
+    Frame callee = frame;
+    enter(stack.data, caller, callee);
+    frame.dimensions = callee.dimensions;
+    arrive_at_entry(stack);
+  }
+
+  void leave(S& stack) {
+    Stack& state = stack.data;
+    const Frame frame = stack.frames.back().data;
+    leave_loops(state, std::min<std::size_t>(frame.dimensions, state.dimensions.size()), frame.current);
+    if (frame.entered_component) {
+      const Dimension& dimension = state.dimensions.back();
+      finish_entry(dimension.context, dimension.counter + 1, dimension.counter + 1);
+      pop_dimension(state);
+      state.components.pop_back();
+    }
+    if (stack.frames.size() == 1) return;
+    Frame& caller = stack.frames[stack.frames.size() - 2].data;
+    if (!state.components.empty() && stamp(state) != frame.stamp) {
+      iterate_component(state);
+      caller.dimensions = static_cast<std::uint32_t>(state.dimensions.size());
+    } else {
+      state.context = frame.caller_context;
+    }
+  }
+
+  void end(S&) {}
+
+  void jump(S& stack, PlaceId place) {
+    Frame& frame = stack.frames.back().data;
+    const NodeId from = frame.current;
+    frame.current = structure_.flow.node_of(frame.function, place);
+    if (frame.current == kNoNode) frame.current = from;
+    move(stack, frame, from);
+  }
+
+  bool was_jumped_to(PlaceId) const { return false; }
+
+  // ---- Client of RunWalk ----------------------------------------------------------------------------------------
+
+  void set_thread(trace::ThreadId thread) { thread_ = thread; }
+  trace::ThreadId thread() const { return thread_; }
+
+  void run_part(S& stack, const Part& part) {
+    if constexpr (Observer::kEveryPart) observer_.part(*this, stack, part);
+    Context& context = tree_[stack.data.context];
+    context.instructions += part.instructions;
+    context.memory += part.memory;
+    context.floating += part.floating;
+    if (journaling_) note_part(stack.data.context, part);
+  }
+
+  void mark(S& stack) {
+    marked_ = stack.data.dimensions;
+    marked_context_ = stack.data.context;
+  }
+
+  void begin_path(S& stack) {
+    before_ = stack.data.dimensions;
+    lowest_ = before_.size();
+    journal_.clear();
+    journaling_ = true;
+  }
+
+  bool end_path(S& stack, std::size_t slot) {
+    journaling_ = false;
+    const std::vector<Dimension>& now = stack.data.dimensions;
+    if (stack.data.context != marked_context_ || now.size() != marked_.size()) return false;
+    Recorded& recorded = recorded_[slot];
+    recorded.steps.clear();
+    for (std::size_t i = 0; i < now.size(); ++i) {
+      if (now[i].context != marked_[i].context || now[i].outer != marked_[i].outer) return false;
+      if (i >= lowest_ && !(now[i] == before_[i])) return false;
+      const std::uint64_t counted = now[i].counter - before_[i].counter;
+      if (counted != 0) recorded.steps.push_back({i, counted, now[i].headers - before_[i].headers});
+    }
+    recorded.journal.swap(journal_);
+    return true;
+  }
+
+  void repeat(S& stack, std::size_t slot, std::uint64_t times) {
+    const Recorded& recorded = recorded_[slot];
+    for (const Note& note : recorded.journal) {
+      Context& context = tree_[note.context];
+      context.instructions += times * note.instructions;
+      context.memory += times * note.memory;
+      context.floating += times * note.floating;
+      context.entries += times * note.entries;
+      context.finished += times * note.finished;
+      context.iterations.total += times * note.iterations;
+      context.trips.total += times * note.trips;
+    }
+    for (const Step& step : recorded.steps) {
+      Dimension& dimension = stack.data.dimensions[step.dimension];
+      dimension.counter += times * step.counted;
+      dimension.headers += times * step.headers;
+    }
+  }
+
+  void stop_watching() { journaling_ = false; }
+
+ private:
+  struct NodeInfo {
+    LoopId innermost = kNoLoop;
+    bool header = false;
+  };
+  /// What one iteration did to one context.
+  struct Note {
+    ContextId context = kNoContext;
+    std::uint64_t instructions = 0;
+    std::uint64_t memory = 0;
+    std::uint64_t floating = 0;
+    std::uint64_t entries = 0;
+    std::uint64_t finished = 0;
+    std::uint64_t iterations = 0;
+    std::uint64_t trips = 0;
+  };
+  /// What it did to one dimension that stayed live.
+  struct Step {
+    std::size_t dimension = 0;
+    std::uint64_t counted = 0;
+    std::uint64_t headers = 0;
+  };
+  struct Recorded {
+    std::vector<Note> journal;
+    std::vector<Step> steps;
+  };
+
+  void add_function(FunctionId id) {
+    const LoopForest& forest = structure_.forests[id];
+    const std::size_t count = structure_.flow.functions()[id].places.size();
+    std::vector<NodeInfo>& info = info_.emplace_back(count);
+    for (NodeId node = 0; node < count; ++node) info[node] = {forest.innermost(node), forest.is_header(node)};
+  }
+
+  Note& note(ContextId context) {
+    if (journal_.empty() || journal_.back().context != context) journal_.push_back({context});
+    return journal_.back();
+  }
+  void note_part(ContextId context, const Part& part) {
+    Note& n = note(context);
+    n.instructions += part.instructions;
+    n.memory += part.memory;
+    n.floating += part.floating;
+  }
+  void count_entry(ContextId context) {
+    ++tree_[context].entries;
+    if (journaling_) ++note(context).entries;
+  }
+  void finish_entry(ContextId context, std::uint64_t iterations, std::uint64_t trips) {
+    Context& c = tree_[context];
+    c.iterations.add(iterations, c.finished == 0);
+    c.trips.add(trips, c.finished == 0);
+    ++c.finished;
+    if (!journaling_) return;
+    Note& n = note(context);
+    ++n.finished;
+    n.iterations += iterations;
+    n.trips += trips;
+  }
+
+  const typename Stack::Component* live(const Stack& state, ComponentId component) const {
+    for (const typename Stack::Component& c : state.components)
+      if (c.component == component) return &c;
+    return nullptr;
+  }
+  std::uint64_t stamp(const Stack& state) const {
+    return state.components.empty() ? 0 : state.dimensions[state.components.back().dimension].counter;
+  }
+
+  /// Algorithm 2, calls: what becomes of the state of `state` when `caller` calls `frame.function`.
+  void enter(Stack& state, const Frame& caller, Frame& frame) {
+    const PlaceId site = structure_.flow.functions()[caller.function].places[caller.current];
+    const std::uint32_t index = structure_.forests[caller.function].index_of(caller.current);
+    frame.caller_context = state.context;
+    frame.stamp = stamp(state);
+    const ComponentId component = structure_.recursion.component_of(frame.function);
+    if (component == kNoComponent) {
+      enter_call(state, frame, site, index);
+    } else if (live(state, component) == nullptr) {
+      enter_component(state, frame, site, index);
+    } else if (structure_.recursion.is_header(frame.function)) {
+      iterate_component(state);
+    } else {
+      enter_call(state, frame, site, index);
+    }
+    frame.dimensions = static_cast<std::uint32_t>(state.dimensions.size());
+  }
+
+  void enter_call(Stack& state, const Frame& frame, PlaceId site, std::uint32_t index) {
+    Context context;
+    context.kind = Context::Kind::kCall;
+    context.parent = state.context;
+    context.function = frame.function;
+    context.site = site;
+    context.index = index;
+    context.minor = frame.function;
+    state.context = tree_.child(context);
+    count_entry(state.context);
+  }
+
+  void enter_component(Stack& state, Frame& frame, PlaceId site, std::uint32_t index) {
+    Context context;
+    context.kind = Context::Kind::kRecursion;
+    context.parent = state.context;
+    context.function = frame.function;
+    context.site = site;
+    context.index = index;
+    context.minor = frame.function;
+    const ContextId outer = state.context;
+    state.context = tree_.child(context);
+    count_entry(state.context);
+    state.components.push_back({structure_.recursion.component_of(frame.function),
+                                static_cast<std::uint32_t>(state.dimensions.size())});
+    state.dimensions.push_back({state.context, outer, kNoLoop, 0, 0});
+    frame.entered_component = true;
+  }
+
+  /// I_C and I_R.
+  void iterate_component(Stack& state) {
+    const std::size_t dimension = state.components.back().dimension;
+    leave_loops(state, dimension + 1, kNoNode);
+    ++state.dimensions[dimension].counter;
+    state.context = state.dimensions[dimension].context;
+  }
+
+  void pop_dimension(Stack& state) {
+    state.context = state.dimensions.back().outer;
+    state.dimensions.pop_back();
+    lowest_ = std::min(lowest_, state.dimensions.size());
+  }
+
+  /// Leaves loops until `count` dimensions are left; control was at `from` of the loops' function.
+  void leave_loops(Stack& state, std::size_t count, NodeId from) {
+    while (state.dimensions.size() > count) leave_loop(state, from);
+  }
+
+  void leave_loop(Stack& state, NodeId from) {
+    const Dimension& dimension = state.dimensions.back();
+    const Context& context = tree_[dimension.context];
+    if (context.kind == Context::Kind::kLoop && context.loop == dimension.loop) {
+      const Loop& loop = structure_.forests[context.function].loops()[dimension.loop];
+      const bool tested_at_top = from == loop.header && dimension.headers > 0 &&
+                                 !std::binary_search(loop.latches.begin(), loop.latches.end(), loop.header);
+      finish_entry(dimension.context, dimension.headers, dimension.headers - (tested_at_top ? 1 : 0));
+    }
+    pop_dimension(state);
+  }
+
+  void arrive_at_entry(S& stack) {
+    Frame& frame = stack.frames.back().data;
+    frame.current = 0;
+    move(stack, frame, kNoNode);
+  }
+
+  /// Algorithm 1: control has come to frame.current.
+  void move(S& stack, const Frame& frame, NodeId from) {
+    Stack& state = stack.data;
+    const NodeInfo info = info_[frame.function][frame.current];
+    const LoopId now = innermost(state, frame);
+    if (now == info.innermost) {
+      if (info.header) iterate(state);
+      return;
+    }
+    const LoopForest& forest = structure_.forests[frame.function];
+    LoopId live = now;
+    while (live != kNoLoop && !forest.encloses(live, info.innermost)) {
+      leave_loop(state, from);
+      live = innermost(state, frame);
+    }
+    if (live == info.innermost) {
+      if (info.header) iterate(state);
+      return;
+    }
+    enter_loops(state, frame, live, info);
+  }
+
+  LoopId innermost(const Stack& state, const Frame& frame) const {
+    return state.dimensions.size() > frame.dimensions ? state.dimensions.back().loop : kNoLoop;
+  }
+
+  static void iterate(Stack& state) {
+    ++state.dimensions.back().counter;
+    ++state.dimensions.back().headers;
+  }
+
+  /// Enters the loops inside `outer` down to the one that control has come to.
+  void enter_loops(Stack& state, const Frame& frame, LoopId outer, NodeInfo info) {
+    const LoopForest& forest = structure_.forests[frame.function];
+    entering_.clear();
+    for (LoopId loop = info.innermost; loop != outer; loop = forest.loops()[loop].parent) entering_.push_back(loop);
+    while (!entering_.empty()) {
+      const LoopId loop = entering_.back();
+      entering_.pop_back();
+      Context context;
+      context.kind = Context::Kind::kLoop;
+      context.parent = state.context;
+      context.function = frame.function;
+      context.loop = loop;
+      context.index = forest.index_of_loop(loop);
+      const ContextId outer_context = state.context;
+      state.context = tree_.child(context);
+      count_entry(state.context);
+      const bool at_header = loop == info.innermost && info.header;
+      state.dimensions.push_back({state.context, outer_context, loop, 0, at_header ? std::uint64_t{1} : 0});
+    }
+  }
+
+  const Structure& structure_;
+  LoopTree& tree_;
+  Observer& observer_;
+  std::vector<std::vector<NodeInfo>> info_;  // by function and node
+  trace::ThreadId thread_ = 0;
+  std::uint64_t next_stack_ = 0;
+  std::vector<LoopId> entering_;
+
+  // Of the iteration of a run that is being recorded.
+  bool journaling_ = false;
+  std::vector<Note> journal_;
+  std::vector<Dimension> marked_;
+  ContextId marked_context_ = kNoContext;
+  std::vector<Dimension> before_;
+  std::size_t lowest_ = 0;  // dimensions there were at the least since the iteration began
+  std::array<Recorded, trace::kMaxRunPaths> recorded_;
+};
+
+}  // namespace loopfold::structure

@@ -1,0 +1,265 @@
+// Feeds the runs of a trace to a client, with as little expanding as possible.
+//
+// A literal is its events, one by one. The iterations of a run all start at one place, the run's header. If the stack
+// pointers in it do not change from iteration to iteration, and after an iteration the client is where it was before
+// (same frames, same loops, but for counters), then every further iteration along the same path does the same, and the
+// client is told only how often: repeat(n) of a path whose iteration it has recorded. Everything else is expanded, side
+// events that matter for control (signals, recording on and off) in their places.
+//
+// The client is that of Activations, and also has
+//   set_thread(ThreadId)           the thread whose events come next
+//   run_part(S&, const Part&)      instructions ran at the place that control came to
+//   mark(S&)                       end_path() compares with this state; frames are compared by Activations
+//   begin_path(S&)                 what happens from here on belongs to one iteration of a run
+//   bool end_path(S&, slot)        the iteration ended; true if it left the client as it was, but for counters
+//   repeat(S&, slot, n)            the iteration that ended with this slot happens n times more
+//   stop_watching()                the comparisons are over
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "structure/activations.h"
+#include "structure/code_map.h"
+#include "trace/reader.h"
+
+namespace loopfold::structure {
+
+template <class Client>
+class RunWalk {
+ public:
+  using Tracker = Activations<Client>;
+
+  RunWalk(const CodeMap& code, std::vector<std::uint8_t>& starts, Client& client, bool expand_all = false)
+      : code_(code), starts_(starts), client_(client), expand_all_(expand_all) {}
+
+  /// Reads to the end. What is damaged ends it, and is said in `damage`.
+  void walk(const trace::Reader& reader, std::string& damage) {
+    trace::RunCursor cursor = reader.runs({.control_only = true});
+    for (;;) {
+      const Result<trace::RunCursor::Item> item = cursor.next();
+      if (!item) {
+        damage = item.error().message;
+        break;
+      }
+      if (*item == trace::RunCursor::Item::kEnd) break;
+      if (*item == trace::RunCursor::Item::kSide)
+        side(cursor.side());
+      else
+        run(cursor.run());
+    }
+    finish();
+  }
+
+  void side(const trace::SideEvent& event) {
+    if (const auto* recording = std::get_if<trace::Recording>(&event.data)) {
+      if (recording->on) finish();
+    } else if (const auto* signal = std::get_if<trace::Signal>(&event.data)) {
+      if (signal->enter)
+        tracker(event.thread).signal_enter();
+      else
+        tracker(event.thread).signal_return();
+    } else if (std::holds_alternative<trace::Allocation>(event.data) ||
+               std::holds_alternative<trace::Hidden>(event.data)) {
+      tracker(event.thread).hidden_code();
+    } else if (std::holds_alternative<trace::ThreadEnd>(event.data)) {
+      tracker(event.thread).finish();
+    }
+  }
+
+  void run(const trace::Run& run) {
+    client_.set_thread(run.thread);
+    Tracker& tracker = this->tracker(run.thread);
+    if (run.literal() && run.sides.empty()) {
+      events(tracker, run.paths[0].exits, run.slots);
+      return;
+    }
+    if (expand_all_ || !steady(run)) return expand(tracker, run);
+    repeat(tracker, run);
+  }
+
+  void finish() {
+    for (std::unique_ptr<Tracker>& tracker : trackers_)
+      if (tracker) tracker->finish();
+  }
+
+  bool starts_changed() const {
+    return std::any_of(trackers_.begin(), trackers_.end(),
+                       [](const std::unique_ptr<Tracker>& tracker) { return tracker && tracker->starts_changed(); });
+  }
+
+ private:
+  Tracker& tracker(trace::ThreadId thread) {
+    if (thread >= trackers_.size()) trackers_.resize(thread + 1);
+    if (!trackers_[thread]) trackers_[thread] = std::make_unique<Tracker>(code_, starts_, client_);
+    return *trackers_[thread];
+  }
+
+  void event(Tracker& tracker, trace::ExitId id, const std::uint64_t* slots) {
+    const ExitCode& exit = code_.exit(id);
+    const std::span<const Part> parts = code_.parts(exit);
+    if (parts.empty()) return;
+    tracker.arrive(parts[0].place);
+    finish_event(tracker, id, exit, parts, slots);
+  }
+
+  void finish_event(Tracker& tracker, trace::ExitId id, const ExitCode& exit, std::span<const Part> parts,
+                    const std::uint64_t* slots) {
+    client_.run_part(*tracker.current(), parts[0]);
+    for (std::size_t i = 1; i < parts.size(); ++i) {
+      tracker.fall_through(parts[i].place);
+      client_.run_part(*tracker.current(), parts[i]);
+    }
+    tracker.depart(exit, exit.has_stack_pointer ? code_.stack_pointer(id, {slots, exit.slots}) : 0);
+    if (hiding_) tracker.hidden_code();
+  }
+
+  void events(Tracker& tracker, std::span<const trace::ExitId> exits, std::span<const std::uint64_t> slots) {
+    const std::uint64_t* at = slots.data();
+    for (const trace::ExitId exit : exits) {
+      event(tracker, exit, at);
+      at += code_.exit(exit).slots;
+    }
+  }
+
+  /// Nothing in the run depends on the iteration: stack pointers are constant, and no side event matters.
+  bool steady(const trace::Run& run) const {
+    if (run.iterations < kFewIterations) return false;
+    for (const trace::RunColumn& column : run.columns) {
+      if (!column.control) continue;
+      if (column.kind != trace::RunColumn::Kind::kRegular || column.stride != 0) return false;
+    }
+    for (const trace::PlacedSide& placed : run.sides) {
+      if (matters(placed.side)) return false;
+    }
+    const PlaceId header = first_place(run.paths[0]);
+    if (header == kNoPlace) return false;
+    return std::all_of(run.paths.begin(), run.paths.end(),
+                       [&](const trace::RunPath& path) { return first_place(path) == header; });
+  }
+
+  static bool matters(const trace::SideEvent& side) {
+    return std::holds_alternative<trace::Signal>(side.data) || std::holds_alternative<trace::Recording>(side.data) ||
+           std::holds_alternative<trace::ThreadEnd>(side.data);
+  }
+
+  PlaceId first_place(const trace::RunPath& path) const {
+    if (path.exits.empty()) return kNoPlace;
+    const std::span<const Part> parts = code_.parts(code_.exit(path.exits[0]));
+    return parts.empty() ? kNoPlace : parts[0].place;
+  }
+
+  void expand(Tracker& tracker, const trace::Run& run) {
+    expander_.begin(run);
+    std::size_t next_side = 0;
+    std::uint64_t ordinal = 0;
+    for (std::uint64_t i = 0; i < run.iterations; ++i) {
+      const trace::RunPath& path = expander_.next();
+      const std::uint64_t* slots = expander_.slots().data();
+      for (const trace::ExitId exit : path.exits) {
+        for (; next_side < run.sides.size() && run.sides[next_side].ordinal <= ordinal; ++next_side)
+          side(run.sides[next_side].side);
+        client_.set_thread(run.thread);
+        event(tracker, exit, slots);
+        slots += code_.exit(exit).slots;
+        ++ordinal;
+      }
+    }
+  }
+
+  /// The slots of an iteration along `path`; those that no stack pointer needs are 0.
+  void fill_slots(const trace::Run& run, const trace::RunPath& path) {
+    slots_.resize(path.columns.size());
+    for (std::size_t i = 0; i < path.columns.size(); ++i) {
+      const trace::RunColumn& column = run.columns[path.columns[i]];
+      slots_[i] = column.control ? column.start : 0;
+    }
+  }
+
+  static bool hides(const trace::PlacedSide& placed) {
+    return std::holds_alternative<trace::Allocation>(placed.side.data) ||
+           std::holds_alternative<trace::Hidden>(placed.side.data);
+  }
+
+  /// Between two iterations control has just come to the run's header: there the state is compared. Where hidden code
+  /// ran is not looked up: anywhere in the run.
+  void repeat(Tracker& tracker, const trace::Run& run) {
+    const PlaceId header = first_place(run.paths[0]);
+    hiding_ = std::any_of(run.sides.begin(), run.sides.end(), hides);
+    tracker.arrive(header);
+    mark(tracker);
+    for (std::uint64_t i = 0; i + 1 < run.iterations; ++i) {
+      const std::size_t path = run.path_of(i);
+      if (known_[path]) {
+        if (run.sequence.empty()) {
+          counts_[path] += run.iterations - 1 - i;
+          break;
+        }
+        ++counts_[path];
+        continue;
+      }
+      flush(tracker);
+      client_.begin_path(*tracker.current());
+      iteration(tracker, run, run.paths[path]);
+      tracker.arrive(header);
+      if (tracker.unchanged() && client_.end_path(*tracker.current(), path))
+        known_[path] = true;
+      else
+        mark(tracker);
+    }
+    flush(tracker);
+    client_.stop_watching();
+    iteration(tracker, run, run.paths[run.path_of(run.iterations - 1)]);
+    hiding_ = false;
+  }
+
+  void mark(Tracker& tracker) {
+    known_.fill(false);
+    tracker.mark();
+    client_.mark(*tracker.current());
+  }
+
+  void flush(Tracker& tracker) {
+    for (std::size_t path = 0; path < known_.size(); ++path) {
+      if (counts_[path] == 0) continue;
+      client_.repeat(*tracker.current(), path, counts_[path]);
+      counts_[path] = 0;
+    }
+  }
+
+  /// An iteration whose first place control has already come to.
+  void iteration(Tracker& tracker, const trace::Run& run, const trace::RunPath& path) {
+    fill_slots(run, path);
+    const std::uint64_t* slots = slots_.data();
+    bool first = true;
+    for (const trace::ExitId id : path.exits) {
+      const ExitCode& exit = code_.exit(id);
+      if (first)
+        finish_event(tracker, id, exit, code_.parts(exit), slots);
+      else
+        event(tracker, id, slots);
+      first = false;
+      slots += exit.slots;
+    }
+  }
+
+  static constexpr std::uint64_t kFewIterations = 3;
+
+  const CodeMap& code_;
+  std::vector<std::uint8_t>& starts_;
+  Client& client_;
+  bool expand_all_;
+  bool hiding_ = false;
+  std::vector<std::unique_ptr<Tracker>> trackers_;  // by thread
+  trace::RunExpander expander_;
+  std::vector<std::uint64_t> slots_;
+  std::array<bool, trace::kMaxRunPaths> known_{};
+  std::array<std::uint64_t, trace::kMaxRunPaths> counts_{};
+};
+
+}  // namespace loopfold::structure

@@ -1,0 +1,23 @@
+// Pass 1 and the loops that follow from it.
+#include "structure/structure.h"
+
+#include <utility>
+
+namespace loopfold::structure {
+
+Structure find_structure(const trace::Reader& reader, const FunctionFacts& facts) {
+  Structure structure{CodeMap(reader, facts), {}, {}, {}, {}};
+  structure.flow = find_control_flow(reader, structure.code, structure.damage);
+  find_loops(structure);
+  return structure;
+}
+
+void find_loops(Structure& structure) {
+  for (const Function& function : structure.flow.functions()) structure.forests.emplace_back(function.graph, 0);
+  std::vector<Edge> edges;
+  for (const CallSite& site : structure.flow.calls()) edges.push_back({site.caller, site.callee});
+  const Digraph calls(structure.flow.functions().size(), edges);
+  structure.recursion = RecursiveComponents(calls, structure.flow.roots());
+}
+
+}  // namespace loopfold::structure

@@ -1,0 +1,28 @@
+// The static side of the structure stage: graphs of what ran, their loops, and which functions are recursive.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "structure/code_map.h"
+#include "structure/control_flow.h"
+#include "structure/loop_forest.h"
+#include "structure/recursive_components.h"
+
+namespace loopfold::structure {
+
+struct Structure {
+  CodeMap code;
+  ControlFlow flow;
+  std::vector<LoopForest> forests;  // by function
+  RecursiveComponents recursion;    // of the call graph, whose nodes are functions
+  std::string damage;               // one line if the trace could not be read to its end
+};
+
+/// Pass 1 over the whole trace, and what follows from it. `reader` must outlive the result.
+Structure find_structure(const trace::Reader& reader, const FunctionFacts& facts);
+
+/// Forests and recursive components of a control flow.
+void find_loops(Structure& structure);
+
+}  // namespace loopfold::structure
