@@ -1,4 +1,8 @@
-// A directed graph that does not change: successors and predecessors as two arrays each.
+// A directed graph that does not change: successors and predecessors as two arrays each; and its strongly connected
+// components.
+//
+// Nodes are numbers from 0. Building sorts the edges by counting, so that it is linear, and so that whatever is
+// computed by walking the graph depends on the set of edges only, not on the order in which they were found.
 #pragma once
 
 #include <cstddef>
@@ -20,14 +24,17 @@ struct Edge {
 class Digraph {
  public:
   Digraph() = default;
-  /// Edges given several times count once. Self-edges are kept.
+  /// Edges given several times count once. Self-edges are kept. O(nodes + edges).
   Digraph(std::size_t nodes, std::span<const Edge> edges);
 
   std::size_t size() const { return size_; }
+  /// How many different edges there are.
+  std::size_t edges() const { return successors_.size(); }
   /// In increasing order.
   std::span<const NodeId> successors(NodeId node) const {
     return {successors_.data() + first_successor_[node], first_successor_[node + 1] - first_successor_[node]};
   }
+  /// In increasing order.
   std::span<const NodeId> predecessors(NodeId node) const {
     return {predecessors_.data() + first_predecessor_[node], first_predecessor_[node + 1] - first_predecessor_[node]};
   }
@@ -39,5 +46,10 @@ class Digraph {
   std::vector<NodeId> predecessors_;
   std::vector<std::uint32_t> first_predecessor_;
 };
+
+/// For each node the head of its strongly connected component: the member that a depth-first search, from `starts` in
+/// their order and then from the nodes not met yet in increasing order, meets first. A node on no cycle is its own.
+/// O(nodes + edges).
+std::vector<NodeId> strong_component_heads(const Digraph& graph, std::span<const NodeId> starts);
 
 }  // namespace loopfold::structure

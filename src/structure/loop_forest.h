@@ -2,8 +2,8 @@
 //
 // Defined as by Ramalingam (POLY-PROF 3.1): a strongly connected component with a cycle is an outermost loop; one of
 // its entry nodes, the one that a depth-first search from the graph's entry meets first, is its header; taking away the
-// edges inside the loop that lead to its header leaves the components that are its sub-loops. Computed as by Havlak,
-// almost linear in the size of the graph.
+// edges inside the loop that lead to its header leaves the components that are its sub-loops. A node with an edge to
+// itself is a loop. Exact, and almost linear in the size of the graph; loop_forest.cc says how.
 #pragma once
 
 #include <cstdint>
@@ -46,6 +46,11 @@ class LoopForest {
   std::uint32_t index_of_loop(LoopId loop) const { return loop_index_[loop]; }
 
  private:
+  std::vector<LoopId> number_loops(const std::vector<bool>& heads, std::span<const std::uint32_t> around,
+                                   std::span<const std::uint32_t> sizes);
+  void find_latches(const Digraph& graph);
+  void set_indices(std::span<const NodeId> order);
+
   std::vector<Loop> loops_;        // in pre-order, so that a loop and what is inside it are a range
   std::vector<LoopId> end_;        // by loop: one behind the last loop inside it
   std::vector<LoopId> innermost_;  // by node

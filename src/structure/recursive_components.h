@@ -22,10 +22,11 @@ class RecursiveComponents {
  public:
   RecursiveComponents() = default;
   /// `roots` are called by nobody or from outside (main, thread functions, signal handlers): entries of their
-  /// components.
+  /// components. A component with neither a root nor a caller outside of it has its smallest function as entry.
   RecursiveComponents(const Digraph& calls, std::span<const NodeId> roots);
 
   std::size_t size() const { return functions_.size(); }
+  /// kNoComponent for a function that is on no cycle; it is neither an entry nor a header of anything.
   ComponentId component_of(NodeId function) const { return component_[function]; }
   bool is_entry(NodeId function) const { return entry_[function]; }    // of its component
   bool is_header(NodeId function) const { return header_[function]; }  // of its component
