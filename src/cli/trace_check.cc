@@ -2,6 +2,9 @@
 #include <fmt/format.h>
 
 #include "cli/trace_commands.h"
+#include "structure/function_facts.h"
+#include "structure/vector_check.h"
+#include "symbols/symbolizer.h"
 #include "trace/check.h"
 #include "trace/deep_check.h"
 
@@ -19,6 +22,8 @@ class TraceCheckCommand : public Command {
   void describe(CLI::App& app) override {
     add_directory(app, directory_);
     app.add_flag("--deep", deep_, "Also expand all runs, encode the events again, and compare");
+    app.add_flag("--iteration-vectors", vectors_,
+                 "Also find the loops, and test that iteration vectors increase from event to event");
     app.add_flag("-q,--quiet", quiet_, "Print problems only; the exit status is the answer");
     app.footer("Exit status: 0 sound (a partial trace too, if what is there is sound), 1 not sound, 3 unreadable.");
   }
@@ -30,14 +35,17 @@ class TraceCheckCommand : public Command {
     const Paint paint(stdout);
     if (result.sound() && deep_) {
       const trace::DeepReport deep = trace::deep_check(**reader);
-      if (!deep.sound()) {
-        fmt::print("{}: {}\n{}: {}\n", directory_, deep.problem, directory_, paint.bad("not sound: 1 problem"));
-        const int written = finish_output();
-        return written == kSuccess ? int{kAnswerIsNo} : written;
-      }
+      if (!deep.sound()) return not_sound(deep.problem, paint);
+    }
+    std::string more = deep_ ? "; encoded again, it is the same" : "";
+    if (result.sound() && vectors_) {
+      const structure::VectorCheck check = check_vectors(**reader);
+      if (!check.problem.empty()) return not_sound(check.problem, paint);
+      more += fmt::format("; iteration vectors increase over {} on {}", plural(check.parts, "block"),
+                          plural(check.stacks, "stack"));
     }
     if (result.sound()) {
-      if (!quiet_) fmt::print("{}\n", verdict(**reader, result, paint));
+      if (!quiet_) fmt::print("{}{}\n", verdict(**reader, result, paint), more);
       return finish_output();
     }
     for (const trace::Problem& problem : result.problems) fmt::print("{}: {}\n", directory_, problem.describe());
@@ -47,6 +55,17 @@ class TraceCheckCommand : public Command {
   }
 
  private:
+  int not_sound(const std::string& problem, const Paint& paint) const {
+    fmt::print("{}: {}\n{}: {}\n", directory_, problem, directory_, paint.bad("not sound: 1 problem"));
+    const int written = finish_output();
+    return written == kSuccess ? int{kAnswerIsNo} : written;
+  }
+
+  static structure::VectorCheck check_vectors(const trace::Reader& reader) {
+    symbols::Symbolizer symbolizer(reader.modules());
+    return structure::check_vectors(reader, structure::find_structure(reader, structure::function_facts(symbolizer)));
+  }
+
   std::string verdict(const trace::Reader& reader, const trace::CheckReport& result, const Paint& paint) const {
     std::string text =
         fmt::format("{}: {}: {}, {}, {}, {}, {}, {}", directory_,
@@ -66,6 +85,7 @@ class TraceCheckCommand : public Command {
   std::string directory_ = "loopfold.out";
   bool quiet_ = false;
   bool deep_ = false;
+  bool vectors_ = false;
 };
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <string>
+#include <tuple>
 
 #include "structure/run_walk.h"
 
@@ -20,7 +21,7 @@ class ControlFlowBuilder {
   struct Stack {};
   using S = Activations<ControlFlowBuilder>::Stack;
 
-  ControlFlowBuilder(const CodeMap& code, ControlFlow& result) : code_(code), result_(result) {
+  ControlFlowBuilder(const CodeMap& code, ControlFlow& result) : result_(result) {
     result_.function_at_.assign(code.places(), kNoFunction);
     result_.owner_.assign(code.places(), {});
   }
@@ -69,7 +70,8 @@ class ControlFlowBuilder {
   void repeat(S&, std::size_t, std::uint64_t) {}
   void stop_watching() {}
 
-  void finish() {
+  void finish(const std::vector<std::uint8_t>& starts) {
+    result_.starts_ = starts;
     for (FunctionId id = 0; id < nodes_.size(); ++id) {
       std::vector<Edge> edges;
       Function& function = result_.functions_[id];
@@ -146,7 +148,6 @@ class ControlFlowBuilder {
     result_.calls_.push_back({caller.function, caller.current, callee});
   }
 
-  const CodeMap& code_;
   ControlFlow& result_;
   std::vector<std::vector<Node>> nodes_;  // by function
 };
@@ -160,8 +161,7 @@ ControlFlow find_control_flow(const trace::Reader& reader, const CodeMap& code, 
     RunWalk<ControlFlowBuilder> walk(code, starts, builder);
     walk.walk(reader, damage);
     if (walk.starts_changed()) continue;
-    builder.finish();
-    result.starts_ = starts;
+    builder.finish(starts);
     return result;
   }
 }

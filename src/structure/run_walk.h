@@ -40,7 +40,9 @@ class RunWalk {
 
   /// Reads to the end. What is damaged ends it, and is said in `damage`.
   void walk(const trace::Reader& reader, std::string& damage) {
-    trace::RunCursor cursor = reader.runs({.control_only = true});
+    trace::CursorOptions options;
+    options.control_only = true;
+    trace::RunCursor cursor = reader.runs(options);
     for (;;) {
       const Result<trace::RunCursor::Item> item = cursor.next();
       if (!item) {
