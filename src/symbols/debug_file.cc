@@ -1,6 +1,8 @@
 // Looks up separate debug files as gdb does, without asking a debuginfod server, which libdwfl's own search does
 // whenever DEBUGINFOD_URLS is set: a profile must not depend on the network, nor wait for it.
 //
+// Debian's debug files refer to an alternate file that dwz made (/usr/lib/debug/.dwz), by a path and a build-id.
+//
 // Exactness: a debug file is used only if it provably belongs to the file: equal build-ids, or, if the file has none,
 // the checksum that its .gnu_debuglink section states. Cost: a few failing opens; the checksum reads the file once.
 #include "symbols/debug_file.h"
@@ -57,16 +59,23 @@ bool has_crc(int fd, std::uint32_t expected) {
   return ~value == expected;
 }
 
+std::string build_id_path(const std::string& root, const std::string& build_id) {
+  return fmt::format("{}/.build-id/{}/{}.debug", root, build_id.substr(0, 2), build_id.substr(2));
+}
+
+/// The directory of a file, symbolic links resolved.
+std::string directory_of(const std::string& file_path) {
+  std::error_code error;
+  const std::filesystem::path canonical = std::filesystem::weakly_canonical(file_path, error);
+  return (error ? std::filesystem::path(file_path) : canonical).parent_path().string();
+}
+
 std::vector<std::string> candidates(const std::string& file_path, const std::string& build_id,
                                     const std::string& debuglink, const std::string& root) {
   std::vector<std::string> paths;
-  if (build_id.size() > 2) {
-    paths.push_back(fmt::format("{}/.build-id/{}/{}.debug", root, build_id.substr(0, 2), build_id.substr(2)));
-  }
+  if (build_id.size() > 2) paths.push_back(build_id_path(root, build_id));
   if (debuglink.empty()) return paths;
-  std::error_code error;
-  const std::filesystem::path canonical = std::filesystem::weakly_canonical(file_path, error);
-  const std::string directory = (error ? std::filesystem::path(file_path) : canonical).parent_path().string();
+  const std::string directory = directory_of(file_path);
   if (debuglink.front() == '/') {
     paths.push_back(debuglink);
   } else {
@@ -77,17 +86,36 @@ std::vector<std::string> candidates(const std::string& file_path, const std::str
   return paths;
 }
 
+/// Opens the path if it is a regular file.
+int open_regular(const std::string& path) {
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(path, ignored)) return -1;
+  return open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY);
+}
+
 }  // namespace
 
 DebugFile find_debug_file(const std::string& file_path, const std::string& build_id, const std::string& debuglink,
                           std::uint32_t crc, const std::string& root) {
   for (std::string& path : candidates(file_path, build_id, debuglink, root)) {
-    std::error_code ignored;
-    if (!std::filesystem::is_regular_file(path, ignored)) continue;
-    const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    const int fd = open_regular(path);
     if (fd < 0) continue;
     const bool belongs = build_id.empty() ? has_crc(fd, crc) : build_id_of(fd) == build_id;
     if (belongs) return {fd, std::move(path)};
+    close(fd);
+  }
+  return {};
+}
+
+DebugFile find_alternate_file(const std::string& debug_file_path, const std::string& name, const std::string& build_id,
+                              const std::string& root) {
+  if (name.empty() || build_id.size() <= 2) return {};
+  const bool is_absolute = name.front() == '/';
+  for (std::string path : {is_absolute ? name : fmt::format("{}/{}", directory_of(debug_file_path), name),
+                           build_id_path(root, build_id)}) {
+    const int fd = open_regular(path);
+    if (fd < 0) continue;
+    if (build_id_of(fd) == build_id) return {fd, std::move(path)};
     close(fd);
   }
   return {};

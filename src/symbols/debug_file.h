@@ -17,4 +17,10 @@ struct DebugFile {
 DebugFile find_debug_file(const std::string& file_path, const std::string& build_id, const std::string& debuglink,
                           std::uint32_t crc, const std::string& root = "/usr/lib/debug");
 
+/// Looks for the file that dwz moved common debug information of several debug files to: `name` as `debug_file_path`'s
+/// section .gnu_debugaltlink has it, relative to that file, or by `build_id` below ROOT/.build-id. What is found must
+/// have that build-id.
+DebugFile find_alternate_file(const std::string& debug_file_path, const std::string& name, const std::string& build_id,
+                              const std::string& root = "/usr/lib/debug");
+
 }  // namespace loopfold::symbols

@@ -1,0 +1,280 @@
+// Answers "which line, which functions" for addresses, many of them, from DWARF 2 to 5.
+//
+// From what: libdw reads units, line tables, range lists, strings and references (into other units, type units and the
+// alternate file that dwz made included). On top of it there is one index for the file, the ranges of all units, and
+// two for each unit that an address fell into: its line table's rows by address, and the ranges of its scopes, i.e.
+// functions and inlined functions. libdw's own search for scopes walks a unit's tree for each question.
+//
+// An address's row is the last one of the table that starts at or before it. Its scopes are the innermost range that
+// holds it and what encloses that in the tree. A function's name is taken from the DIE that stands for all its
+// instances (DW_AT_abstract_origin, followed to the end); that DIE is also what makes two inlined copies the same
+// function.
+//
+// Cost: opening, a visit to each unit's first DIE; per unit asked about, a pass over its DIEs and line table; then
+// binary searches. Names are read and demangled when first asked for. Exactness: as exact as the tables. Not read: .dwo
+// files. Damaged DWARF gives less or wrong names; every structure here is bounded by the size of the file.
+#include "symbols/debug_info.h"
+
+#include <dwarf.h>
+#include <gelf.h>
+#include <libelf.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <limits>
+
+#include "symbols/readable_name.h"
+
+namespace loopfold::symbols {
+namespace {
+
+constexpr int kLongestOriginChain = 16;
+constexpr std::size_t kDeepestInlining = 1 << 10;
+
+/// The bytes of .debug_info. libdw has decompressed them, in place, when it opened the file.
+std::span<const unsigned char> info_section(Dwarf* dwarf) {
+  Elf* elf = dwarf_getelf(dwarf);
+  std::size_t names = 0;
+  if (elf == nullptr || elf_getshdrstrndx(elf, &names) != 0) return {};
+  Elf_Scn* section = nullptr;
+  while ((section = elf_nextscn(elf, section)) != nullptr) {
+    GElf_Shdr header;
+    if (gelf_getshdr(section, &header) == nullptr || header.sh_type == SHT_NOBITS) continue;
+    const char* raw_name = elf_strptr(elf, names, header.sh_name);
+    const std::string_view name = raw_name != nullptr ? raw_name : "";
+    if (name != ".debug_info" && name != ".zdebug_info") continue;
+    const Elf_Data* data = elf_rawdata(section, nullptr);
+    if (data == nullptr || data->d_buf == nullptr) continue;
+    return {static_cast<const unsigned char*>(data->d_buf), data->d_size};
+  }
+  return {};
+}
+
+int small_number(Dwarf_Die& die, unsigned attribute_name) {
+  Dwarf_Attribute attribute;
+  Dwarf_Word value = 0;
+  if (dwarf_attr(&die, attribute_name, &attribute) == nullptr || dwarf_formudata(&attribute, &value) != 0) return 0;
+  return static_cast<int>(std::min<Dwarf_Word>(value, std::numeric_limits<int>::max()));
+}
+
+/// The DIE that stands for all instances of a function.
+Dwarf_Die abstract_function(Dwarf_Die die) {
+  for (int i = 0; i < kLongestOriginChain; ++i) {
+    Dwarf_Attribute attribute;
+    Dwarf_Die origin;
+    if (dwarf_attr(&die, DW_AT_abstract_origin, &attribute) == nullptr) break;
+    if (dwarf_formref_die(&attribute, &origin) == nullptr) break;
+    die = origin;
+  }
+  return die;
+}
+
+/// The name as the linker sees it, otherwise as the programmer wrote it.
+std::string name_of(Dwarf_Die& die) {
+  Dwarf_Attribute attribute;
+  const char* name = nullptr;
+  for (const unsigned kind : {DW_AT_linkage_name, DW_AT_MIPS_linkage_name}) {
+    if (name == nullptr && dwarf_attr_integrate(&die, kind, &attribute) != nullptr) name = dwarf_formstring(&attribute);
+  }
+  if (name == nullptr) name = dwarf_diename(&die);
+  return name != nullptr ? readable_name(name) : std::string();
+}
+
+}  // namespace
+
+struct DebugInfo::Row {
+  std::uint64_t address = 0;
+  std::uint32_t file = 0;
+  std::int32_t line = 0;
+  std::int32_t column = 0;
+  bool ends_sequence = false;
+};
+
+struct DebugInfo::LoadedScope {
+  std::uint64_t die = 0;
+  std::uint64_t entry = 0;
+  std::int32_t parent = ScannedScope::kNoParent;
+  std::int32_t call_file = 0;
+  std::int32_t call_line = 0;
+  std::int32_t call_column = 0;
+  bool is_inlined = false;
+  const Function* function = nullptr;  // null until asked for
+};
+
+struct DebugInfo::Unit {
+  UnitHeader header;
+  Dwarf_Die die{};
+  bool has_lines = false;
+  bool has_scopes = false;
+  Dwarf_Files* files = nullptr;
+  std::size_t file_count = 0;
+  std::vector<std::optional<std::string_view>> file_names;
+  std::vector<Row> rows;
+  std::vector<LoadedScope> scopes;
+  IntervalIndex<std::uint32_t> scope_ranges;
+};
+
+DebugInfo::DebugInfo(Dwarf* dwarf) : dwarf_(dwarf), info_(info_section(dwarf)) { index_units(); }
+DebugInfo::~DebugInfo() = default;
+
+void DebugInfo::index_units() {
+  Dwarf_Off next = 0;
+  for (Dwarf_Off offset = 0;; offset = next) {
+    std::size_t header_size = 0;
+    Dwarf_Half version = 0;
+    Dwarf_Off abbreviations = 0;
+    std::uint8_t address_size = 0;
+    std::uint8_t offset_size = 0;
+    if (dwarf_next_unit(dwarf_, offset, &next, &header_size, &version, &abbreviations, &address_size, &offset_size,
+                        nullptr, nullptr) != 0) {
+      break;
+    }
+    if (next <= offset || header_size == 0) break;
+    auto unit = std::make_unique<Unit>();
+    unit->header = {offset,  offset + header_size, std::min<std::uint64_t>(next, info_.size()),
+                    version, address_size,         offset_size};
+    if (dwarf_offdie(dwarf_, unit->header.first_die, &unit->die) == nullptr) continue;
+    const int tag = dwarf_tag(&unit->die);
+    if (tag != DW_TAG_compile_unit && tag != DW_TAG_skeleton_unit) continue;
+    const auto index = static_cast<std::uint32_t>(units_.size());
+    Dwarf_Addr base = 0;
+    Dwarf_Addr low = 0;
+    Dwarf_Addr high = 0;
+    for (std::ptrdiff_t at = 0; (at = dwarf_ranges(&unit->die, at, &base, &low, &high)) > 0;) {
+      unit_ranges_.add(low, high, index);
+    }
+    units_.push_back(std::move(unit));
+  }
+  unit_ranges_.build();
+}
+
+DebugInfo::Unit* DebugInfo::unit_at(std::uint64_t address) {
+  const auto* found = unit_ranges_.find(address);
+  return found != nullptr ? units_[found->value].get() : nullptr;
+}
+
+void DebugInfo::load_lines(Unit& unit) {
+  unit.has_lines = true;
+  if (dwarf_getsrcfiles(&unit.die, &unit.files, &unit.file_count) != 0) unit.file_count = 0;
+  unit.file_names.resize(unit.file_count);
+  Dwarf_Lines* lines = nullptr;
+  std::size_t count = 0;
+  if (dwarf_getsrclines(&unit.die, &lines, &count) != 0) return;
+  unit.rows.reserve(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    Dwarf_Line* line = dwarf_onesrcline(lines, i);
+    Row row;
+    Dwarf_Addr address = 0;
+    Dwarf_Files* files = nullptr;
+    std::size_t file = 0;
+    if (line == nullptr || dwarf_lineaddr(line, &address) != 0) continue;
+    row.address = address;
+    if (dwarf_lineno(line, &row.line) != 0) row.line = 0;
+    if (dwarf_linecol(line, &row.column) != 0) row.column = 0;
+    if (dwarf_line_file(line, &files, &file) != 0) file = unit.file_count;
+    row.file = static_cast<std::uint32_t>(file);
+    if (dwarf_lineendsequence(line, &row.ends_sequence) != 0) row.ends_sequence = false;
+    unit.rows.push_back(row);
+  }
+  const auto by_address = [](const Row& a, const Row& b) { return a.address < b.address; };
+  if (!std::is_sorted(unit.rows.begin(), unit.rows.end(), by_address)) {
+    std::stable_sort(unit.rows.begin(), unit.rows.end(), by_address);
+  }
+}
+
+void DebugInfo::load_scopes(Unit& unit) {
+  unit.has_scopes = true;
+  for (const ScannedScope& scanned : scan_scopes(info_, unit.header, unit.die)) {
+    LoadedScope scope;
+    scope.die = scanned.offset;
+    scope.parent = scanned.parent;
+    scope.is_inlined = scanned.is_inlined;
+    const auto index = static_cast<std::uint32_t>(unit.scopes.size());
+    Dwarf_Die die;
+    if (dwarf_offdie(dwarf_, scanned.offset, &die) != nullptr) {
+      Dwarf_Addr base = 0;
+      Dwarf_Addr low = 0;
+      Dwarf_Addr high = 0;
+      for (std::ptrdiff_t at = 0; (at = dwarf_ranges(&die, at, &base, &low, &high)) > 0;) {
+        unit.scope_ranges.add(low, high, index);
+      }
+      if (scope.is_inlined) {
+        scope.call_file = small_number(die, DW_AT_call_file);
+        scope.call_line = small_number(die, DW_AT_call_line);
+        scope.call_column = small_number(die, DW_AT_call_column);
+      } else if (dwarf_entrypc(&die, &scope.entry) != 0) {
+        scope.entry = 0;
+      }
+    }
+    unit.scopes.push_back(scope);
+  }
+  unit.scope_ranges.build();
+}
+
+/// Paths are shared: few files have many rows and calls.
+std::string_view DebugInfo::file_name(Unit& unit, std::size_t index) {
+  if (index >= unit.file_names.size()) return {};
+  if (unit.file_names[index]) return *unit.file_names[index];
+  const char* raw = dwarf_filesrc(unit.files, index, nullptr, nullptr);
+  std::string path = raw != nullptr ? std::filesystem::path(raw).lexically_normal().string() : std::string();
+  unit.file_names[index] = *paths_.insert(std::move(path)).first;
+  return *unit.file_names[index];
+}
+
+void DebugInfo::name_scope(LoadedScope& scope) {
+  static const Function kUnknown;
+  scope.function = &kUnknown;
+  Dwarf_Die die;
+  if (dwarf_offdie(dwarf_, scope.die, &die) == nullptr) return;
+  Dwarf_Die abstract = abstract_function(die);
+  const auto [place, is_new] = functions_.try_emplace(abstract.addr);
+  if (is_new) {
+    names_.push_back(name_of(abstract));
+    place->second.name = names_.back();
+    place->second.id = functions_.size();
+  }
+  scope.function = &place->second;
+}
+
+DebugInfo::Position DebugInfo::position_of(Unit& unit, std::uint64_t address) {
+  if (!unit.has_lines) load_lines(unit);
+  const auto after = std::upper_bound(unit.rows.begin(), unit.rows.end(), address,
+                                      [](std::uint64_t value, const Row& row) { return value < row.address; });
+  if (after == unit.rows.begin() || std::prev(after)->ends_sequence) return {};
+  const Row& row = *std::prev(after);
+  const std::string_view file = file_name(unit, row.file);
+  return file.empty() ? Position{} : Position{file, row.line, row.column};
+}
+
+void DebugInfo::add_scopes(Unit& unit, std::uint64_t address, std::vector<Scope>& scopes) {
+  if (!unit.has_scopes) load_scopes(unit);
+  const auto* found = unit.scope_ranges.find(address);
+  std::int32_t index = found != nullptr ? static_cast<std::int32_t>(found->value) : ScannedScope::kNoParent;
+  while (index != ScannedScope::kNoParent && scopes.size() < kDeepestInlining) {
+    LoadedScope& loaded = unit.scopes[static_cast<std::size_t>(index)];
+    if (loaded.function == nullptr) name_scope(loaded);
+    Scope scope;
+    scope.function = loaded.function->name;
+    scope.function_id = loaded.function->id;
+    scope.die = loaded.die;
+    scope.entry = loaded.entry;
+    scope.is_inlined = loaded.is_inlined;
+    if (loaded.is_inlined) {
+      if (!unit.has_lines) load_lines(unit);
+      scope.call = {file_name(unit, static_cast<std::size_t>(loaded.call_file)), loaded.call_line, loaded.call_column};
+    }
+    scopes.push_back(scope);
+    index = loaded.parent;
+  }
+}
+
+const DebugInfo::Found* DebugInfo::find(std::uint64_t address) {
+  Unit* unit = unit_at(address);
+  if (unit == nullptr) return nullptr;
+  found_.position = position_of(*unit, address);
+  found_.scopes.clear();
+  add_scopes(*unit, address, found_.scopes);
+  return &found_;
+}
+
+}  // namespace loopfold::symbols

@@ -1,0 +1,34 @@
+// Finds the DIEs of functions and inlined functions that have code, in one pass over a unit. Internal to src/symbols.
+#pragma once
+
+#include <elfutils/libdw.h>
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace loopfold::symbols {
+
+/// One unit of .debug_info, as its header describes it.
+struct UnitHeader {
+  std::uint64_t offset = 0;     // of the header
+  std::uint64_t first_die = 0;  // offset of the unit's own DIE
+  std::uint64_t end = 0;
+  std::uint16_t version = 0;
+  std::uint8_t address_size = 0;
+  std::uint8_t offset_size = 0;
+};
+
+struct ScannedScope {
+  static constexpr std::int32_t kNoParent = -1;
+  std::uint64_t offset = 0;         // of the DIE in .debug_info
+  std::int32_t parent = kNoParent;  // index of the scope that an inlined function was inlined into; none for a function
+  bool is_inlined = false;
+};
+
+/// The scopes of a unit in the order of their DIEs, so that parents come first. `unit_die` is the DIE at
+/// header.first_die, `info` all of .debug_info. Damage ends the list early.
+std::vector<ScannedScope> scan_scopes(std::span<const unsigned char> info, const UnitHeader& header,
+                                      Dwarf_Die unit_die);
+
+}  // namespace loopfold::symbols
