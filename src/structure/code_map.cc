@@ -74,9 +74,8 @@ void CodeMap::cut_blocks() {
       std::uint64_t last = address;
       const std::size_t count = std::min<std::size_t>(exit.instructions, block.lengths.size());
       for (std::size_t i = 0; i < count; ++i) {
-        const PlaceId place = i == 0 || std::binary_search(address_.begin(), address_.end() - 1, address)
-                                  ? place_at(address)
-                                  : kNoPlace;
+        const PlaceId place =
+            i == 0 || std::binary_search(address_.begin(), address_.end() - 1, address) ? place_at(address) : kNoPlace;
         if (place != kNoPlace) {
           parts_.push_back({place, static_cast<std::uint16_t>(i), 0, 0, 0});
           ++code.parts;

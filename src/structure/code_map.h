@@ -6,8 +6,8 @@
 // after the other, as if every block had been a basic block from the beginning. So the header of a loop is met in every
 // iteration, the first included.
 //
-// Places are numbered in the order of their addresses. The last one, hidden(), stands for code that is not in the trace.
-// Code at one address is one place, also where it was replaced (a plug-in unloaded, code generated anew).
+// Places are numbered in the order of their addresses. The last one, hidden(), stands for code that is not in the
+// trace. Code at one address is one place, also where it was replaced (a plug-in unloaded, code generated anew).
 //
 // Exact: the parts of an exit are the instructions of the exit, in their order.
 #pragma once
@@ -31,7 +31,7 @@ struct Part {
   PlaceId place = kNoPlace;
   std::uint16_t first_instruction = 0;  // in its block
   std::uint16_t instructions = 0;
-  std::uint16_t memory = 0;  // instructions of these that access memory
+  std::uint16_t memory = 0;    // instructions of these that access memory
   std::uint16_t floating = 0;  // and that compute in floating point
 };
 
@@ -48,8 +48,8 @@ struct ExitCode {
 
 /// What is known about functions apart from what ran. Both may be empty.
 struct FunctionFacts {
-  std::function<bool(std::uint64_t)> is_start;                  // does a function start at this address?
-  std::function<std::uint64_t(std::uint64_t)> function_of;      // the start of the function an address is in; 0: unknown
+  std::function<bool(std::uint64_t)> is_start;              // does a function start at this address?
+  std::function<std::uint64_t(std::uint64_t)> function_of;  // the start of the function an address is in; 0: unknown
 };
 
 class CodeMap {

@@ -1,12 +1,13 @@
 // The loop tree: POLY-PROF's dynamic schedule tree, calling contexts and loop nests in one (POLY-PROF 4).
 //
-// A *context* is a way of calls and loops, without iteration numbers. A call's context is a child of its caller's, keyed
-// by where the call is and what it calls; a loop's is a child of the context that it is entered in; a recursive component
-// that is entered by a call is one context, however deep the recursion goes. The children of the root are what threads,
-// signal handlers and coroutines start with.
+// A *context* is a way of calls and loops, without iteration numbers. A call's context is a child of its caller's,
+// keyed by where the call is and what it calls; a loop's is a child of the context that it is entered in; a recursive
+// component that is entered by a call is one context, however deep the recursion goes. The children of the root are
+// what threads, signal handlers and coroutines start with.
 //
-// Sibling order. index says where a context stands among its siblings: for a loop and for the place of a call, the static
-// index of Kelly's mapping in the forest of the function (loop_forest.h); minor tells apart what one place calls.
+// Sibling order. index says where a context stands among its siblings: for a loop and for the place of a call, the
+// static index of Kelly's mapping in the forest of the function (loop_forest.h); minor tells apart what one place
+// calls.
 #pragma once
 
 #include <cstdint>
@@ -64,8 +65,8 @@ class LoopTree {
   const Context& operator[](ContextId context) const { return contexts_[context]; }
   static constexpr ContextId root() { return 0; }
 
-  /// The child of `child.parent` with the same kind, origin, function, site and loop; made from `child` if there is none.
-  /// The parent itself if there are too many contexts already.
+  /// The child of `child.parent` with the same kind, origin, function, site and loop; made from `child` if there is
+  /// none. The parent itself if there are too many contexts already.
   ContextId child(const Context& child);
   /// More contexts would have been needed than there may be.
   bool full() const { return full_; }
