@@ -57,6 +57,13 @@ int small_number(Dwarf_Die& die, unsigned attribute_name) {
   return static_cast<int>(std::min<Dwarf_Word>(value, std::numeric_limits<int>::max()));
 }
 
+void add_ranges(Dwarf_Die& die, std::uint32_t value, IntervalIndex<std::uint32_t>& index) {
+  Dwarf_Addr base = 0;
+  Dwarf_Addr low = 0;
+  Dwarf_Addr high = 0;
+  for (std::ptrdiff_t at = 0; (at = dwarf_ranges(&die, at, &base, &low, &high)) > 0;) index.add(low, high, value);
+}
+
 /// The DIE that stands for all instances of a function.
 Dwarf_Die abstract_function(Dwarf_Die die) {
   for (int i = 0; i < kLongestOriginChain; ++i) {
@@ -136,15 +143,11 @@ void DebugInfo::index_units() {
     if (dwarf_offdie(dwarf_, unit->header.first_die, &unit->die) == nullptr) continue;
     const int tag = dwarf_tag(&unit->die);
     if (tag != DW_TAG_compile_unit && tag != DW_TAG_skeleton_unit) continue;
-    const auto index = static_cast<std::uint32_t>(units_.size());
-    Dwarf_Addr base = 0;
-    Dwarf_Addr low = 0;
-    Dwarf_Addr high = 0;
-    for (std::ptrdiff_t at = 0; (at = dwarf_ranges(&unit->die, at, &base, &low, &high)) > 0;) {
-      unit_ranges_.add(low, high, index);
-    }
     units_.push_back(std::move(unit));
   }
+  // Of several copies of an inline function the linker keeps the first one's code, and lets others that are as long
+  // claim it. Of equal ranges the index prefers the last one.
+  for (std::size_t i = units_.size(); i-- > 0;) add_ranges(units_[i]->die, static_cast<std::uint32_t>(i), unit_ranges_);
   unit_ranges_.build();
 }
 
@@ -192,12 +195,7 @@ void DebugInfo::load_scopes(Unit& unit) {
     const auto index = static_cast<std::uint32_t>(unit.scopes.size());
     Dwarf_Die die;
     if (dwarf_offdie(dwarf_, scanned.offset, &die) != nullptr) {
-      Dwarf_Addr base = 0;
-      Dwarf_Addr low = 0;
-      Dwarf_Addr high = 0;
-      for (std::ptrdiff_t at = 0; (at = dwarf_ranges(&die, at, &base, &low, &high)) > 0;) {
-        unit.scope_ranges.add(low, high, index);
-      }
+      add_ranges(die, index, unit.scope_ranges);
       if (scope.is_inlined) {
         scope.call_file = small_number(die, DW_AT_call_file);
         scope.call_line = small_number(die, DW_AT_call_line);
