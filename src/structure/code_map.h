@@ -42,6 +42,9 @@ struct ExitCode {
   trace::ExitKind kind = trace::ExitKind::kNext;
   bool has_stack_pointer = false;
   std::uint16_t slots = 0;
+  bool plain_stack_pointer = false;  // slot + constant: what it nearly always is
+  std::uint16_t stack_pointer_slot = 0;
+  std::uint64_t stack_pointer_offset = 0;
   std::uint64_t behind = 0;  // the address behind the last instruction: where a call returns to
   std::uint64_t target = 0;  // where control goes, if that is fixed, else 0
 };
@@ -70,9 +73,12 @@ class CodeMap {
 
   const ExitCode& exit(trace::ExitId exit) const { return exits_[exit]; }
   std::span<const Part> parts(const ExitCode& exit) const { return {parts_.data() + exit.first_part, exit.parts}; }
-  std::uint64_t stack_pointer(trace::ExitId exit, std::span<const std::uint64_t> slots) const {
+  /// Of an exit that has one; `slots` are those of the event.
+  std::uint64_t stack_pointer(trace::ExitId exit, const std::uint64_t* slots) const {
+    const ExitCode& code = exits_[exit];
+    if (code.plain_stack_pointer) return slots[code.stack_pointer_slot] + code.stack_pointer_offset;
     const trace::Exit& e = trace_exits_[exit];
-    return trace::evaluate(blocks_[e.block], e.stack_pointer, slots);
+    return trace::evaluate(blocks_[e.block], e.stack_pointer, {slots, code.slots});
   }
 
   std::span<const trace::Block> blocks() const { return blocks_; }

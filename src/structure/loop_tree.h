@@ -36,7 +36,8 @@ struct EntryCounts {
   }
 };
 
-struct Context {
+/// What tells a context from its siblings.
+struct ContextKey {
   enum class Kind : std::uint8_t { kRoot, kStart, kCall, kLoop, kRecursion };
   Kind kind = Kind::kRoot;
   Origin origin = Origin::kThread;  // kStart: what started it
@@ -44,6 +45,10 @@ struct Context {
   FunctionId function = kNoFunction;  // called, started, or (kLoop) that the loop is in; kRecursion: that entered it
   PlaceId site = kNoPlace;            // kCall, kRecursion: where the call is
   LoopId loop = kNoLoop;              // kLoop: in the function's forest
+  friend bool operator==(const ContextKey&, const ContextKey&) = default;
+};
+
+struct Context : ContextKey {
   std::uint32_t index = 0;
   std::uint32_t minor = 0;
 
@@ -65,14 +70,13 @@ class LoopTree {
   const Context& operator[](ContextId context) const { return contexts_[context]; }
   static constexpr ContextId root() { return 0; }
 
-  /// The child of `child.parent` with the same kind, origin, function, site and loop; made from `child` if there is
-  /// none. The parent itself if there are too many contexts already.
-  ContextId child(const Context& child);
+  /// The context with this key, made with the given place among its siblings if there is none. The parent itself if
+  /// there are too many contexts already.
+  ContextId child(const ContextKey& key, std::uint32_t index, std::uint32_t minor);
   /// More contexts would have been needed than there may be.
   bool full() const { return full_; }
 
  private:
-  bool same(const Context& a, const Context& b) const;
   void grow();
 
   std::vector<Context> contexts_;

@@ -121,13 +121,12 @@ class LoopWalk {
     frame.function = structure_.flow.function_at(stack.frames.back().function);
     state = {};
     state.id = next_stack_++;
-    Context start;
+    ContextKey start;
     start.kind = Context::Kind::kStart;
     start.origin = stack.origin;
     start.parent = LoopTree::root();
     start.function = frame.function;
-    start.index = static_cast<std::uint32_t>(tree_.contexts().size());
-    state.context = tree_.child(start);
+    state.context = tree_.child(start, static_cast<std::uint32_t>(tree_.contexts().size()), 0);
     state.dimensions.push_back({state.context, LoopTree::root(), kNoLoop, tree_[state.context].entries++, 0});
     frame.caller_context = LoopTree::root();
     if (structure_.recursion.component_of(frame.function) != kNoComponent) enter_component(state, frame, kNoPlace, 0);
@@ -355,27 +354,15 @@ class LoopWalk {
   }
 
   void enter_call(Stack& state, const Frame& frame, PlaceId site, std::uint32_t index) {
-    Context context;
-    context.kind = Context::Kind::kCall;
-    context.parent = state.context;
-    context.function = frame.function;
-    context.site = site;
-    context.index = index;
-    context.minor = frame.function;
-    state.context = tree_.child(context);
+    const ContextKey key{Context::Kind::kCall, {}, state.context, frame.function, site, kNoLoop};
+    state.context = tree_.child(key, index, frame.function);
     count_entry(state.context);
   }
 
   void enter_component(Stack& state, Frame& frame, PlaceId site, std::uint32_t index) {
-    Context context;
-    context.kind = Context::Kind::kRecursion;
-    context.parent = state.context;
-    context.function = frame.function;
-    context.site = site;
-    context.index = index;
-    context.minor = frame.function;
+    const ContextKey key{Context::Kind::kRecursion, {}, state.context, frame.function, site, kNoLoop};
     const ContextId outer = state.context;
-    state.context = tree_.child(context);
+    state.context = tree_.child(key, index, frame.function);
     count_entry(state.context);
     state.components.push_back(
         {structure_.recursion.component_of(frame.function), static_cast<std::uint32_t>(state.dimensions.size())});
@@ -459,14 +446,9 @@ class LoopWalk {
     while (!entering_.empty()) {
       const LoopId loop = entering_.back();
       entering_.pop_back();
-      Context context;
-      context.kind = Context::Kind::kLoop;
-      context.parent = state.context;
-      context.function = frame.function;
-      context.loop = loop;
-      context.index = forest.index_of_loop(loop);
       const ContextId outer_context = state.context;
-      state.context = tree_.child(context);
+      const ContextKey key{Context::Kind::kLoop, {}, outer_context, frame.function, kNoPlace, loop};
+      state.context = tree_.child(key, forest.index_of_loop(loop), 0);
       count_entry(state.context);
       const bool at_header = loop == info.innermost && info.header;
       state.dimensions.push_back({state.context, outer_context, loop, 0, at_header ? std::uint64_t{1} : 0});

@@ -123,7 +123,7 @@ class RunWalk {
       tracker.fall_through(parts[i].place);
       client_.run_part(*tracker.current(), parts[i]);
     }
-    tracker.depart(exit, exit.has_stack_pointer ? code_.stack_pointer(id, {slots, exit.slots}) : 0);
+    tracker.depart(exit, exit.has_stack_pointer ? code_.stack_pointer(id, slots) : 0);
     if (hiding_) tracker.hidden_code();
   }
 
