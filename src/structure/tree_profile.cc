@@ -84,13 +84,6 @@ class Describer {
       if (shown_parent[id] != kNoContext) continue;
       children_[parent].push_back(id);
     }
-    for (std::vector<ContextId>& list : children_) {
-      std::sort(list.begin(), list.end(), [&](ContextId a, ContextId b) {
-        const Context& x = contexts[top_of(a)];
-        const Context& y = contexts[top_of(b)];
-        return std::tuple(x.index, x.minor, a) < std::tuple(y.index, y.minor, b);
-      });
-    }
   }
 
   /// The outermost stub that `id` was reached through, or itself.
@@ -113,38 +106,85 @@ class Describer {
 
   // ---- The nodes ------------------------------------------------------------------------------------------------
 
+  /// Contexts that are shown as one node: the same but for the stub through which they were reached.
+  using Group = std::vector<ContextId>;
+
   /// Depth first, without recursion: the tree may be deep.
   void add_nodes(std::vector<TreeNode>& nodes) {
     struct Pending {
-      ContextId context;
+      Group contexts;
       std::optional<std::uint32_t> parent;
+      std::uint32_t index = 0;
     };
-    std::vector<Pending> pending = {{LoopTree::root(), std::nullopt}};
+    std::vector<Pending> pending;
+    pending.push_back({{LoopTree::root()}, std::nullopt, 0});
     while (!pending.empty()) {
-      const Pending next = pending.back();
+      const Pending next = std::move(pending.back());
       pending.pop_back();
       const auto id = static_cast<std::uint32_t>(nodes.size());
-      nodes.push_back(node(next.context));
+      nodes.push_back(node(next.contexts));
       nodes.back().id = id;
       nodes.back().parent = next.parent;
-      const std::vector<ContextId>& children = children_[next.context];
-      for (std::size_t i = children.size(); i-- > 0;) pending.push_back({children[i], id});
+      nodes.back().index = next.index;
+      std::vector<Group> children = children_of(next.contexts);
+      for (std::size_t i = children.size(); i-- > 0;)
+        pending.push_back({std::move(children[i]), id, static_cast<std::uint32_t>(i)});
     }
-    std::vector<std::uint32_t> seen(nodes.size(), 0);
-    for (TreeNode& node : nodes)
-      if (node.parent) node.index = seen[*node.parent]++;
   }
 
-  TreeNode node(ContextId id) {
+  /// In the order of their static index.
+  std::vector<Group> children_of(const Group& parents) const {
+    const auto key = [&](ContextId id) {
+      const Context& context = tree_[id];
+      return std::tuple(context.kind, context.origin, context.function, site_[id], context.loop);
+    };
+    const auto place = [&](const Group& group) {
+      const Context& top = tree_[top_of(group.front())];
+      return std::tuple(top.index, top.minor, group.front());
+    };
+    Group all;
+    for (const ContextId parent : parents) all.insert(all.end(), children_[parent].begin(), children_[parent].end());
+    std::sort(all.begin(), all.end(),
+              [&](ContextId a, ContextId b) { return key(a) != key(b) ? key(a) < key(b) : a < b; });
+    std::vector<Group> groups;
+    for (const ContextId id : all) {
+      if (groups.empty() || key(groups.back().front()) != key(id)) groups.emplace_back();
+      groups.back().push_back(id);
+    }
+    std::sort(groups.begin(), groups.end(), [&](const Group& a, const Group& b) { return place(a) < place(b); });
+    return groups;
+  }
+
+  TreeNode node(const Group& contexts) {
+    TreeNode node = name(contexts.front());
+    bool finished = false;
+    for (const ContextId id : contexts) {
+      const Context& context = tree_[id];
+      node.self_ops += context.instructions + passed_instructions_[id];
+      node.self_mem_ops += context.memory + passed_memory_[id];
+      node.self_fp_ops += context.floating;
+      node.entries += context.entries;
+      if (context.finished == 0) continue;
+      add(node.iterations_per_entry, context.iterations, !finished);
+      add(node.trip, context.trips, !finished);
+      finished = true;
+    }
+    node.iterations = node.iterations_per_entry.total;
+    if (node.kind == TreeNode::Kind::kRoot) node.entries = 1;
+    return node;
+  }
+
+  static void add(profile::Counts& to, const EntryCounts& counts, bool first) {
+    to.min = first ? counts.min : std::min(to.min, counts.min);
+    to.max = std::max(to.max, counts.max);
+    to.total += counts.total;
+  }
+
+  TreeNode name(ContextId id) {
     const Context& context = tree_[id];
     TreeNode node;
-    node.self_ops = context.instructions + passed_instructions_[id];
-    node.self_mem_ops = context.memory + passed_memory_[id];
-    node.self_fp_ops = context.floating;
-    node.entries = context.entries;
     if (context.kind == Context::Kind::kRoot) {
       node.function = reader_.info().argv.empty() ? "" : base_name(reader_.info().argv.front());
-      node.entries = 1;
       return node;
     }
     const FunctionName& name = function(context.function);
@@ -152,24 +192,14 @@ class Describer {
     node.module = name.module;
     node.address = name.address;
     node.source = name.source;
-    switch (context.kind) {
-      case Context::Kind::kLoop:
-        node.kind = TreeNode::Kind::kLoop;
-        describe_loop(context, node);
-        break;
-      case Context::Kind::kRecursion:
-        node.kind = TreeNode::Kind::kRecursion;
-        break;
-      default:
-        node.kind = TreeNode::Kind::kCall;
+    node.kind = TreeNode::Kind::kCall;
+    if (context.kind == Context::Kind::kRecursion) node.kind = TreeNode::Kind::kRecursion;
+    if (context.kind == Context::Kind::kLoop) {
+      node.kind = TreeNode::Kind::kLoop;
+      describe_loop(context, node);
     }
     if (context.kind == Context::Kind::kStart) node.origin = origin(id, context);
     if (site_[id] != kNoPlace) node.call_site = source_of(structure_.code.last_instruction(site_[id]));
-    if (context.kind == Context::Kind::kLoop || context.kind == Context::Kind::kRecursion) {
-      node.iterations = context.iterations.total;
-      node.iterations_per_entry = {context.iterations.min, context.iterations.max, context.iterations.total};
-      node.trip = {context.trips.min, context.trips.max, context.trips.total};
-    }
     return node;
   }
 
