@@ -9,10 +9,12 @@
 //
 // A comment on a loop's line may say what compilers legitimately do to that loop, for tests/e2e/loop_counts.py:
 //
-//   // expect(BUILDS): RELATION   where BUILDS is a list of builds (gcc-O2, clang-O3, ...; `gcc-*` for all of gcc's)
+//   // expect(BUILDS): RELATION   where BUILDS is a list of builds (gcc-O2, clang-O3, ...; `gcc-*` for all of gcc's);
+//                                 several of them may stand in one comment
 //     gone       no loop at this line: fully unrolled, or turned into a call of memset and the like
-//     differs    loops at this line, whose iterations do not add up to the source's: unrolled, vectorised, peeled
-//     merged     one loop in the binary together with another one, at either line: they have the same header
+//     differs    loops at this line, whose iterations do not add up to the source's: unrolled, peeled, or another
+//                loop's as well
+//     unclear    whatever there is at this line: the loop has the line of another one, or none
 #ifndef COUNTED_H
 #define COUNTED_H
 
