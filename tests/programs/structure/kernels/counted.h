@@ -5,7 +5,8 @@
 // loop: `loop LINE ENTRIES ITERATIONS`. Compilers may keep the counters in registers, or compute them without counting:
 // they do not change the shape of a loop.
 //
-// Bounds come from volatile variables (bound()), so that no loop has a trip count that the compiler knows.
+// Bounds come from volatile variables (bound()), and arrays are much larger than what is used of them, so that
+// compilers know no trip count, and no small limit of one.
 //
 // A comment on a loop's line may say what compilers legitimately do to that loop, for tests/e2e/loop_counts.py:
 //

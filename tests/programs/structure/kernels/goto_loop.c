@@ -12,7 +12,7 @@ inner:
   sum += (i ^ j) & 7;
   j++;
   ITERATE_DO(1);
-  if (j < n) goto inner;
+  if (j < n) goto inner;  // expect(clang-*): unclear
   i++;
   ITERATE_DO(0);
   if (i < n) goto outer;

@@ -1,7 +1,7 @@
 // Matrix product: a perfect inner nest below an initialisation.
 #include "counted.h"
 
-enum { kMost = 24 };
+enum { kMost = 512 };
 static double a[kMost][kMost], b[kMost][kMost], c[kMost][kMost];
 
 KERNEL void fill(int n) {

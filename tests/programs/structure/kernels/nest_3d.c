@@ -1,7 +1,7 @@
 // A nest of three loops over a volume, with a stride in the outermost and a downward innermost loop.
 #include "counted.h"
 
-enum { kMost = 16 };
+enum { kMost = 128 };
 static int volume[kMost][kMost][kMost];
 
 KERNEL long visit(int n) {

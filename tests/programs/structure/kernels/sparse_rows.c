@@ -5,14 +5,14 @@ enum { kMost = 200, kEntries = 1200 };
 static int row_start[kMost + 1], column[kEntries];
 static double entry[kEntries], x[kMost], y[kMost];
 
-KERNEL int build(int n) {
+KERNEL int build(int n, unsigned most) {
   int at = 0;
   ENTER(0);
   for (int i = 0; i < n; i++) {
     ITERATE(0);
     row_start[i] = at;
     x[i] = i;
-    int length = (int)(noise((unsigned)i) % 6);
+    int length = (int)(noise((unsigned)i) % most);
     ENTER(1);
     for (int j = 0; j < length; j++) {
       ITERATE(1);
@@ -40,7 +40,7 @@ KERNEL void multiply(int n) {
 
 int main(void) {
   int n = bound(190);
-  int entries = build(n);
+  int entries = build(n, (unsigned)bound(6));
   multiply(n);
   return print_loops((long)y[n - 1] + entries);
 }

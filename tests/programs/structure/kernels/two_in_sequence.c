@@ -1,7 +1,7 @@
 // An outer loop around two inner loops, the second of which reads what the first wrote.
 #include "counted.h"
 
-enum { kMost = 50 };
+enum { kMost = 5000 };
 static int first[kMost], second[kMost];
 
 KERNEL long alternate(int rounds, int n) {
