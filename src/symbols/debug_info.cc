@@ -64,28 +64,64 @@ void add_ranges(Dwarf_Die& die, std::uint32_t value, IntervalIndex<std::uint32_t
   for (std::ptrdiff_t at = 0; (at = dwarf_ranges(&die, at, &base, &low, &high)) > 0;) index.add(low, high, value);
 }
 
-/// The DIE that stands for all instances of a function.
-Dwarf_Die abstract_function(Dwarf_Die die) {
-  for (int i = 0; i < kLongestOriginChain; ++i) {
-    Dwarf_Attribute attribute;
-    Dwarf_Die origin;
-    if (dwarf_attr(&die, DW_AT_abstract_origin, &attribute) == nullptr) break;
-    if (dwarf_formref_die(&attribute, &origin) == nullptr) break;
-    die = origin;
-  }
-  return die;
+bool is_in_alternate_file(unsigned form) {
+  return form == DW_FORM_GNU_ref_alt || form == DW_FORM_GNU_strp_alt || form == DW_FORM_ref_sup4 ||
+         form == DW_FORM_ref_sup8 || form == DW_FORM_strp_sup;
 }
 
-/// The name as the linker sees it, otherwise as the programmer wrote it.
-std::string name_of(Dwarf_Die& die) {
-  Dwarf_Attribute attribute;
-  const char* name = nullptr;
-  for (const unsigned kind : {DW_AT_linkage_name, DW_AT_MIPS_linkage_name}) {
-    if (name == nullptr && dwarf_attr_integrate(&die, kind, &attribute) != nullptr) name = dwarf_formstring(&attribute);
+/// Follows references and reads names. Into an alternate file only if that is the right one: libdw opens whatever has
+/// its path.
+class References {
+ public:
+  explicit References(bool trusts_alternate) : trusts_alternate_(trusts_alternate) {}
+
+  /// The DIE that stands for all instances of a function.
+  Dwarf_Die abstract_function(Dwarf_Die die) const {
+    for (int i = 0; i < kLongestOriginChain; ++i) {
+      const std::optional<Dwarf_Die> origin = follow(die, DW_AT_abstract_origin);
+      if (!origin) break;
+      die = *origin;
+    }
+    return die;
   }
-  if (name == nullptr) name = dwarf_diename(&die);
-  return name != nullptr ? readable_name(name) : std::string();
-}
+
+  /// The name as the linker sees it, otherwise as the programmer wrote it.
+  std::string name_of(Dwarf_Die die) const {
+    for (const unsigned kind : {DW_AT_linkage_name, DW_AT_MIPS_linkage_name, DW_AT_name}) {
+      const char* name = text(die, kind);
+      if (name != nullptr) return readable_name(name);
+    }
+    return {};
+  }
+
+ private:
+  bool has(Dwarf_Die& die, unsigned name, Dwarf_Attribute& attribute) const {
+    return dwarf_attr(&die, name, &attribute) != nullptr &&
+           (trusts_alternate_ || !is_in_alternate_file(dwarf_whatform(&attribute)));
+  }
+
+  std::optional<Dwarf_Die> follow(Dwarf_Die& die, unsigned name) const {
+    Dwarf_Attribute attribute;
+    Dwarf_Die origin;
+    if (!has(die, name, attribute) || dwarf_formref_die(&attribute, &origin) == nullptr) return std::nullopt;
+    return origin;
+  }
+
+  /// A text attribute of the DIE or of those that it completes.
+  const char* text(Dwarf_Die die, unsigned name) const {
+    for (int i = 0; i < kLongestOriginChain; ++i) {
+      Dwarf_Attribute attribute;
+      if (has(die, name, attribute)) return dwarf_formstring(&attribute);
+      std::optional<Dwarf_Die> origin = follow(die, DW_AT_abstract_origin);
+      if (!origin) origin = follow(die, DW_AT_specification);
+      if (!origin) break;
+      die = *origin;
+    }
+    return nullptr;
+  }
+
+  bool trusts_alternate_;
+};
 
 }  // namespace
 
@@ -121,7 +157,10 @@ struct DebugInfo::Unit {
   IntervalIndex<std::uint32_t> scope_ranges;
 };
 
-DebugInfo::DebugInfo(Dwarf* dwarf) : dwarf_(dwarf), info_(info_section(dwarf)) { index_units(); }
+DebugInfo::DebugInfo(Dwarf* dwarf, bool trusts_alternate)
+    : dwarf_(dwarf), trusts_alternate_(trusts_alternate), info_(info_section(dwarf)) {
+  index_units();
+}
 DebugInfo::~DebugInfo() = default;
 
 void DebugInfo::index_units() {
@@ -224,10 +263,11 @@ void DebugInfo::name_scope(LoadedScope& scope) {
   scope.function = &kUnknown;
   Dwarf_Die die;
   if (dwarf_offdie(dwarf_, scope.die, &die) == nullptr) return;
-  Dwarf_Die abstract = abstract_function(die);
+  const References references(trusts_alternate_);
+  const Dwarf_Die abstract = references.abstract_function(die);
   const auto [place, is_new] = functions_.try_emplace(abstract.addr);
   if (is_new) {
-    names_.push_back(name_of(abstract));
+    names_.push_back(references.name_of(abstract));
     place->second.name = names_.back();
     place->second.id = functions_.size();
   }
