@@ -1,4 +1,4 @@
-"""The commands that show the loop tree: what they print and write, where, and with which status. From a made-up profile."""
+"""The commands that show the loop tree, on a made-up profile: what they print and write, where, with which status."""
 
 import fcntl
 import json
@@ -26,7 +26,8 @@ def node(number, parent, kind, function, line, own, entries=1, rounds=0, **more)
 
 def profile():
     tree = [node(0, None, "root", "", None, 0), node(1, 0, "call", "main", 30, 500),
-            node(2, 1, "call", "kernel\x1b[31m;</title><script>", 3, 500), node(3, 2, "loop", "kernel", 5, 1000, 1, 100),
+            node(2, 1, "call", "kernel\x1b[31m;</title><script>", 3, 500),
+            node(3, 2, "loop", "kernel", 5, 1000, 1, 100),
             node(4, 3, "loop", "kernel", 6, 90000, 100, 50), node(5, 1, "call", "small", 20, 10)]
     for element in reversed(tree[1:]):
         tree[element["parent"]]["ops"] += element["ops"]
@@ -57,7 +58,8 @@ def tree_as_text(directory):
         suite.check(f"tree: says {part!r}", part in text, result)
     suite.check("tree: names are inert", "\x1b" not in text and "kernel\\x1b[31m" in text, result)
     plain = loopfold("tree", good)
-    suite.check("tree: ASCII in the C locale", plain.stdout.isascii() and b"`-loop demo.c:6  x50" in plain.stdout, plain)
+    suite.check("tree: ASCII in the C locale", plain.stdout.isascii(), plain)
+    suite.check("tree: the same rows in ASCII", b"`-loop demo.c:6  x50" in plain.stdout, plain)
     quiet = loopfold("tree", good, "--quiet")
     suite.check("tree --quiet: no next command", b"Next" not in quiet.stdout, quiet)
     found = loopfold("tree", good, "--function", "small")
@@ -67,7 +69,8 @@ def tree_as_text(directory):
     all_of_it = loopfold("tree", good, "--min-percent", "0", "--stats")
     suite.check("tree --min-percent 0", b"small" in all_of_it.stdout, all_of_it)
     suite.check("tree --stats", re.search(rb"6 nodes", all_of_it.stderr), all_of_it)
-    default = loopfold("tree", cwd=os.path.dirname(write(os.path.join(directory, "loopfold.out"), json.dumps(profile()))))
+    write(os.path.join(directory, "loopfold.out"), json.dumps(profile()))
+    default = loopfold("tree", cwd=directory)
     suite.check("tree: DIR has a default", b"loopfold flame --svg" in default.stdout, default)
 
 
