@@ -43,11 +43,12 @@ std::function<void(double)> half(const std::function<void(double)>& progress, do
 profile::Profile analyse(const trace::Reader& reader, const AnalysisOptions& options, Costs& costs) {
   Stopwatch watch;
   symbols::Symbolizer symbolizer(reader.modules());
-  Structure structure{CodeMap(reader, function_facts(symbolizer)), {}, {}, {}, {}};
+  const FunctionFacts facts = function_facts(symbolizer);
+  Structure structure{CodeMap(reader, facts), {}, {}, {}, {}, {}};
   costs.code = watch.lap();
   structure.flow = find_control_flow(reader, structure.code, structure.damage, half(options.progress, 0.0));
   costs.pass1 = watch.lap();
-  find_loops(structure);
+  find_loops(structure, facts);
   costs.loops = watch.lap();
   LoopTree tree;
   NoObserver nothing;

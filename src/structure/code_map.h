@@ -49,10 +49,11 @@ struct ExitCode {
   std::uint64_t target = 0;  // where control goes, if that is fixed, else 0
 };
 
-/// What is known about functions apart from what ran. Both may be empty.
+/// What is known about the code apart from what ran. All may be empty.
 struct FunctionFacts {
   std::function<bool(std::uint64_t)> is_start;              // does a function start at this address?
   std::function<std::uint64_t(std::uint64_t)> function_of;  // the start of the function an address is in; 0: unknown
+  std::function<std::uint64_t(std::uint64_t)> line_of;      // the same number for the same file and line; 0: unknown
 };
 
 class CodeMap {

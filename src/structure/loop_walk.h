@@ -393,9 +393,8 @@ class LoopWalk {
     const Dimension& dimension = state.dimensions.back();
     const Context& context = tree_[dimension.context];
     if (context.kind == Context::Kind::kLoop && context.loop == dimension.loop) {
-      const Loop& loop = structure_.forests[context.function].loops()[dimension.loop];
-      const bool tested_at_top = from == loop.header && dimension.headers > 0 &&
-                                 !std::binary_search(loop.latches.begin(), loop.latches.end(), loop.header);
+      const bool tested_at_top =
+          from != kNoNode && from == structure_.tests[context.function][dimension.loop] && dimension.headers > 0;
       finish_entry(dimension.context, dimension.headers, dimension.headers - (tested_at_top ? 1 : 0));
     }
     pop_dimension(state);
