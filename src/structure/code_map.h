@@ -53,7 +53,6 @@ struct ExitCode {
 struct FunctionFacts {
   std::function<bool(std::uint64_t)> is_start;              // does a function start at this address?
   std::function<std::uint64_t(std::uint64_t)> function_of;  // the start of the function an address is in; 0: unknown
-  std::function<std::uint64_t(std::uint64_t)> line_of;      // the same number for the same file and line; 0: unknown
 };
 
 class CodeMap {

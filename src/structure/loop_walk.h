@@ -219,6 +219,8 @@ class LoopWalk {
   void mark(S& stack) {
     marked_ = stack.data.dimensions;
     marked_context_ = stack.data.context;
+    floor_ = marked_.size();
+    stepped_ = 0;
   }
 
   void begin_path(S& stack) {
@@ -234,12 +236,18 @@ class LoopWalk {
     if (stack.data.context != marked_context_ || now.size() != marked_.size()) return false;
     Recorded& recorded = recorded_[slot];
     recorded.steps.clear();
+    std::size_t stepped = stepped_;
     for (std::size_t i = 0; i < now.size(); ++i) {
       if (now[i].context != marked_[i].context || now[i].outer != marked_[i].outer) return false;
       if (i >= lowest_ && !(now[i] == before_[i])) return false;
       const std::uint64_t counted = now[i].counter - before_[i].counter;
-      if (counted != 0) recorded.steps.push_back({i, counted, now[i].headers - before_[i].headers});
+      if (counted == 0) continue;
+      recorded.steps.push_back({i, counted, now[i].headers - before_[i].headers});
+      stepped = std::max(stepped, i + 1);
     }
+    if (stepped > std::min(floor_, lowest_)) return false;
+    stepped_ = stepped;
+    floor_ = std::min(floor_, lowest_);
     recorded.journal.swap(journal_);
     return true;
   }
@@ -393,8 +401,8 @@ class LoopWalk {
     const Dimension& dimension = state.dimensions.back();
     const Context& context = tree_[dimension.context];
     if (context.kind == Context::Kind::kLoop && context.loop == dimension.loop) {
-      const bool tested_at_top =
-          from != kNoNode && from == structure_.tests[context.function][dimension.loop] && dimension.headers > 0;
+      const std::vector<NodeId>& tests = structure_.tests[context.function][dimension.loop];
+      const bool tested_at_top = dimension.headers > 0 && std::find(tests.begin(), tests.end(), from) != tests.end();
       finish_entry(dimension.context, dimension.headers, dimension.headers - (tested_at_top ? 1 : 0));
     }
     pop_dimension(state);
@@ -470,6 +478,9 @@ class LoopWalk {
   ContextId marked_context_ = kNoContext;
   std::vector<Dimension> before_;
   std::size_t lowest_ = 0;  // dimensions there were at the least since the iteration began
+  // Over all paths recorded since mark(): a counter that one of them advances must not be one that another one ends.
+  std::size_t floor_ = 0;    // dimensions there were at the least in any of them
+  std::size_t stepped_ = 0;  // one behind the innermost dimension that any of them advances
   std::array<Recorded, trace::kMaxRunPaths> recorded_;
 };
 
