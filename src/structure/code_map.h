@@ -85,6 +85,8 @@ class CodeMap {
   std::span<const trace::Exit> exits() const { return trace_exits_; }
   /// Address of the last instruction of any block part at `place`: its branch, if it ends with one.
   std::uint64_t last_instruction(PlaceId place) const { return last_instruction_[place]; }
+  /// Nothing but moves between registers, and perhaps a jump: what compilers put between the parts of a loop.
+  bool only_moves(PlaceId place) const { return only_moves_[place]; }
 
  private:
   void find_places();
@@ -96,6 +98,7 @@ class CodeMap {
   std::vector<std::uint64_t> address_;
   std::vector<std::uint64_t> function_;
   std::vector<std::uint64_t> last_instruction_;
+  std::vector<bool> only_moves_;
   std::vector<std::uint8_t> start_;
   std::vector<ExitCode> exits_;
   std::vector<Part> parts_;

@@ -96,22 +96,31 @@ class TestFinder {
 
 }  // namespace
 
-/// Where the loop's blocks are, its branches back and out.
+/// Where the loop's blocks are, its branches back and out. A compiler may leave moves between the branch that closes
+/// the loop and the header, with whatever line: then the branch before them is meant.
 symbols::LoopAddresses LoopNames::addresses(FunctionId id, LoopId which) const {
   const LoopForest& forest = structure_.forests[id];
   const Function& function = structure_.flow.functions()[id];
   const CodeMap& code = structure_.code;
   const Loop& loop = forest.loops()[which];
+  const auto leaves = [&](NodeId node) {
+    const std::span<const NodeId> next = function.graph.successors(node);
+    return std::any_of(next.begin(), next.end(), [&](NodeId to) { return !forest.contains(which, to); });
+  };
+  const auto closing = [&](NodeId latch) {
+    const std::span<const NodeId> before = function.graph.predecessors(latch);
+    const bool stray = code.only_moves(function.places[latch]) && before.size() == 1 && latch != loop.header &&
+                       forest.contains(which, before[0]);
+    return stray ? before[0] : latch;
+  };
   symbols::LoopAddresses addresses;
   addresses.header = code.address(function.places[loop.header]);
   for (const NodeId latch : loop.latches)
-    addresses.latch_branches.push_back(code.last_instruction(function.places[latch]));
+    addresses.latch_branches.push_back(code.last_instruction(function.places[closing(latch)]));
   for (NodeId node = 0; node < function.places.size(); ++node) {
     if (!forest.contains(which, node) || function.places[node] == code.hidden()) continue;
     addresses.instructions.push_back(code.address(function.places[node]));
-    const std::span<const NodeId> next = function.graph.successors(node);
-    if (std::any_of(next.begin(), next.end(), [&](NodeId to) { return !forest.contains(which, to); }))
-      addresses.exit_branches.push_back(code.last_instruction(function.places[node]));
+    if (leaves(node)) addresses.exit_branches.push_back(code.last_instruction(function.places[node]));
   }
   return addresses;
 }
