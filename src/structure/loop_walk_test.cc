@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "structure/random_program.h"
 #include "structure/walk_testing.h"
 
 namespace loopfold::structure::testing {
@@ -223,6 +224,31 @@ TEST(LoopWalk, Figure3Recursion) {
   ASSERT_NE(recursion, nullptr);
   EXPECT_EQ(recursion->entries, 1u);
   EXPECT_EQ(recursion->iterations.total, 5u);
+}
+
+/// Programs of all kinds against the definitions.
+TEST(LoopWalk, RandomProgramsAreAsDefined) {
+  const std::uint64_t count = 1500 * soak();
+  std::size_t runs = 0;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    SCOPED_TRACE("seed " + std::to_string(seed(i)));
+    std::mt19937_64 random(seed(i));
+    ProgramOptions options;
+    options.functions = 1 + random() % 6;
+    options.pieces = 1 + random() % 9;
+    options.steps = 20 + random() % 400;
+    options.depth = 2 + random() % 8;
+    options.threads = random() % 4 == 0 ? 3 : 1;
+    options.rare = random() % 3 == 0 ? 1000000 : 10 + random() % 100;
+    options.symbols = random() % 2 == 0;
+    const Story story = RandomProgram(random(), options).run();
+    const Walked walked(story);
+    expect_as_defined(story, walked);
+    if (HasFailure()) return;
+    trace::RunCursor cursor = story.reader->runs();
+    while (*cursor.next() != trace::RunCursor::Item::kEnd) runs += cursor.run().iterations >= 3;
+  }
+  EXPECT_GT(runs, count);
 }
 
 }  // namespace

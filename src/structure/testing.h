@@ -164,14 +164,14 @@ class Script {
     side(trace::Hidden{trace::Hidden::Reason::kLibrary, 100});
     enter_from_hidden(to, back);
   }
-  /// The function that was called by hidden code returns to it, and it calls `to`.
-  void ret_to_next_callback(std::uint64_t to) {
+  /// The function that was called by hidden code returns to it, and it calls `to`, with `deeper` bytes more on the stack.
+  void ret_to_next_callback(std::uint64_t to, std::uint64_t deeper = 0) {
     const Frame from = frame();
     leave(ExitKind::kReturn, std::nullopt, from.entry + 8);
     side(trace::Hidden{trace::Hidden::Reason::kLibrary, 100});
     stack().frames.pop_back();
     stack().pending = {note_of(Happening::Kind::kUnwind, 0, depth())};
-    enter_from_hidden(to, from.return_address);
+    enter_from_hidden(to, from.return_address, deeper);
   }
   /// It returns, and the hidden code returns too.
   void ret_through_hidden() {
@@ -249,13 +249,20 @@ class Script {
   std::uint64_t pc() const { return stack().pc; }
   std::uint64_t behind() const { return pc() + kBytes * size(pc()); }
   std::size_t depth() const { return stack().frames.size(); }
-  std::size_t depth_of_interrupted() const { return stacks_[stack().interrupted].frames.size(); }
+  Origin origin() const { return stack().origin; }
+  /// Was this activation called by hidden code?
+  bool called_back() const { return stack().frames.back().from_hidden; }
+  /// Return addresses of the activations, 0 for the first; and those of the stack that this handler has interrupted.
+  std::vector<std::uint64_t> return_addresses() const { return return_addresses_of(stack()); }
+  std::vector<std::uint64_t> interrupted_return_addresses() const {
+    return return_addresses_of(stacks_[stack().interrupted]);
+  }
   bool in_block() const { return open_ != 0; }
   bool running() const { return current_.contains(thread_) && !stack().frames.empty(); }
 
   /// The trace. `with_symbols`: shall functions be known beforehand?
   Story finish(bool with_symbols = false) {
-    if (open_ != 0) emit(ExitKind::kOther, std::nullopt, std::nullopt);
+    if (open_ != 0) leave(ExitKind::kOther, std::nullopt, std::nullopt);
     for (auto& [thread, current] : current_) end_all_of(thread);
     writer_->finish({});
     EXPECT_FALSE(writer_->error()) << writer_->error()->message;
@@ -284,6 +291,7 @@ class Script {
     std::uint64_t entry = 0;  // stack pointer when it was called
     std::uint64_t now = 0;
     std::uint64_t return_address = 0;
+    bool from_hidden = false;
   };
   struct Stack {
     trace::ThreadId thread = 0;
@@ -297,6 +305,11 @@ class Script {
   Stack& stack() { return stacks_[current_.at(thread_)]; }
   const Stack& stack() const { return stacks_[current_.at(thread_)]; }
   Frame& frame() { return stack().frames.back(); }
+  static std::vector<std::uint64_t> return_addresses_of(const Stack& stack) {
+    std::vector<std::uint64_t> addresses;
+    for (const Frame& frame : stack.frames) addresses.push_back(frame.return_address);
+    return addresses;
+  }
   std::uint64_t top_of_stack() const { return 0x7fff00000000 - (std::uint64_t{thread_} << 32); }
 
   Happening note_of(Happening::Kind kind, std::uint64_t address, std::uint64_t number = 0) const {
@@ -311,11 +324,11 @@ class Script {
   }
   void begin(Origin origin, std::uint64_t function, std::uint64_t stack_pointer) {
     current_[thread_] = static_cast<std::uint32_t>(stacks_.size());
-    stacks_.push_back({thread_, origin, {{stack_pointer, stack_pointer - kFrame, 0}}, function, 0, {}});
+    stacks_.push_back({thread_, origin, {{stack_pointer, stack_pointer - kFrame, 0, false}}, function, 0, {}});
     expect({{Happening::Kind::kBegin, function}}, function);
   }
   void push(std::uint64_t to, std::uint64_t entry, std::uint64_t return_address) {
-    stack().frames.push_back({entry, entry - kFrame, return_address});
+    stack().frames.push_back({entry, entry - kFrame, return_address, false});
     expect({{Happening::Kind::kCall, to}}, to);
   }
   void pop_to(std::size_t depth, std::uint64_t to) {
@@ -323,9 +336,10 @@ class Script {
     stack().pending = {note_of(Happening::Kind::kUnwind, 0, depth)};
     expect({{Happening::Kind::kJump, to}}, to);
   }
-  void enter_from_hidden(std::uint64_t to, std::uint64_t return_address) {
+  void enter_from_hidden(std::uint64_t to, std::uint64_t return_address, std::uint64_t deeper = 0) {
     stack().pending.push_back(note_of(Happening::Kind::kJump, 0));
-    push(to, frame().now - 256, return_address);
+    push(to, frame().now - 256 - deeper, return_address);
+    frame().from_hidden = true;
   }
   void drop(std::uint32_t stack) {
     log_.push_back({Happening::Kind::kEnd, stack, stacks_[stack].origin, 0, 0});
@@ -365,7 +379,7 @@ class Script {
   void leave(ExitKind kind, std::optional<std::uint64_t> target, std::optional<std::uint64_t> stack_pointer) {
     run_piece();
     emit(kind, target, stack_pointer);
-    if (kind == ExitKind::kCall && *target != open_address_ + kBytes * left_) starts_.insert(*target);
+    if (kind == ExitKind::kCall && target && *target != open_address_ + kBytes * left_) starts_.insert(*target);
   }
   void emit(ExitKind kind, std::optional<std::uint64_t> target, std::optional<std::uint64_t> stack_pointer) {
     const trace::BlockId block = block_of(open_address_, open_);
