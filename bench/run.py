@@ -1,4 +1,5 @@
-"""Measures recording and reading, in one run, as CPU time: native, valgrind --tool=none, record, record --naive, lackey.
+"""Measures recording, reading and finding loops, in one run, as CPU time: native, valgrind --tool=none, record,
+record --naive, lackey.
 
     bench/run.py build/loopfold [--quick] [--update docs/performance.md]
 
@@ -28,7 +29,10 @@ PROGRAMS = [
     ("dynamic programming", "dynamic.c", ["3000"], ["200"]),
     ("std::map", "map.cc", ["150000"], ["1500"]),
     ("gzip", None, None, None),
+    ("python3", None, None, None),
 ]
+# What the interpreter gets to do: dictionaries, strings, calls.
+SCRIPT = "n = %d\nd = {str(i): [i, i * i] for i in range(n)}\nprint(sum(len(k) + v[1] %% 7 for k, v in d.items()))"
 
 
 def cpu(command, stdout=subprocess.DEVNULL):
@@ -60,6 +64,7 @@ def build(directory):
                 words.append(f"{(seed >> 8) % 5000:x}" + (" \n"[seed % 17 == 0]))
             text.write(" ".join(words))
     built["gzip"] = (["gzip", "-c", os.path.join(directory, "large")], ["gzip", "-c", os.path.join(directory, "small")])
+    built["python3"] = tuple([sys.executable, "-S", "-c", SCRIPT % count] for count in (60_000, 100))
     return built
 
 
@@ -88,12 +93,22 @@ def runs(loopfold, directory):
     return json.loads(done.stdout)["runs"]
 
 
+def structure(loopfold, directory):
+    """(contexts, instructions per second of pass 1, of pass 2, seconds for names, megabytes) of finding loops."""
+    text = cpu([loopfold, "tree", "--quiet", "--stats", os.path.join(directory, "trace")])[1].replace(",", "")
+    contexts, memory = re.search(r"(\d+) contexts (\d+) MB", text).groups()
+    first, second = re.findall(r"pass \d [\d.]+ s \((\d+) M instructions/s\)", text)
+    names = re.search(r"names ([\d.]+) s", text).group(1)
+    return int(contexts), int(first), int(second), float(names), int(memory)
+
+
 def measure(loopfold, directory, command, small):
     native = best(lambda: cpu(command)[0])
     none = best(lambda: cpu(["valgrind", "-q", "--tool=none", *command])[0])
     naive = best(lambda: record(loopfold, directory, command, "--naive"))
     fast = best(lambda: record(loopfold, directory, command))
     return {"native": native, "none": none, "naive": naive, "record": fast, "runs": runs(loopfold, directory),
+            "structure": max((structure(loopfold, directory) for _ in range(REPEAT)), key=lambda result: result[2]),
             "lackey": lackey(loopfold, directory, small)}
 
 
@@ -117,6 +132,11 @@ def table(results):
         lines.append(f"| {name} | {r['record'][4] / count:.4f} | {r['naive'][4] / r['naive'][3]:.4f} | {share('4')} | "
                      f"{share('16')} | {share('64')} | {speed('runs')} | {speed('control')} | {speed('events')} | "
                      f"{r['record'][2]} |")
+    lines += ["", "| program | contexts | pass 1, M instructions/s | pass 2, M instructions/s | names, s | MB |",
+              "|---|---|---|---|---|---|"]
+    for name, r in results.items():
+        contexts, first, second, names, memory = r["structure"]
+        lines.append(f"| {name} | {contexts} | {first} | {second} | {names:.2f} | {memory} |")
     return "\n".join(lines)
 
 

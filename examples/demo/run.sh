@@ -1,5 +1,5 @@
 #!/bin/bash
-# Builds the bundled example, records it and shows what was recorded. The argument is the loopfold binary.
+# Builds the bundled example, records it, shows its loops and draws a flame graph. The argument is the loopfold binary.
 set -euo pipefail
 loopfold=$(realpath "${1:-build/loopfold}")
 source=$(dirname "$(realpath "$0")")
@@ -18,13 +18,16 @@ gcc -g -O1 "$source/heat.c" -o heat
 show loopfold record -- ./heat
 "$loopfold" record -- ./heat
 
+show loopfold tree
+"$loopfold" tree
+
+show loopfold flame --svg flame.svg --collapsed flame.txt --speedscope flame.json
+"$loopfold" flame --svg flame.svg --collapsed flame.txt --speedscope flame.json
+
 show loopfold trace info
 "$loopfold" trace info
 
-show "loopfold trace dump --function spread | head -n 25"
-("$loopfold" trace dump --function spread || true) | head -n 25
-
-show loopfold trace check
-"$loopfold" trace check
+show loopfold trace check --iteration-vectors
+"$loopfold" trace check --iteration-vectors
 echo
-echo "The trace is in $work/loopfold.out."
+echo "The trace is in $work/loopfold.out, the flame graph in $work/flame.svg: open it in a browser."

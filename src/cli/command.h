@@ -36,6 +36,8 @@ Result<std::string> trace_file(const std::string& directory);
 
 std::unique_ptr<Command> make_record();
 std::unique_ptr<Command> make_trace();
+std::unique_ptr<Command> make_tree();
+std::unique_ptr<Command> make_flame();
 std::unique_ptr<Command> make_doctor();
 
 }  // namespace loopfold::cli

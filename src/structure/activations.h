@@ -1,24 +1,24 @@
 // Who is active: the frames of one thread, from exits, stack pointers and the places that control comes to.
 //
-// An exit says how control left a block, the next place where it went; together they are one of: a local jump, a call, a
-// return, a tail call, or something that leaves frames in another way. Frames are matched by stack pointer: a frame's is
-// the address of its return address. A return to stack pointer s ends the frame at s - 8 and all that were called from
-// it; tail-called functions share their caller's stack pointer, so they end together. longjmp and the unwinder of
-// exceptions leave by an indirect jump or a return to a stack pointer that is in the middle of an older frame: the frames
-// below it end, and control goes on in that frame by a local jump.
+// An exit says how control left a block, the next place where it went; together they are one of: a local jump, a call,
+// a return, a tail call, or something that leaves frames in another way. Frames are matched by stack pointer: a frame's
+// is the address of its return address. A return to stack pointer s ends the frame at s - 8 and all that were called
+// from it; tail-called functions share their caller's stack pointer, so they end together. longjmp and the unwinder of
+// exceptions leave by an indirect jump or a return to a stack pointer that is in the middle of an older frame: the
+// frames below it end, and control goes on in that frame by a local jump.
 //
-// A thread has several *stacks*: its own; one for every signal handler that runs, until it returns or is left by longjmp;
-// and one for every coroutine, found when a return or an indirect jump lands on a stack pointer that belongs to no frame
-// of the stack in use. If a suspended frame is waiting for that very stack pointer, its stack is resumed; if a function
-// starts where control comes to, a coroutine is born.
+// A thread has several *stacks*: its own; one for every signal handler that runs, until it returns or is left by
+// longjmp; and one for every coroutine, found when a return or an indirect jump lands on a stack pointer that belongs
+// to no frame of the stack in use. If a suspended frame is waiting for that very stack pointer, its stack is resumed;
+// if a function starts where control comes to, a coroutine is born.
 //
 // Code that is not in the trace (allocator, lazy resolver, libraries left out) shows as a call that comes back at once,
-// as a return without a return instruction, or as a function that is entered from nowhere; the latter is called from the
-// place hidden() of the caller.
+// as a return without a return instruction, or as a function that is entered from nowhere; the latter is called from
+// the place hidden() of the caller.
 //
 // This is a template over its *client*, which learns what happens: a pass over hundreds of millions of blocks must not
-// make indirect calls. Both passes use it, so both see the same frames. Its decisions depend on the trace, on symbols and
-// on nothing that the client does. Cost: a few comparisons per block; returns that match at once are constant time.
+// make indirect calls. Both passes use it, so both see the same frames. Its decisions depend on the trace, on symbols
+// and on nothing that the client does. Cost: a few comparisons per block; returns that match at once are constant time.
 //
 // A client has types Frame and Stack for what it keeps with each, and
 //   begin(S&)             a stack's first frame was pushed
@@ -50,10 +50,10 @@ class Activations {
   static constexpr std::uint64_t kUnknown = std::numeric_limits<std::uint64_t>::max();
 
   struct Frame {
-    PlaceId function = kNoPlace;           // where it was entered
-    bool tail = false;                     // by a tail call: it shares the stack pointer of the frame below
+    PlaceId function = kNoPlace;             // where it was entered
+    bool tail = false;                       // by a tail call: it shares the stack pointer of the frame below
     std::uint64_t stack_pointer = kUnknown;  // at entry, where the return address is
-    std::uint64_t return_address = 0;      // 0: not known
+    std::uint64_t return_address = 0;        // 0: not known
     typename Client::Frame data;
     friend bool operator==(const Frame&, const Frame&) = default;
   };

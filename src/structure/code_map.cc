@@ -30,6 +30,24 @@ std::vector<Traits> traits_of(const trace::Block& block) {
   return traits;
 }
 
+/// Finds the form slot + constant, if the stack pointer has it.
+void set_stack_pointer(const trace::Block& block, const trace::Value& value, ExitCode& code) {
+  code.has_stack_pointer = value.kind != trace::Value::Kind::kNone;
+  std::uint64_t slot = value.data;
+  if (value.kind == trace::Value::Kind::kExpression) {
+    const trace::Expression& expression = block.expressions[value.data];
+    if (expression.terms.size() != 1 || expression.extend != trace::Expression::Extend::kNone) return;
+    const trace::Expression::Term& term = expression.terms[0];
+    if (term.operand.kind != trace::Value::Kind::kSlot || term.coefficient != 1) return;
+    slot = term.operand.data;
+    code.stack_pointer_offset = expression.constant;
+  } else if (value.kind != trace::Value::Kind::kSlot) {
+    return;
+  }
+  code.plain_stack_pointer = true;
+  code.stack_pointer_slot = static_cast<std::uint16_t>(slot);
+}
+
 }  // namespace
 
 CodeMap::CodeMap(const trace::Reader& reader, const FunctionFacts& facts)
@@ -69,14 +87,13 @@ void CodeMap::cut_blocks() {
       code.kind = exit.kind;
       code.slots = exit.slots;
       code.target = exit.target.value_or(0);
-      code.has_stack_pointer = exit.stack_pointer.kind != trace::Value::Kind::kNone;
+      set_stack_pointer(block, exit.stack_pointer, code);
       std::uint64_t address = block.address;
       std::uint64_t last = address;
       const std::size_t count = std::min<std::size_t>(exit.instructions, block.lengths.size());
       for (std::size_t i = 0; i < count; ++i) {
-        const PlaceId place = i == 0 || std::binary_search(address_.begin(), address_.end() - 1, address)
-                                  ? place_at(address)
-                                  : kNoPlace;
+        const PlaceId place =
+            i == 0 || std::binary_search(address_.begin(), address_.end() - 1, address) ? place_at(address) : kNoPlace;
         if (place != kNoPlace) {
           parts_.push_back({place, static_cast<std::uint16_t>(i), 0, 0, 0});
           ++code.parts;

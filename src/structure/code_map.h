@@ -6,8 +6,8 @@
 // after the other, as if every block had been a basic block from the beginning. So the header of a loop is met in every
 // iteration, the first included.
 //
-// Places are numbered in the order of their addresses. The last one, hidden(), stands for code that is not in the trace.
-// Code at one address is one place, also where it was replaced (a plug-in unloaded, code generated anew).
+// Places are numbered in the order of their addresses. The last one, hidden(), stands for code that is not in the
+// trace. Code at one address is one place, also where it was replaced (a plug-in unloaded, code generated anew).
 //
 // Exact: the parts of an exit are the instructions of the exit, in their order.
 #pragma once
@@ -31,7 +31,7 @@ struct Part {
   PlaceId place = kNoPlace;
   std::uint16_t first_instruction = 0;  // in its block
   std::uint16_t instructions = 0;
-  std::uint16_t memory = 0;  // instructions of these that access memory
+  std::uint16_t memory = 0;    // instructions of these that access memory
   std::uint16_t floating = 0;  // and that compute in floating point
 };
 
@@ -42,14 +42,17 @@ struct ExitCode {
   trace::ExitKind kind = trace::ExitKind::kNext;
   bool has_stack_pointer = false;
   std::uint16_t slots = 0;
+  bool plain_stack_pointer = false;  // slot + constant: what it nearly always is
+  std::uint16_t stack_pointer_slot = 0;
+  std::uint64_t stack_pointer_offset = 0;
   std::uint64_t behind = 0;  // the address behind the last instruction: where a call returns to
   std::uint64_t target = 0;  // where control goes, if that is fixed, else 0
 };
 
 /// What is known about functions apart from what ran. Both may be empty.
 struct FunctionFacts {
-  std::function<bool(std::uint64_t)> is_start;                  // does a function start at this address?
-  std::function<std::uint64_t(std::uint64_t)> function_of;      // the start of the function an address is in; 0: unknown
+  std::function<bool(std::uint64_t)> is_start;              // does a function start at this address?
+  std::function<std::uint64_t(std::uint64_t)> function_of;  // the start of the function an address is in; 0: unknown
 };
 
 class CodeMap {
@@ -70,9 +73,12 @@ class CodeMap {
 
   const ExitCode& exit(trace::ExitId exit) const { return exits_[exit]; }
   std::span<const Part> parts(const ExitCode& exit) const { return {parts_.data() + exit.first_part, exit.parts}; }
-  std::uint64_t stack_pointer(trace::ExitId exit, std::span<const std::uint64_t> slots) const {
+  /// Of an exit that has one; `slots` are those of the event.
+  std::uint64_t stack_pointer(trace::ExitId exit, const std::uint64_t* slots) const {
+    const ExitCode& code = exits_[exit];
+    if (code.plain_stack_pointer) return slots[code.stack_pointer_slot] + code.stack_pointer_offset;
     const trace::Exit& e = trace_exits_[exit];
-    return trace::evaluate(blocks_[e.block], e.stack_pointer, slots);
+    return trace::evaluate(blocks_[e.block], e.stack_pointer, {slots, code.slots});
   }
 
   std::span<const trace::Block> blocks() const { return blocks_; }

@@ -152,14 +152,15 @@ class ControlFlowBuilder {
   std::vector<std::vector<Node>> nodes_;  // by function
 };
 
-ControlFlow find_control_flow(const trace::Reader& reader, const CodeMap& code, std::string& damage) {
+ControlFlow find_control_flow(const trace::Reader& reader, const CodeMap& code, std::string& damage,
+                              const std::function<void(double)>& progress) {
   std::vector<std::uint8_t> starts(code.places());
   for (PlaceId place = 0; place < code.places(); ++place) starts[place] = code.is_start(place);
   for (;;) {
     ControlFlow result;
     ControlFlowBuilder builder(code, result);
     RunWalk<ControlFlowBuilder> walk(code, starts, builder);
-    walk.walk(reader, damage);
+    walk.walk(reader, damage, progress);
     if (walk.starts_changed()) continue;
     builder.finish(starts);
     return result;

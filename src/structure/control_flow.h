@@ -1,15 +1,17 @@
 // Pass 1: what control did, as graphs. One control-flow graph per function, and the call graph.
 //
-// A function is what a call enters (or a thread, a signal handler or a coroutine starts with), named by the place of its
-// first instruction. Its nodes are the places that ran in its frames. An edge is a local jump that happened, the step
-// behind a call included, and the jumps by which longjmp and exceptions go on in it. Code that several functions jump
-// into (without a call) is in the graphs of each.
+// A function is what a call enters (or a thread, a signal handler or a coroutine starts with), named by the place of
+// its first instruction. Its nodes are the places that ran in its frames. An edge is a local jump that happened, the
+// step behind a call included, and the jumps by which longjmp and exceptions go on in it. Code that several functions
+// jump into (without a call) is in the graphs of each.
 //
 // Exact for what is in the trace: every edge was taken, and every jump that was taken is an edge.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -67,13 +69,14 @@ class ControlFlow {
   std::vector<CallSite> calls_;
   std::vector<FunctionId> roots_;
   std::vector<std::uint8_t> starts_;
-  std::vector<FunctionId> function_at_;  // by place
-  std::vector<Owner> owner_;             // by place: the first function that has it
+  std::vector<FunctionId> function_at_;               // by place
+  std::vector<Owner> owner_;                          // by place: the first function that has it
   std::unordered_map<std::uint64_t, NodeId> shared_;  // (function, place) of the others
 };
 
-/// Reads the whole trace, control only; again if a place that was jumped to turns out to be called later on. A trace that
-/// is damaged inside is used up to there, and `damage` says so.
-ControlFlow find_control_flow(const trace::Reader& reader, const CodeMap& code, std::string& damage);
+/// Reads the whole trace, control only; again if a place that was jumped to turns out to be called later on. A trace
+/// that is damaged inside is used up to there, and `damage` says so.
+ControlFlow find_control_flow(const trace::Reader& reader, const CodeMap& code, std::string& damage,
+                              const std::function<void(double)>& progress = {});
 
 }  // namespace loopfold::structure

@@ -12,7 +12,7 @@ std::uint64_t mix(std::uint64_t hash, std::uint64_t value) {
   return hash ^ (hash >> 29);
 }
 
-std::size_t hash_of(const Context& context) {
+std::size_t hash_of(const ContextKey& context) {
   std::uint64_t hash = mix(context.parent, static_cast<std::uint64_t>(context.kind));
   hash = mix(hash, std::uint64_t{context.function} << 32 | context.site);
   return mix(hash, std::uint64_t{context.loop} << 8 | static_cast<std::uint64_t>(context.origin));
@@ -22,25 +22,23 @@ std::size_t hash_of(const Context& context) {
 
 LoopTree::LoopTree() : contexts_(1), last_child_(1, kNoContext), table_(1024, kNoContext) {}
 
-bool LoopTree::same(const Context& a, const Context& b) const {
-  return a.parent == b.parent && a.site == b.site && a.function == b.function && a.loop == b.loop && a.kind == b.kind &&
-         a.origin == b.origin;
-}
-
-ContextId LoopTree::child(const Context& child) {
-  ContextId& last = last_child_[child.parent];
-  if (last != kNoContext && same(contexts_[last], child)) return last;
-  std::size_t slot = hash_of(child) & (table_.size() - 1);
+ContextId LoopTree::child(const ContextKey& key, std::uint32_t index, std::uint32_t minor) {
+  ContextId& last = last_child_[key.parent];
+  if (last != kNoContext && key == contexts_[last]) return last;
+  std::size_t slot = hash_of(key) & (table_.size() - 1);
   for (; table_[slot] != kNoContext; slot = (slot + 1) & (table_.size() - 1)) {
-    if (same(contexts_[table_[slot]], child)) return last = table_[slot];
+    if (key == contexts_[table_[slot]]) return last = table_[slot];
   }
   if (contexts_.size() >= kMostContexts) {
     full_ = true;
-    return child.parent;
+    return key.parent;
   }
   const auto id = static_cast<ContextId>(contexts_.size());
   table_[slot] = last = id;
-  contexts_.push_back(child);
+  Context& context = contexts_.emplace_back();
+  static_cast<ContextKey&>(context) = key;
+  context.index = index;
+  context.minor = minor;
   last_child_.push_back(kNoContext);
   if (contexts_.size() * 2 > table_.size()) grow();
   return id;

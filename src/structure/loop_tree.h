@@ -1,12 +1,13 @@
 // The loop tree: POLY-PROF's dynamic schedule tree, calling contexts and loop nests in one (POLY-PROF 4).
 //
-// A *context* is a way of calls and loops, without iteration numbers. A call's context is a child of its caller's, keyed
-// by where the call is and what it calls; a loop's is a child of the context that it is entered in; a recursive component
-// that is entered by a call is one context, however deep the recursion goes. The children of the root are what threads,
-// signal handlers and coroutines start with.
+// A *context* is a way of calls and loops, without iteration numbers. A call's context is a child of its caller's,
+// keyed by where the call is and what it calls; a loop's is a child of the context that it is entered in; a recursive
+// component that is entered by a call is one context, however deep the recursion goes. The children of the root are
+// what threads, signal handlers and coroutines start with.
 //
-// Sibling order. index says where a context stands among its siblings: for a loop and for the place of a call, the static
-// index of Kelly's mapping in the forest of the function (loop_forest.h); minor tells apart what one place calls.
+// Sibling order. index says where a context stands among its siblings: for a loop and for the place of a call, the
+// static index of Kelly's mapping in the forest of the function (loop_forest.h); minor tells apart what one place
+// calls.
 #pragma once
 
 #include <cstdint>
@@ -35,7 +36,8 @@ struct EntryCounts {
   }
 };
 
-struct Context {
+/// What tells a context from its siblings.
+struct ContextKey {
   enum class Kind : std::uint8_t { kRoot, kStart, kCall, kLoop, kRecursion };
   Kind kind = Kind::kRoot;
   Origin origin = Origin::kThread;  // kStart: what started it
@@ -43,6 +45,10 @@ struct Context {
   FunctionId function = kNoFunction;  // called, started, or (kLoop) that the loop is in; kRecursion: that entered it
   PlaceId site = kNoPlace;            // kCall, kRecursion: where the call is
   LoopId loop = kNoLoop;              // kLoop: in the function's forest
+  friend bool operator==(const ContextKey&, const ContextKey&) = default;
+};
+
+struct Context : ContextKey {
   std::uint32_t index = 0;
   std::uint32_t minor = 0;
 
@@ -64,14 +70,13 @@ class LoopTree {
   const Context& operator[](ContextId context) const { return contexts_[context]; }
   static constexpr ContextId root() { return 0; }
 
-  /// The child of `child.parent` with the same kind, origin, function, site and loop; made from `child` if there is none.
-  /// The parent itself if there are too many contexts already.
-  ContextId child(const Context& child);
+  /// The context with this key, made with the given place among its siblings if there is none. The parent itself if
+  /// there are too many contexts already.
+  ContextId child(const ContextKey& key, std::uint32_t index, std::uint32_t minor);
   /// More contexts would have been needed than there may be.
   bool full() const { return full_; }
 
  private:
-  bool same(const Context& a, const Context& b) const;
   void grow();
 
   std::vector<Context> contexts_;

@@ -1,23 +1,26 @@
 // Pass 2: loop events and iteration vectors (POLY-PROF Algorithms 1, 2 and 3), and the loop tree that they unfold.
 //
-// The state of a stack is a list of *dimensions*, outermost first: the ordinal of the stack among those that started the
-// same way (for threads: the number of the thread), then one for every live loop and every live recursive component, with
-// its counter; and the context that control is in. Together they are the interprocedural iteration vector.
+// The state of a stack is a list of *dimensions*, outermost first: the ordinal of the stack among those that started
+// the same way (for threads: the number of the thread), then one for every live loop and every live recursive
+// component, with its counter; and the context that control is in. Together they are the interprocedural iteration
+// vector.
 //
 // Events, and what differs from the paper as printed:
-// - A local jump to a place leaves the loops (of this activation) that do not contain it, innermost first: X. If the place
-//   is the header of the innermost loop that is left: I. Loops around it that are not live are entered, outermost first: E,
-//   with counter 0. In a reducible loop that happens at its header only, as in the paper. A loop that is entered elsewhere
-//   (an irreducible one; a loop of a caller that a recursion has left) starts with counter 0 there, and its header is the
-//   next iteration; the paper would leave the blocks before the header outside of the loop, where the numeric vectors
-//   have no place for them.
+// - A local jump to a place leaves the loops (of this activation) that do not contain it, innermost first: X. If the
+// place
+//   is the header of the innermost loop that is left: I. Loops around it that are not live are entered, outermost
+//   first: E, with counter 0. In a reducible loop that happens at its header only, as in the paper. A loop that is
+//   entered elsewhere (an irreducible one; a loop of a caller that a recursion has left) starts with counter 0 there,
+//   and its header is the next iteration; the paper would leave the blocks before the header outside of the loop, where
+//   the numeric vectors have no place for them.
 // - Loops belong to activations: a callee's blocks do not leave its caller's loops.
 // - A call of a function of a recursive component that is not live: E_C. A call of one of its headers while it is live:
 //   I_C; all loops and calls since the component's dimension are left, and the counter grows. Any other call: C.
 // - A return to a frame: X_R if the call was E_C. If the counter of the innermost live component has changed since the
-//   call, what the frame knew of its context is outdated: I_R, which is what the paper does for returns from headers, and
-//   what a return from any function must do that called a header in turn. Else R: the caller's context again.
-// - The counter of a component only grows, so vectors do. Neither context nor vector grows with the depth of a recursion.
+//   call, what the frame knew of its context is outdated: I_R, which is what the paper does for returns from headers,
+//   and what a return from any function must do that called a header in turn. Else R: the caller's context again.
+// - The counter of a component only grows, so vectors do. Neither context nor vector grows with the depth of a
+// recursion.
 //
 // Numeric vectors (numbers()) alternate static indices and counters and increase lexicographically over the life of a
 // stack; a prefix comes before what it is a prefix of, so a call comes before what it calls.
@@ -30,6 +33,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -85,10 +89,10 @@ class LoopWalk {
   }
 
   /// Walks the whole trace.
-  void walk(const trace::Reader& reader, std::string& damage) {
+  void walk(const trace::Reader& reader, std::string& damage, const std::function<void(double)>& progress = {}) {
     std::vector<std::uint8_t> starts = structure_.flow.starts();
     RunWalk<LoopWalk> runs(structure_.code, starts, *this, Observer::kEveryPart);
-    runs.walk(reader, damage);
+    runs.walk(reader, damage, progress);
   }
 
   /// The iteration vector with static indices, for the part that is about to run at `stack`'s current place.
@@ -117,13 +121,12 @@ class LoopWalk {
     frame.function = structure_.flow.function_at(stack.frames.back().function);
     state = {};
     state.id = next_stack_++;
-    Context start;
+    ContextKey start;
     start.kind = Context::Kind::kStart;
     start.origin = stack.origin;
     start.parent = LoopTree::root();
     start.function = frame.function;
-    start.index = static_cast<std::uint32_t>(tree_.contexts().size());
-    state.context = tree_.child(start);
+    state.context = tree_.child(start, static_cast<std::uint32_t>(tree_.contexts().size()), 0);
     state.dimensions.push_back({state.context, LoopTree::root(), kNoLoop, tree_[state.context].entries++, 0});
     frame.caller_context = LoopTree::root();
     if (structure_.recursion.component_of(frame.function) != kNoComponent) enter_component(state, frame, kNoPlace, 0);
@@ -195,8 +198,14 @@ class LoopWalk {
 
   // ---- Client of RunWalk ----------------------------------------------------------------------------------------
 
-  void set_thread(trace::ThreadId thread) { thread_ = thread; }
+  void set_thread(trace::ThreadId thread) {
+    thread_ = thread;
+    if (thread >= ran_.size()) ran_.resize(thread + 1);
+    ran_[thread] = true;
+  }
   trace::ThreadId thread() const { return thread_; }
+  /// How many threads ran.
+  std::uint64_t threads() const { return static_cast<std::uint64_t>(std::count(ran_.begin(), ran_.end(), true)); }
 
   void run_part(S& stack, const Part& part) {
     if constexpr (Observer::kEveryPart) observer_.part(*this, stack, part);
@@ -345,30 +354,18 @@ class LoopWalk {
   }
 
   void enter_call(Stack& state, const Frame& frame, PlaceId site, std::uint32_t index) {
-    Context context;
-    context.kind = Context::Kind::kCall;
-    context.parent = state.context;
-    context.function = frame.function;
-    context.site = site;
-    context.index = index;
-    context.minor = frame.function;
-    state.context = tree_.child(context);
+    const ContextKey key{Context::Kind::kCall, {}, state.context, frame.function, site, kNoLoop};
+    state.context = tree_.child(key, index, frame.function);
     count_entry(state.context);
   }
 
   void enter_component(Stack& state, Frame& frame, PlaceId site, std::uint32_t index) {
-    Context context;
-    context.kind = Context::Kind::kRecursion;
-    context.parent = state.context;
-    context.function = frame.function;
-    context.site = site;
-    context.index = index;
-    context.minor = frame.function;
+    const ContextKey key{Context::Kind::kRecursion, {}, state.context, frame.function, site, kNoLoop};
     const ContextId outer = state.context;
-    state.context = tree_.child(context);
+    state.context = tree_.child(key, index, frame.function);
     count_entry(state.context);
-    state.components.push_back({structure_.recursion.component_of(frame.function),
-                                static_cast<std::uint32_t>(state.dimensions.size())});
+    state.components.push_back(
+        {structure_.recursion.component_of(frame.function), static_cast<std::uint32_t>(state.dimensions.size())});
     state.dimensions.push_back({state.context, outer, kNoLoop, 0, 0});
     frame.entered_component = true;
   }
@@ -449,14 +446,9 @@ class LoopWalk {
     while (!entering_.empty()) {
       const LoopId loop = entering_.back();
       entering_.pop_back();
-      Context context;
-      context.kind = Context::Kind::kLoop;
-      context.parent = state.context;
-      context.function = frame.function;
-      context.loop = loop;
-      context.index = forest.index_of_loop(loop);
       const ContextId outer_context = state.context;
-      state.context = tree_.child(context);
+      const ContextKey key{Context::Kind::kLoop, {}, outer_context, frame.function, kNoPlace, loop};
+      state.context = tree_.child(key, forest.index_of_loop(loop), 0);
       count_entry(state.context);
       const bool at_header = loop == info.innermost && info.header;
       state.dimensions.push_back({state.context, outer_context, loop, 0, at_header ? std::uint64_t{1} : 0});
@@ -468,6 +460,7 @@ class LoopWalk {
   Observer& observer_;
   std::vector<std::vector<NodeInfo>> info_;  // by function and node
   trace::ThreadId thread_ = 0;
+  std::vector<bool> ran_;  // by thread
   std::uint64_t next_stack_ = 0;
   std::vector<LoopId> entering_;
 

@@ -19,6 +19,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <variant>
@@ -39,10 +40,11 @@ class RunWalk {
       : code_(code), starts_(starts), client_(client), expand_all_(expand_all) {}
 
   /// Reads to the end. What is damaged ends it, and is said in `damage`.
-  void walk(const trace::Reader& reader, std::string& damage) {
+  void walk(const trace::Reader& reader, std::string& damage, const std::function<void(double)>& progress = {}) {
     trace::CursorOptions options;
     options.control_only = true;
     trace::RunCursor cursor = reader.runs(options);
+    std::size_t group = 0;
     for (;;) {
       const Result<trace::RunCursor::Item> item = cursor.next();
       if (!item) {
@@ -50,6 +52,10 @@ class RunWalk {
         break;
       }
       if (*item == trace::RunCursor::Item::kEnd) break;
+      if (progress && cursor.group() != group) {
+        group = cursor.group();
+        progress(static_cast<double>(group) / static_cast<double>(reader.groups().size()));
+      }
       if (*item == trace::RunCursor::Item::kSide)
         side(cursor.side());
       else
@@ -117,7 +123,7 @@ class RunWalk {
       tracker.fall_through(parts[i].place);
       client_.run_part(*tracker.current(), parts[i]);
     }
-    tracker.depart(exit, exit.has_stack_pointer ? code_.stack_pointer(id, {slots, exit.slots}) : 0);
+    tracker.depart(exit, exit.has_stack_pointer ? code_.stack_pointer(id, slots) : 0);
     if (hiding_) tracker.hidden_code();
   }
 

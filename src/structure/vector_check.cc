@@ -24,9 +24,9 @@ struct Watch {
     const auto [found, added] = last.try_emplace(stack.data.id, now);
     if (added) ++result.stacks;
     if (!added && result.problem.empty() && !(found->second < now)) {
-      result.problem = fmt::format("thread {}: the iteration vector of {:#x}, ({}), does not come after ({})",
-                                   walk.thread(), code.address(part.place), fmt::join(now, ","),
-                                   fmt::join(found->second, ","));
+      result.problem =
+          fmt::format("thread {}: the iteration vector of {:#x}, ({}), does not come after ({})", walk.thread(),
+                      code.address(part.place), fmt::join(now, ","), fmt::join(found->second, ","));
     }
     found->second.swap(now);
   }

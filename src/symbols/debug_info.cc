@@ -57,28 +57,71 @@ int small_number(Dwarf_Die& die, unsigned attribute_name) {
   return static_cast<int>(std::min<Dwarf_Word>(value, std::numeric_limits<int>::max()));
 }
 
-/// The DIE that stands for all instances of a function.
-Dwarf_Die abstract_function(Dwarf_Die die) {
-  for (int i = 0; i < kLongestOriginChain; ++i) {
-    Dwarf_Attribute attribute;
-    Dwarf_Die origin;
-    if (dwarf_attr(&die, DW_AT_abstract_origin, &attribute) == nullptr) break;
-    if (dwarf_formref_die(&attribute, &origin) == nullptr) break;
-    die = origin;
-  }
-  return die;
+void add_ranges(Dwarf_Die& die, std::uint32_t value, IntervalIndex<std::uint32_t>& index) {
+  Dwarf_Addr base = 0;
+  Dwarf_Addr low = 0;
+  Dwarf_Addr high = 0;
+  for (std::ptrdiff_t at = 0; (at = dwarf_ranges(&die, at, &base, &low, &high)) > 0;) index.add(low, high, value);
 }
 
-/// The name as the linker sees it, otherwise as the programmer wrote it.
-std::string name_of(Dwarf_Die& die) {
-  Dwarf_Attribute attribute;
-  const char* name = nullptr;
-  for (const unsigned kind : {DW_AT_linkage_name, DW_AT_MIPS_linkage_name}) {
-    if (name == nullptr && dwarf_attr_integrate(&die, kind, &attribute) != nullptr) name = dwarf_formstring(&attribute);
-  }
-  if (name == nullptr) name = dwarf_diename(&die);
-  return name != nullptr ? readable_name(name) : std::string();
+bool is_in_alternate_file(unsigned form) {
+  return form == DW_FORM_GNU_ref_alt || form == DW_FORM_GNU_strp_alt || form == DW_FORM_ref_sup4 ||
+         form == DW_FORM_ref_sup8 || form == DW_FORM_strp_sup;
 }
+
+/// Follows references and reads names. Into an alternate file only if that is the right one: libdw opens whatever has
+/// its path.
+class References {
+ public:
+  explicit References(bool trusts_alternate) : trusts_alternate_(trusts_alternate) {}
+
+  /// The DIE that stands for all instances of a function.
+  Dwarf_Die abstract_function(Dwarf_Die die) const {
+    for (int i = 0; i < kLongestOriginChain; ++i) {
+      const std::optional<Dwarf_Die> origin = follow(die, DW_AT_abstract_origin);
+      if (!origin) break;
+      die = *origin;
+    }
+    return die;
+  }
+
+  /// The name as the linker sees it, otherwise as the programmer wrote it.
+  std::string name_of(Dwarf_Die die) const {
+    for (const unsigned kind : {DW_AT_linkage_name, DW_AT_MIPS_linkage_name, DW_AT_name}) {
+      const char* name = text(die, kind);
+      if (name != nullptr) return readable_name(name);
+    }
+    return {};
+  }
+
+ private:
+  bool has(Dwarf_Die& die, unsigned name, Dwarf_Attribute& attribute) const {
+    return dwarf_attr(&die, name, &attribute) != nullptr &&
+           (trusts_alternate_ || !is_in_alternate_file(dwarf_whatform(&attribute)));
+  }
+
+  std::optional<Dwarf_Die> follow(Dwarf_Die& die, unsigned name) const {
+    Dwarf_Attribute attribute;
+    Dwarf_Die origin;
+    if (!has(die, name, attribute) || dwarf_formref_die(&attribute, &origin) == nullptr) return std::nullopt;
+    return origin;
+  }
+
+  /// A text attribute of the DIE or of those that it completes.
+  const char* text(Dwarf_Die die, unsigned name) const {
+    for (int i = 0; i < kLongestOriginChain; ++i) {
+      Dwarf_Attribute attribute;
+      if (has(die, name, attribute)) return dwarf_formstring(&attribute);
+      std::optional<Dwarf_Die> origin = follow(die, DW_AT_abstract_origin);
+      if (!origin) origin = follow(die, DW_AT_specification);
+      if (!origin) break;
+      die = *origin;
+    }
+    return nullptr;
+  }
+
+  bool trusts_alternate_;
+};
 
 }  // namespace
 
@@ -114,7 +157,10 @@ struct DebugInfo::Unit {
   IntervalIndex<std::uint32_t> scope_ranges;
 };
 
-DebugInfo::DebugInfo(Dwarf* dwarf) : dwarf_(dwarf), info_(info_section(dwarf)) { index_units(); }
+DebugInfo::DebugInfo(Dwarf* dwarf, bool trusts_alternate)
+    : dwarf_(dwarf), trusts_alternate_(trusts_alternate), info_(info_section(dwarf)) {
+  index_units();
+}
 DebugInfo::~DebugInfo() = default;
 
 void DebugInfo::index_units() {
@@ -136,15 +182,11 @@ void DebugInfo::index_units() {
     if (dwarf_offdie(dwarf_, unit->header.first_die, &unit->die) == nullptr) continue;
     const int tag = dwarf_tag(&unit->die);
     if (tag != DW_TAG_compile_unit && tag != DW_TAG_skeleton_unit) continue;
-    const auto index = static_cast<std::uint32_t>(units_.size());
-    Dwarf_Addr base = 0;
-    Dwarf_Addr low = 0;
-    Dwarf_Addr high = 0;
-    for (std::ptrdiff_t at = 0; (at = dwarf_ranges(&unit->die, at, &base, &low, &high)) > 0;) {
-      unit_ranges_.add(low, high, index);
-    }
     units_.push_back(std::move(unit));
   }
+  // Of several copies of an inline function the linker keeps the first one's code, and lets others that are as long
+  // claim it. Of equal ranges the index prefers the last one.
+  for (std::size_t i = units_.size(); i-- > 0;) add_ranges(units_[i]->die, static_cast<std::uint32_t>(i), unit_ranges_);
   unit_ranges_.build();
 }
 
@@ -192,12 +234,7 @@ void DebugInfo::load_scopes(Unit& unit) {
     const auto index = static_cast<std::uint32_t>(unit.scopes.size());
     Dwarf_Die die;
     if (dwarf_offdie(dwarf_, scanned.offset, &die) != nullptr) {
-      Dwarf_Addr base = 0;
-      Dwarf_Addr low = 0;
-      Dwarf_Addr high = 0;
-      for (std::ptrdiff_t at = 0; (at = dwarf_ranges(&die, at, &base, &low, &high)) > 0;) {
-        unit.scope_ranges.add(low, high, index);
-      }
+      add_ranges(die, index, unit.scope_ranges);
       if (scope.is_inlined) {
         scope.call_file = small_number(die, DW_AT_call_file);
         scope.call_line = small_number(die, DW_AT_call_line);
@@ -226,10 +263,11 @@ void DebugInfo::name_scope(LoadedScope& scope) {
   scope.function = &kUnknown;
   Dwarf_Die die;
   if (dwarf_offdie(dwarf_, scope.die, &die) == nullptr) return;
-  Dwarf_Die abstract = abstract_function(die);
+  const References references(trusts_alternate_);
+  const Dwarf_Die abstract = references.abstract_function(die);
   const auto [place, is_new] = functions_.try_emplace(abstract.addr);
   if (is_new) {
-    names_.push_back(name_of(abstract));
+    names_.push_back(references.name_of(abstract));
     place->second.name = names_.back();
     place->second.id = functions_.size();
   }

@@ -41,8 +41,8 @@ class DebugInfo {
     std::vector<Scope> scopes;  // innermost first; the last one is a function, unless the DWARF is odd
   };
 
-  /// `dwarf` must outlive this.
-  explicit DebugInfo(Dwarf* dwarf);
+  /// `dwarf` must outlive this. `trusts_alternate`: if there is an alternate file, it is the one that is meant.
+  DebugInfo(Dwarf* dwarf, bool trusts_alternate);
   ~DebugInfo();
 
   /// Nothing if no unit has code at `address`. The answer is valid until the next call.
@@ -63,6 +63,7 @@ class DebugInfo {
   void name_scope(LoadedScope& scope);
 
   Dwarf* dwarf_;
+  bool trusts_alternate_;
   std::span<const unsigned char> info_;
   std::vector<std::unique_ptr<Unit>> units_;
   IntervalIndex<std::uint32_t> unit_ranges_;

@@ -126,6 +126,8 @@ bool skip_value(ByteReader& reader, std::uint64_t form, const UnitHeader& unit) 
   }
 }
 
+/// Goes by dwarf_getabbrevattr's failure behind the last attribute: dwarf_getattrcnt miscounts those behind a
+/// DW_FORM_implicit_const.
 Abbreviation describe(Dwarf_Abbrev* abbrev, const UnitHeader& unit) {
   Abbreviation result;
   const unsigned tag = dwarf_getabbrevtag(abbrev);
@@ -133,9 +135,7 @@ Abbreviation describe(Dwarf_Abbrev* abbrev, const UnitHeader& unit) {
   result.has_children = dwarf_abbrevhaschildren(abbrev) != 0;
   result.is_inlined = tag == DW_TAG_inlined_subroutine;
   result.size = 0;
-  std::size_t count = 0;
-  if (dwarf_getattrcnt(abbrev, &count) != 0) count = 0;
-  for (std::size_t i = 0; i < count && i < kMaximalAttributes; ++i) {
+  for (std::size_t i = 0; i < kMaximalAttributes; ++i) {
     unsigned name = 0;
     unsigned form = 0;
     Dwarf_Off offset = 0;

@@ -163,8 +163,12 @@ std::optional<FunctionTable::Name> FunctionTable::name(std::uint64_t address) co
   if (in_plt(address)) {
     const auto after = std::upper_bound(plt_.stubs.begin(), plt_.stubs.end(), address,
                                         [](std::uint64_t value, const PltStub& stub) { return value < stub.start; });
-    if (after == plt_.stubs.begin() || address >= std::prev(after)->end || std::prev(after)->name.empty()) return {};
-    return Name{std::prev(after)->name, std::prev(after)->start, true, true};
+    if (after == plt_.stubs.begin() || address >= std::prev(after)->end) return std::nullopt;
+    const PltStub& stub = *std::prev(after);
+    if (!stub.name.empty()) return Name{stub.name, stub.start, true, true};
+    const auto resolver = preferred_names_.find(stub.resolver);
+    if (resolver == preferred_names_.end()) return std::nullopt;
+    return Name{resolver->second, stub.start, true, true};
   }
   const CodeSection* section = section_of(address);
   const auto after =

@@ -183,7 +183,7 @@ void ModuleFile::open_debug_info() {
   if (dwarf == nullptr) return;
   debug_bias_ = bias_ - dwarf_bias;
   open_alternate_file(dwarf);
-  debug_info_.emplace(dwarf);
+  debug_info_.emplace(dwarf, alternate_ != nullptr);
 }
 
 std::string_view ModuleFile::readable(const FunctionTable::Name& name) {

@@ -25,10 +25,16 @@ namespace {
 constexpr std::uint64_t kUsualEntrySize = 16;
 constexpr std::uint64_t kMaximalEntrySize = 64;
 
+/// What a slot will hold.
+struct Target {
+  std::string name;
+  std::uint64_t resolver = 0;
+};
+
 /// What relocations say about slots.
 struct Relocations {
-  std::unordered_map<std::uint64_t, std::string> by_slot;
-  std::vector<std::string> by_index;  // of .rela.plt
+  std::unordered_map<std::uint64_t, Target> by_slot;
+  std::vector<Target> by_index;  // of .rela.plt
 };
 
 std::string symbol_name(Elf* elf, Elf_Data* symbols, std::size_t strings, std::uint64_t index) {
@@ -53,12 +59,14 @@ void add_relocations(Elf* elf, Elf_Scn* section, const GElf_Shdr& header, bool i
     GElf_Rela relocation;
     if (gelf_getrela(data, static_cast<int>(i), &relocation) == nullptr) break;
     const std::uint64_t type = GELF_R_TYPE(relocation.r_info);
-    std::string name;
+    Target target;
     if (type == R_X86_64_JUMP_SLOT || type == R_X86_64_GLOB_DAT) {
-      name = symbol_name(elf, symbols, strings, GELF_R_SYM(relocation.r_info));
+      target.name = symbol_name(elf, symbols, strings, GELF_R_SYM(relocation.r_info));
+    } else if (type == R_X86_64_IRELATIVE) {
+      target.resolver = static_cast<std::uint64_t>(relocation.r_addend);
     }
-    if (is_plt) relocations.by_index.push_back(name);
-    if (!name.empty()) relocations.by_slot.emplace(relocation.r_offset, std::move(name));
+    if (is_plt) relocations.by_index.push_back(target);
+    if (!target.name.empty() || target.resolver != 0) relocations.by_slot.emplace(relocation.r_offset, target);
   }
 }
 
@@ -92,23 +100,38 @@ StubCode decode_stub(const ZydisDecoder& decoder, std::span<const unsigned char>
   return code;
 }
 
+/// What the section header says is not always so: static programs have stubs of 8 bytes in a .plt of 16.
+std::uint64_t entry_size(const ZydisDecoder& decoder, std::span<const unsigned char> bytes, const GElf_Shdr& header) {
+  constexpr std::size_t kShort = 8;
+  if (bytes.size() >= 2 * kShort && decode_stub(decoder, bytes.first(kShort), header.sh_addr).slot &&
+      decode_stub(decoder, bytes.subspan(kShort, kShort), header.sh_addr + kShort).slot) {
+    return kShort;
+  }
+  const bool plausible = header.sh_entsize >= kShort && header.sh_entsize <= kMaximalEntrySize;
+  return plausible ? header.sh_entsize : kUsualEntrySize;
+}
+
 void add_stubs(std::span<const unsigned char> bytes, const GElf_Shdr& header, const Relocations& relocations,
                Plt& plt) {
   ZydisDecoder decoder;
   ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
-  const bool plausible = header.sh_entsize >= 8 && header.sh_entsize <= kMaximalEntrySize;
-  const std::uint64_t entry_size = plausible ? header.sh_entsize : kUsualEntrySize;
-  for (std::uint64_t at = 0; at + entry_size <= bytes.size(); at += entry_size) {
-    const StubCode code = decode_stub(decoder, bytes.subspan(at, entry_size), header.sh_addr + at);
+  const std::uint64_t size = entry_size(decoder, bytes, header);
+  for (std::uint64_t at = 0; at + size <= bytes.size(); at += size) {
+    const StubCode code = decode_stub(decoder, bytes.subspan(at, size), header.sh_addr + at);
     PltStub stub;
     stub.start = header.sh_addr + at;
-    stub.end = stub.start + entry_size;
-    if (code.slot) {
-      const auto found = relocations.by_slot.find(*code.slot);
-      if (found != relocations.by_slot.end()) stub.name = found->second;
-      stub.is_callable = !stub.name.empty();
-    } else if (code.pushed && *code.pushed < relocations.by_index.size()) {
-      stub.name = relocations.by_index[*code.pushed];
+    stub.end = stub.start + size;
+    const auto found = code.slot ? relocations.by_slot.find(*code.slot) : relocations.by_slot.end();
+    const Target* target = nullptr;
+    if (found != relocations.by_slot.end()) {
+      target = &found->second;
+      stub.is_callable = true;
+    } else if (!code.slot && code.pushed && *code.pushed < relocations.by_index.size()) {
+      target = &relocations.by_index[*code.pushed];
+    }
+    if (target != nullptr) {
+      stub.name = target->name;
+      stub.resolver = target->resolver;
     }
     plt.stubs.push_back(std::move(stub));
   }

@@ -17,8 +17,9 @@ struct PltSection {
 struct PltStub {
   std::uint64_t start = 0;
   std::uint64_t end = 0;
-  std::string name;          // mangled, without "@plt"; empty if the relocation names no symbol
-  bool is_callable = false;  // false: reached from another stub only, on the way to the lazy resolver
+  std::string name;            // mangled, without "@plt"; empty if the relocation names no symbol
+  std::uint64_t resolver = 0;  // of a function of the same module that is chosen at run time (STT_GNU_IFUNC)
+  bool is_callable = false;    // false: reached from another stub only, on the way to the lazy resolver
 };
 
 struct Plt {

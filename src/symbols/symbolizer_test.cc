@@ -43,38 +43,9 @@ class SymbolizerTest : public testing::Test {
 
   void build(const std::string& flags) { directory_.run("gcc " + flags + " demo.c -o demo"); }
 
-  std::string output_of(const std::string& command) {
-    directory_.run(command + " > out.txt");
-    return read_whole(directory_.file("out.txt"));
-  }
-
-  /// Defined functions by name.
-  std::map<std::string, std::uint64_t> functions(const std::string& file) {
-    std::istringstream lines(output_of("nm --defined-only " + file));
-    std::map<std::string, std::uint64_t> result;
-    std::string address;
-    std::string kind;
-    std::string name;
-    while (lines >> address >> kind >> name) {
-      if (kind == "T" || kind == "t") result[name] = std::stoull(address, nullptr, 16);
-    }
-    return result;
-  }
-
-  trace::Module module(const std::string& name, std::uint64_t bias = kBias) {
-    trace::Module result;
-    result.path = directory_.file(name);
-    const Result<ElfFile> file = inspect_elf(result.path);
-    EXPECT_TRUE(file.has_value());
-    result.build_id = file->build_id;
-    result.load_bias = file->type == ElfFile::Type::kExecutable ? 0 : bias;
-    for (const ElfFile::Segment& segment : file->segments) {
-      if (!segment.executable) continue;
-      result.start = segment.address + result.load_bias;
-      result.size = segment.memory_size;
-    }
-    return result;
-  }
+  std::string output_of(const std::string& command) { return directory_.output_of(command); }
+  std::map<std::string, std::uint64_t> functions(const std::string& file) { return directory_.functions(file); }
+  trace::Module module(const std::string& name) { return directory_.module(name, kBias); }
 
   TemporaryDirectory directory_;
 };

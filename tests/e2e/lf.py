@@ -109,6 +109,17 @@ def info(directory):
         return result
 
 
+def tree(directory, *options):
+    """The whole `loopfold tree` as a dictionary, or a Result if it failed."""
+    result = run([LOOPFOLD, "tree", "--format", "json", "--min-percent", "0", *options, directory])
+    if result.status != 0:
+        return result
+    try:
+        return json.loads(result.stdout)
+    except ValueError:
+        return result
+
+
 def kill_session(session):
     """Kills every process of a session that a test started itself."""
     for pid in processes():
@@ -207,6 +218,11 @@ class Suite:
             return None
         self.check(f"{name}: something was recorded", facts.get("instructions", 0) > 0, facts)
         return facts
+
+    def check_vectors(self, name, directory):
+        """The numeric iteration vectors increase strictly over each thread's run."""
+        result = trace("check", directory, "--iteration-vectors")
+        self.check(f"{name}: iteration vectors increase", result.status == 0, result)
 
     def each(self, function, cases):
         """Runs function(case) for all cases, some at a time; an exception is a failure of its case."""

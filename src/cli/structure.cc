@@ -1,0 +1,77 @@
+// Finds the loops of a trace for the views, with progress on a terminal and costs where they are asked for.
+#include "cli/structure.h"
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <memory>
+
+#include "cli/trace_commands.h"
+#include "structure/analysis.h"
+#include "support/print.h"
+
+namespace loopfold::cli {
+
+namespace {
+
+/// One line on the terminal that is written over, and wiped at the end. Short analyses show nothing.
+class ProgressLine {
+ public:
+  explicit ProgressLine(bool on) : on_(on && ::isatty(STDERR_FILENO) != 0) {}
+  ~ProgressLine() {
+    if (shown_) print_stderr("\r\x1b[K");
+  }
+  ProgressLine(const ProgressLine&) = delete;
+  ProgressLine& operator=(const ProgressLine&) = delete;
+
+  void show(double share) {
+    const int percent = static_cast<int>(share * 100);
+    if (!on_ || percent == last_) return;
+    last_ = percent;
+    shown_ = true;
+    print_stderr("\rloopfold: finding loops, {} %\x1b[K", percent);
+  }
+
+ private:
+  bool on_;
+  bool shown_ = false;
+  int last_ = -1;
+};
+
+double per_second(std::uint64_t instructions, double seconds) {
+  return seconds > 0 ? static_cast<double>(instructions) / seconds / 1e6 : 0;
+}
+
+void print_costs(const structure::Costs& costs) {
+  rusage usage{};
+  ::getrusage(RUSAGE_SELF, &usage);
+  print_stderr("loopfold: stats: {} instructions, {} places in {} functions, {} loops, {} contexts, {} MB\n",
+               grouped(costs.instructions), grouped(costs.places), grouped(costs.functions),
+               grouped(costs.static_loops), grouped(costs.contexts), usage.ru_maxrss / 1024);
+  print_stderr(
+      "loopfold: stats: code {:.3f} s, pass 1 {:.3f} s ({:.0f} M instructions/s), loops {:.3f} s, pass 2 {:.3f} s "
+      "({:.0f} M instructions/s), names {:.3f} s of CPU time\n",
+      costs.code, costs.pass1, per_second(costs.instructions, costs.pass1), costs.loops, costs.pass2,
+      per_second(costs.instructions, costs.pass2), costs.naming);
+}
+
+}  // namespace
+
+Result<profile::Profile> profile_of(const std::string& directory, const StructureOptions& options) {
+  const Result<std::string> file = trace_file(directory);
+  if (!file) return tl::unexpected<Error>(file.error());
+  trace::OpenOptions open;
+  open.check_events = false;
+  const Result<std::unique_ptr<trace::Reader>> reader = trace::Reader::open(*file, open);
+  if (!reader) return tl::unexpected<Error>(reader.error());
+  structure::Costs costs;
+  profile::Profile profile;
+  {
+    ProgressLine line(!options.quiet);
+    profile = structure::analyse(**reader, {[&line](double share) { line.show(share); }}, costs);
+  }
+  if (options.stats) print_costs(costs);
+  return profile;
+}
+
+}  // namespace loopfold::cli

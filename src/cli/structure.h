@@ -1,0 +1,19 @@
+// From a directory to a profile: what every view of the loop tree starts with.
+#pragma once
+
+#include <string>
+
+#include "profile/profile.h"
+#include "support/result.h"
+
+namespace loopfold::cli {
+
+struct StructureOptions {
+  bool quiet = false;  // no progress, no remarks
+  bool stats = false;  // counts and times on stderr
+};
+
+/// The profile of DIR: read from DIR/profile.json if there is one, else found from DIR/trace.lft.
+Result<profile::Profile> profile_of(const std::string& directory, const StructureOptions& options);
+
+}  // namespace loopfold::cli

@@ -1,0 +1,44 @@
+// A profile as JSON, and back: the file profile.json, and what `--format json` prints.
+//
+// Writing: names are those of profile.h, sections are arrays with one element per line, so that the file can be
+// grepped, compared line by line and cut by line-based tools. The same profile gives the same bytes. JSON is UTF-8 and
+// names are bytes: what is not well-formed becomes U+FFFD, everything else is kept exactly, control characters
+// included.
+//
+// Reading trusts nothing: the file may be cut off, foreign or made to do harm. Whatever is not as
+// docs/profile.schema.json has it, or contradicts itself (a parent that is not on the way to its child, parts that are
+// larger than the whole), is an Error that says where. Names that are not known are skipped: a later version may have
+// more of them. Both directions are linear in the size of the document.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "profile/profile.h"
+#include "support/result.h"
+
+namespace loopfold::profile {
+
+inline constexpr std::string_view kSchema = "loopfold-profile/1";
+
+/// "root", "call", "loop", "recursion".
+std::string_view kind_name(TreeNode::Kind kind);
+
+/// One node, with all its names.
+nlohmann::ordered_json to_json(const TreeNode& node);
+
+/// The document as text, with a newline at its end.
+std::string to_json_text(const Profile& profile);
+
+/// The same with a part of the tree: nodes for which `shown` is true. Ids, parents and counts stay those of the whole.
+std::string to_json_text(const Profile& profile, const std::vector<bool>& shown);
+
+/// The profile that a document holds. `name` is what errors call it: the file's name.
+Result<Profile> from_json_text(std::string_view text, const std::string& name);
+
+/// The profile in a file.
+Result<Profile> read_profile(const std::string& path);
+
+}  // namespace loopfold::profile

@@ -1,0 +1,20 @@
+// From contexts to what a person reads: the loop tree in source terms, as a profile's program, quality and tree.
+//
+// Loops are named by the line of their header in the source (symbols/loop_source.h), functions by their demangled
+// names. Stubs of the procedure linkage table are left out: their instructions count for what they jump to. Children
+// are in the order of their static index. Names are looked up once per function and loop, not per context.
+#pragma once
+
+#include "profile/profile.h"
+#include "structure/loop_tree.h"
+#include "structure/structure.h"
+#include "symbols/symbolizer.h"
+#include "trace/reader.h"
+
+namespace loopfold::structure {
+
+/// `threads`: that ran.
+profile::Profile describe(const trace::Reader& reader, const Structure& structure, const LoopTree& tree,
+                          std::uint64_t threads, symbols::Symbolizer& symbolizer);
+
+}  // namespace loopfold::structure

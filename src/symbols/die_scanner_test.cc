@@ -1,0 +1,140 @@
+// Against a walk through the tree with libdw, from parents to children.
+#include "symbols/die_scanner.h"
+
+#include <dwarf.h>
+#include <fcntl.h>
+#include <gelf.h>
+#include <libelf.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <tuple>
+
+#include "symbols/compile_for_test.h"
+
+namespace loopfold::symbols {
+namespace {
+
+constexpr const char* kSource = R"(#include <algorithm>
+#include <cstdio>
+#include <map>
+#include <string>
+#include <vector>
+static inline int square(int x) { return x * x; }
+template <typename T> T total(const std::vector<T>& v) {
+  T sum{};
+  for (const T& x : v) sum += square(static_cast<int>(x));
+  return sum;
+}
+struct Shape { virtual ~Shape() = default; virtual int area() const { return 1; } };
+struct Box : Shape { int area() const override { return square(3); } };
+int main(int argc, char** argv) {
+  std::map<std::string, std::vector<double>> table;
+  for (int i = 0; i < argc; ++i) table[argv[i]].push_back(i);
+  std::vector<int> v(argc);
+  std::sort(v.begin(), v.end(), [](int a, int b) { return square(a) > b; });
+  Box box;
+  const Shape* shape = &box;
+  std::printf("%f %d %d\n", total(table[argv[0]]), total(v), shape->area());
+}
+)";
+
+using Flat = std::tuple<std::uint64_t, std::int64_t, bool>;  // offset, parent's offset or -1, inlined
+
+void walk(Dwarf_Die die, std::int64_t parent, std::vector<Flat>& result) {
+  const int tag = dwarf_tag(&die);
+  const bool is_inlined = tag == DW_TAG_inlined_subroutine;
+  const bool has_code = dwarf_hasattr(&die, DW_AT_low_pc) != 0 || dwarf_hasattr(&die, DW_AT_ranges) != 0;
+  if (has_code && (is_inlined || tag == DW_TAG_subprogram)) {
+    result.emplace_back(dwarf_dieoffset(&die), is_inlined ? parent : -1, is_inlined);
+    parent = static_cast<std::int64_t>(dwarf_dieoffset(&die));
+  }
+  Dwarf_Die child;
+  if (dwarf_child(&die, &child) != 0) return;
+  do {
+    walk(child, parent, result);
+  } while (dwarf_siblingof(&child, &child) == 0);
+}
+
+std::span<const unsigned char> info_of(Dwarf* dwarf) {
+  Elf* elf = dwarf_getelf(dwarf);
+  std::size_t names = 0;
+  elf_getshdrstrndx(elf, &names);
+  Elf_Scn* section = nullptr;
+  while ((section = elf_nextscn(elf, section)) != nullptr) {
+    GElf_Shdr header;
+    gelf_getshdr(section, &header);
+    if (std::strstr(elf_strptr(elf, names, header.sh_name), "debug_info") == nullptr) continue;
+    const Elf_Data* data = elf_rawdata(section, nullptr);
+    return {static_cast<const unsigned char*>(data->d_buf), data->d_size};
+  }
+  return {};
+}
+
+void compare(const std::string& path) {
+  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  Dwarf* dwarf = dwarf_begin(fd, DWARF_C_READ);
+  ASSERT_NE(dwarf, nullptr);
+  Dwarf_Off next = 0;
+  std::size_t header_size = 0;
+  UnitHeader header;
+  Dwarf_Off abbreviations = 0;
+  std::size_t scopes = 0;
+  for (Dwarf_Off offset = 0; dwarf_next_unit(dwarf, offset, &next, &header_size, &header.version, &abbreviations,
+                                             &header.address_size, &header.offset_size, nullptr, nullptr) == 0;
+       offset = next) {
+    header.offset = offset;
+    header.first_die = offset + header_size;
+    header.end = next;
+    Dwarf_Die die;
+    ASSERT_NE(dwarf_offdie(dwarf, header.first_die, &die), nullptr);
+    std::vector<Flat> expected;
+    walk(die, -1, expected);
+    std::vector<Flat> found;
+    for (const ScannedScope& scope : scan_scopes(info_of(dwarf), header, die)) {
+      const bool is_outermost = scope.parent == ScannedScope::kNoParent;
+      found.emplace_back(
+          scope.offset,
+          is_outermost ? -1 : static_cast<std::int64_t>(std::get<0>(found.at(static_cast<std::size_t>(scope.parent)))),
+          scope.is_inlined);
+    }
+    EXPECT_EQ(found, expected);
+    scopes += found.size();
+  }
+  EXPECT_GT(scopes, 10u);
+  dwarf_end(dwarf);
+  close(fd);
+}
+
+TEST(DieScanner, AgreesWithAWalkThroughTheTree) {
+  const TemporaryDirectory directory;
+  directory.write("demo.cc", kSource);
+  for (const char* compiler : {"g++", "clang++"}) {
+    if (!is_installed(compiler)) continue;
+    for (const char* flags : {"-O2 -gdwarf-5", "-O0 -gdwarf-4", "-O1 -gdwarf-4 -fdebug-types-section",
+                              "-O2 -gdwarf-5 -fdebug-types-section", "-O1 -gdwarf-5 -gdwarf64", "-O1 -gdwarf-3",
+                              "-O2 -gdwarf-2", "-O2 -gdwarf-5 -gz"}) {
+      SCOPED_TRACE(std::string(compiler) + " " + flags);
+      directory.run(std::string(compiler) + " -std=c++17 -g " + flags + " demo.cc -o demo");
+      compare(directory.file("demo"));
+    }
+  }
+}
+
+TEST(DieScanner, Fortran) {
+  if (!is_installed("gfortran")) GTEST_SKIP() << "gfortran is not installed";
+  const TemporaryDirectory directory;
+  std::string source = "program p\n  real :: a(10)\n  a = 1\n";
+  for (int i = 0; i < 12; ++i) source += "  call inner" + std::to_string(i) + "(a)\n";
+  source += "  print *, a\ncontains\n";
+  for (int i = 0; i < 12; ++i) {
+    const std::string name = "inner" + std::to_string(i);
+    source += "  subroutine " + name + "(x)\n    real :: x(:)\n    x = x + 1\n  end subroutine\n";
+  }
+  directory.write("demo.f90", source + "end program\n");
+  directory.run("gfortran -g -O0 demo.f90 -o demo");
+  compare(directory.file("demo"));
+}
+
+}  // namespace
+}  // namespace loopfold::symbols
