@@ -1,10 +1,10 @@
 // For tests: random programs, and their execution by a Script.
 //
-// A program has a few functions of a few pieces of code each. Pieces end in jumps, branches, calls, tail calls, returns,
-// jumps through tables, calls of malloc; some are only fallen into, and some branches lead into the code of other
-// functions. Branches follow a pattern (so that loops repeat and become runs) or chance. Now and then, at random, there
-// is a longjmp or an exception to an activation that is still there, a signal, a change of coroutine or thread, a call
-// from hidden code.
+// A program has a few functions of a few pieces of code each. Pieces end in jumps, branches, calls, tail calls,
+// returns, jumps through tables, calls of malloc; some are only fallen into, and some branches lead into the code of
+// other functions. Branches follow a pattern (so that loops repeat and become runs) or chance. Now and then, at random,
+// there is a longjmp or an exception to an activation that is still there, a signal, a change of coroutine or thread, a
+// call from hidden code.
 //
 // The execution ends after a number of steps, wherever it is. What cannot be told from a trace without symbols (a
 // longjmp out of a signal handler, where a coroutine begins) is done only if there are symbols.
@@ -54,7 +54,19 @@ class RandomProgram {
   }
 
  private:
-  enum class Ending { kJump, kBranch, kFall, kCall, kIndirectCall, kTable, kTailCall, kReturn, kMalloc, kCallNext, kSystem };
+  enum class Ending {
+    kJump,
+    kBranch,
+    kFall,
+    kCall,
+    kIndirectCall,
+    kTable,
+    kTailCall,
+    kReturn,
+    kMalloc,
+    kCallNext,
+    kSystem
+  };
   struct Piece {
     std::uint64_t address = 0;
     Ending ending = Ending::kReturn;
@@ -98,11 +110,10 @@ class RandomProgram {
 
   void make_ending(const Code& code, std::size_t i) {
     Piece& piece = const_cast<Code&>(code).pieces[i];
-    constexpr Ending kAny[] = {Ending::kJump,         Ending::kBranch,   Ending::kBranch, Ending::kBranch,
-                               Ending::kBranch,       Ending::kFall,     Ending::kFall,   Ending::kCall,
-                               Ending::kCall,         Ending::kCall,     Ending::kTable,  Ending::kTailCall,
-                               Ending::kIndirectCall, Ending::kReturn,   Ending::kMalloc, Ending::kCallNext,
-                               Ending::kSystem};
+    constexpr Ending kAny[] = {
+        Ending::kJump,         Ending::kBranch, Ending::kBranch, Ending::kBranch,   Ending::kBranch, Ending::kFall,
+        Ending::kFall,         Ending::kCall,   Ending::kCall,   Ending::kCall,     Ending::kTable,  Ending::kTailCall,
+        Ending::kIndirectCall, Ending::kReturn, Ending::kMalloc, Ending::kCallNext, Ending::kSystem};
     constexpr Ending kLast[] = {Ending::kReturn, Ending::kReturn, Ending::kJump, Ending::kTailCall, Ending::kTable};
     const bool last = i + 1 == code.pieces.size();
     piece.ending = last ? kLast[pick(std::size(kLast))] : kAny[pick(std::size(kAny))];
@@ -219,7 +230,7 @@ class RandomProgram {
         script_.call(kSwap);
         return true;
       default:
-        if (pick(4) != 0) return false;
+        if (script_.in_block() || pick(4) != 0) return false;
         pick(2) == 0 ? script_.end_thread() : restart();
         return true;
     }

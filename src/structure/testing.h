@@ -45,7 +45,7 @@ inline std::uint64_t seed(std::uint64_t number) { return from_environment("LOOPF
 /// What really happened. An activation's depth is its number on its stack, 1 for the first.
 struct Happening {
   enum class Kind {
-    kBegin,   // a stack begins, with a function at `address`
+    kBegin,   // a stack begins, with a function at `address`; if `number` is 1, in the middle of one
     kCall,    // of the function at `address`
     kUnwind,  // activations end until `number` are left
     kJump,    // to `address`; 0: into hidden code
@@ -133,6 +133,7 @@ class Script {
     const Origin origin = stack().origin;
     drop(current_[thread_]);
     begin(origin, to, stack_pointer + 64);
+    stack().pending.back().number = 1;
   }
   void jump_indirect(std::uint64_t to) { leave_to(ExitKind::kIndirectJump, frame().now, to); }
   void tail_call_indirect(std::uint64_t to) { leave_to(ExitKind::kIndirectJump, frame().entry, to); }
@@ -164,7 +165,8 @@ class Script {
     side(trace::Hidden{trace::Hidden::Reason::kLibrary, 100});
     enter_from_hidden(to, back);
   }
-  /// The function that was called by hidden code returns to it, and it calls `to`, with `deeper` bytes more on the stack.
+  /// The function that was called by hidden code returns to it, and it calls `to`, with `deeper` bytes more on the
+  /// stack.
   void ret_to_next_callback(std::uint64_t to, std::uint64_t deeper = 0) {
     const Frame from = frame();
     leave(ExitKind::kReturn, std::nullopt, from.entry + 8);

@@ -52,7 +52,8 @@ class WalkReference {
   explicit WalkReference(const Story& story) : story_(story), starts_(story.starts) {
     for (const Happening& h : story.log) {
       using Kind = Happening::Kind;
-      if (h.kind == Kind::kBegin || h.kind == Kind::kCall || h.kind == Kind::kBehind) starts_.insert(h.address);
+      if (h.kind == Kind::kCall || h.kind == Kind::kBehind || (h.kind == Kind::kBegin && h.number == 0))
+        starts_.insert(h.address);
     }
     replay();
     find_loops();

@@ -118,6 +118,17 @@ std::string text_of_counts(const Counts& c) {
                      text_of(c.trips));
 }
 
+/// What happened up to the given part, for a person.
+inline std::string history(const Story& story, std::size_t parts) {
+  constexpr const char* kKinds[] = {"begin", "call", "unwind to", "jump", "fall", "behind", "ran", "end"};
+  std::string text;
+  for (const Happening& h : story.log) {
+    text += fmt::format("\n  stack {}: {} {:x} {}", h.stack, kKinds[static_cast<int>(h.kind)], h.address, h.number);
+    if (h.kind == Happening::Kind::kPart && story.places.contains(h.address) && parts-- == 0) break;
+  }
+  return text;
+}
+
 /// Stacks numbered in the order of their first parts.
 inline std::vector<Located> renumbered(std::vector<Located> parts) {
   std::map<std::uint32_t, std::uint32_t> numbers;
@@ -144,7 +155,8 @@ inline void expect_as_defined(const Story& story, const Walked& walked) {
   const WalkReference reference(story);
   const std::vector<Located> expected = renumbered(reference.parts);
   for (std::size_t i = 0; i < std::min(expected.size(), walked.seen.parts.size()); ++i)
-    ASSERT_EQ(text_of(walked.seen.parts[i]), text_of(expected[i])) << "part " << i;
+    ASSERT_EQ(text_of(walked.seen.parts[i]), text_of(expected[i]))
+        << "part " << i << history(story, std::getenv("LOOPFOLD_WHOLE") ? ~std::size_t{0} : i);
   ASSERT_EQ(walked.seen.parts.size(), expected.size());
   EXPECT_EQ(walked.damage, "");
   EXPECT_EQ(walked.check.problem, "");
