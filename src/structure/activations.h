@@ -28,7 +28,7 @@
 //   leave(S&)             the top frame is about to be popped
 //   jump(S&, PlaceId)     a local jump in the top frame
 //   end(S&)               the stack is gone (its frames were left one by one before)
-//   bool was_jumped_to(PlaceId)   did a local jump ever lead there?
+//   bool was_at(PlaceId)   has control been there before?
 #pragma once
 
 #include <cstdint>
@@ -75,11 +75,15 @@ class Activations {
 
   /// Control comes to `place`: what kind of transfer was it?
   void arrive(PlaceId place) {
-    if (current_ == nullptr) return begin_stack(Origin::kThread, place, kUnknown);
+    if (current_ == nullptr) {
+      found_start(place);
+      return begin_stack(Origin::kThread, place, kUnknown);
+    }
     Stack& stack = *current_;
     if (!stack.pending) {
-      if (stack.frames.empty()) return begin_frames(stack, place, kUnknown);
-      return client_.jump(stack, place);
+      if (!stack.frames.empty()) return client_.jump(stack, place);
+      found_start(place);
+      return begin_frames(stack, place, kUnknown);
     }
     stack.pending = false;
     using trace::ExitKind;
@@ -173,7 +177,6 @@ class Activations {
   }
 
   void begin_frames(Stack& stack, PlaceId place, std::uint64_t stack_pointer) {
-    found_start(place);
     stack.frames.push_back({place, false, stack_pointer, 0, {}});
     client_.begin(stack);
   }
@@ -181,7 +184,7 @@ class Activations {
   void found_start(PlaceId place) {
     if (starts_[place]) return;
     starts_[place] = 1;
-    if (client_.was_jumped_to(place)) starts_changed_ = true;
+    if (client_.was_at(place)) starts_changed_ = true;
   }
 
   void push(Stack& stack, PlaceId place, std::uint64_t stack_pointer, std::uint64_t return_address) {
@@ -198,13 +201,17 @@ class Activations {
   }
 
   void jump_or_tail_call(Stack& stack, PlaceId place) {
-    Frame& top = stack.frames.back();
-    if (top.return_address != 0 && code_.address(place) == top.return_address && returned_unseen(stack, place)) {
-      std::size_t depth = stack.frames.size();
-      while (depth > 1 && stack.frames[depth - 1].stack_pointer == top.stack_pointer) --depth;
-      return return_to(stack, depth, place);
-    }
+    const Frame& top = stack.frames.back();
+    if (top.return_address != 0 && code_.address(place) == top.return_address && returned_unseen(stack, place))
+      return return_to(stack, below(stack, stack.frames.size()), place);
     go_to(stack, place);
+  }
+
+  /// How many frames are left when the frame at `depth` returns, and with it the frames that it was tail-called from:
+  /// 0 if these include the first of the stack. The same whether or not tail callers have frames of their own.
+  static std::size_t below(const Stack& stack, std::size_t depth) {
+    while (stack.frames[depth - 1].tail) --depth;
+    return depth - 1;
   }
 
   /// A local jump, or a tail call if a function starts there.
@@ -236,12 +243,24 @@ class Activations {
   }
 
   void arrive_by_return(Stack& stack, PlaceId place) {
-    std::size_t depth = stack.frames.size();
-    if (stack.frames.back().stack_pointer + 8 != stack.stack_pointer) return unwind(place);
-    const std::uint64_t entry = stack.frames[depth - 1].stack_pointer;
-    while (depth > 0 && stack.frames[depth - 1].stack_pointer == entry) --depth;
-    if (depth == 0) return unwind(place);
+    const Frame& top = stack.frames.back();
+    const std::size_t depth = below(stack, stack.frames.size());
+    if (depth == 0 || (top.stack_pointer + 8 != stack.stack_pointer && !returned_to_hidden(stack, place)))
+      return unwind(place);
     return_to(stack, depth, place);
+  }
+
+  /// The top frame was called by hidden code, which had a stack pointer of its own, and has returned to it; and that
+  /// code returned too, or called a function again?
+  bool returned_to_hidden(const Stack& stack, PlaceId place) const {
+    const Frame& top = stack.frames.back();
+    return stack.hidden && top.return_address != 0 &&
+           (may_be_called(stack, place) || code_.address(place) == top.return_address);
+  }
+
+  /// A function starts there; or hidden code came there, and it is not known to be in the middle of a function.
+  bool may_be_called(const Stack& stack, PlaceId place) const {
+    return starts_[place] || (stack.hidden && code_.function_of(place) == 0);
   }
 
   /// Pops frames until `depth` are left, and goes on in the last of them.
@@ -251,7 +270,7 @@ class Activations {
       expected = stack.frames.back().return_address;
       pop(stack);
     }
-    if (starts_[place] && expected != 0 && code_.address(place) != expected) {
+    if (expected != 0 && code_.address(place) != expected && may_be_called(stack, place)) {
       const std::uint64_t stack_pointer = stack.stack_pointer - 8;
       client_.jump(stack, code_.hidden());
       return push(stack, place, stack_pointer, expected);
@@ -267,13 +286,13 @@ class Activations {
 
   /// Does a frame of this stack wait for a return to `stack_pointer`, at `place`? How many frames are below its callee?
   std::size_t waiting(const Stack& stack, std::uint64_t stack_pointer, PlaceId place) const {
-    for (std::size_t depth = stack.frames.size(); depth > 1; --depth) {
+    std::size_t depth = stack.frames.size();
+    while (depth > 0) {
       const Frame& frame = stack.frames[depth - 1];
       if (frame.stack_pointer == kUnknown || frame.stack_pointer + 8 > stack_pointer) return 0;
+      depth = below(stack, depth);
       if (frame.stack_pointer + 8 != stack_pointer) continue;
-      if (frame.return_address != 0 && frame.return_address != code_.address(place)) continue;
-      while (depth > 1 && stack.frames[depth - 1].stack_pointer == frame.stack_pointer) --depth;
-      return depth;
+      if (frame.return_address == 0 || frame.return_address == code_.address(place)) return depth;
     }
     return 0;
   }
@@ -282,42 +301,48 @@ class Activations {
   std::size_t enclosing(const Stack& stack, std::uint64_t stack_pointer) const {
     std::size_t depth = stack.frames.size();
     if (depth == 0) return 0;
-    if (&stack != current_ && !above(stack_pointer, stack.frames.back().stack_pointer)) return 0;
+    if (!is_beneath(stack) && !above(stack_pointer, stack.frames.back().stack_pointer)) return 0;
     while (depth > 0 && above(stack_pointer, stack.frames[depth - 1].stack_pointer)) --depth;
     return depth;
+  }
+
+  /// Is it the stack in use, or was it interrupted by a handler whose stack that is?
+  bool is_beneath(const Stack& stack) const {
+    const Stack* beneath = current_;
+    while (beneath != nullptr && beneath != &stack) beneath = beneath->interrupted;
+    return beneath != nullptr;
   }
 
   /// Control came to `place` with a stack pointer that is not what the top frame would return to.
   void unwind(PlaceId place) {
     const std::uint64_t stack_pointer = current_->stack_pointer;
-    for (Stack* stack = current_; stack != nullptr; stack = next_candidate(stack)) {
-      if (const std::size_t depth = waiting(*stack, stack_pointer, place)) return resume(*stack, depth, place);
-    }
-    const bool from_base = current_->exit->kind == trace::ExitKind::kReturn &&
-                           current_->frames.back().stack_pointer == current_->frames.front().stack_pointer;
-    if (from_base && current_->origin != Origin::kThread) return go_on_behind_base(place);
+    if (resume_first(place, [&](const Stack& stack) { return waiting(stack, stack_pointer, place); })) return;
+    const bool from_base =
+        current_->exit->kind == trace::ExitKind::kReturn && below(*current_, current_->frames.size()) == 0;
+    if (from_base) return current_->origin == Origin::kThread ? replace_base(place) : go_on_behind_base(place);
     if (starts_[place]) return begin_coroutine(place, stack_pointer);
-    for (Stack* stack = current_; stack != nullptr && !from_base; stack = next_candidate(stack)) {
-      const std::size_t depth = enclosing(*stack, stack_pointer);
-      if (depth != 0 && in_function(stack->frames[depth - 1], place)) return resume(*stack, depth, place);
-    }
-    replace_base(place);
+    const auto around = [&](const Stack& stack) {
+      const std::size_t depth = enclosing(stack, stack_pointer);
+      return depth != 0 && in_function(stack.frames[depth - 1], place) ? depth : 0;
+    };
+    if (!resume_first(place, around)) replace_base(place);
   }
 
-  /// All stacks of the thread, the current one first, then the one it interrupted, then the others.
-  Stack* next_candidate(Stack* stack) {
+  /// Goes on at `place` in the first stack of the thread in which `look` finds a depth: the current one, the one that
+  /// it interrupted, then the others.
+  template <class Look>
+  bool resume_first(PlaceId place, Look look) {
     Stack* const second = current_->interrupted;
-    if (stack == current_ && second != nullptr) return second;
-    std::size_t next = 0;
-    if (stack != current_ && stack != second) {
-      while (stacks_[next].get() != stack) ++next;
-      ++next;
+    std::size_t depth = look(*current_);
+    Stack* found = depth != 0 ? current_ : nullptr;
+    if (found == nullptr && second != nullptr && (depth = look(*second)) != 0) found = second;
+    for (std::size_t i = 0; i < stacks_.size() && found == nullptr; ++i) {
+      Stack* const other = stacks_[i].get();
+      if (other != current_ && other != second && (depth = look(*other)) != 0) found = other;
     }
-    for (; next < stacks_.size(); ++next) {
-      Stack* candidate = stacks_[next].get();
-      if (candidate != current_ && candidate != second) return candidate;
-    }
-    return nullptr;
+    if (found == nullptr) return false;
+    resume(*found, depth, place);
+    return true;
   }
 
   void resume(Stack& stack, std::size_t depth, PlaceId place) {
@@ -326,6 +351,7 @@ class Activations {
       current_ = &stack;
       ++switches_;
       stack.pending = false;
+      stack.hidden = left->hidden;
       stack.stack_pointer = left->stack_pointer;
       drop_handlers(left, &stack);
     }
@@ -343,12 +369,11 @@ class Activations {
     }
   }
 
-  /// The first function of a handler or coroutine returned to what ends it (a restorer, the start of a context).
+  /// The first function of a handler or coroutine returned to what ends it (a restorer, the start of a context): as if
+  /// it had tail-called that.
   void go_on_behind_base(PlaceId place) {
-    Stack& stack = *current_;
     found_start(place);
-    stack.frames.push_back({place, true, stack.frames.front().stack_pointer, 0, {}});
-    client_.tail_call(stack, true);
+    go_to(*current_, place);
   }
 
   void begin_coroutine(PlaceId place, std::uint64_t stack_pointer) {

@@ -57,10 +57,7 @@ class ControlFlowBuilder {
     if (from.first == to || from.second == to) return;
     add_edge(from, to);
   }
-  bool was_jumped_to(PlaceId place) const {
-    const FunctionId owner = result_.owner_[place].function;
-    return owner != kNoFunction && result_.functions_[owner].entry != place;
-  }
+  bool was_at(PlaceId place) const { return result_.owner_[place].function != kNoFunction; }
 
   void set_thread(trace::ThreadId) {}
   void run_part(S&, const Part&) {}

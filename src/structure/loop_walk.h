@@ -194,7 +194,7 @@ class LoopWalk {
     move(stack, frame, from);
   }
 
-  bool was_jumped_to(PlaceId) const { return false; }
+  bool was_at(PlaceId) const { return false; }
 
   // ---- Client of RunWalk ----------------------------------------------------------------------------------------
 
