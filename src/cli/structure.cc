@@ -85,6 +85,10 @@ Result<profile::Profile> profile_of(const std::string& directory, const Structur
     profile = structure::analyse(**reader, {[&line](double share) { line.show(share); }}, costs);
   }
   if (options.stats) print_costs(costs);
+  if (options.warn && !options.quiet) {
+    for (const profile::Quality& remark : profile.quality)
+      if (remark.kind == "module") warn(remark.text);
+  }
   return profile;
 }
 

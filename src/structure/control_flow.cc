@@ -49,9 +49,15 @@ class ControlFlowBuilder {
   }
   void leave(S& stack) { add_exit(stack.frames.back().data); }
   void end(S&) {}
-  void jump(S& stack, PlaceId place) {
+  void jump(S& stack, PlaceId place) { go(stack, node(stack.frames.back().data.function, place)); }
+  void land(S& stack, PlaceId place) {
+    const FunctionId function = stack.frames.back().data.function;
+    const auto [found, added] = result_.shared_.try_emplace(ControlFlow::landing_key(function, place), kNoNode);
+    if (added) found->second = add_node(function, place);
+    go(stack, found->second);
+  }
+  void go(S& stack, NodeId to) {
     Frame& frame = stack.frames.back().data;
-    const NodeId to = node(frame.function, place);
     Node& from = nodes_[frame.function][frame.current];
     frame.current = to;
     if (from.first == to || from.second == to) return;

@@ -186,10 +186,14 @@ class LoopWalk {
 
   void end(S&) {}
 
-  void jump(S& stack, PlaceId place) {
+  void jump(S& stack, PlaceId place) { go(stack, structure_.flow.node_of(stack.frames.back().data.function, place)); }
+  void land(S& stack, PlaceId place) {
+    go(stack, structure_.flow.landing_of(stack.frames.back().data.function, place));
+  }
+  void go(S& stack, NodeId to) {
     Frame& frame = stack.frames.back().data;
     const NodeId from = frame.current;
-    frame.current = structure_.flow.node_of(frame.function, place);
+    frame.current = to;
     if (frame.current == kNoNode) frame.current = from;
     move(stack, frame, from);
   }
