@@ -5,9 +5,9 @@ scripts/build-debian-programs filled:
 
     scripts/build-debian-programs DIR && tests/e2e/debian_programs.py build/loopfold DIR [INSTRUCTIONS]
 
-For each program it prints how long recording, reading and the tree took, and the hottest loops with the source line that
-the tree names. The statement that a loop's line belongs to has `for`, `while`, `do` or `goto`, or is a closing brace;
-whether that is so is printed for each, and must be so for most of the operations.
+For each program it prints how long recording, reading and the tree took, and the hottest loops with the source line
+that the tree names. The statement that a loop's line belongs to has `for`, `while`, `do` or `goto`, or is a closing
+brace; whether that is so is printed for each, and must be so for most of the operations.
 """
 
 import os
@@ -106,7 +106,8 @@ def report(name, tree, sources):
 
 def check_program(name, command, directory, instructions, sources, stdin=b""):
     trace = os.path.join(directory, name)
-    recorded = lf.record(trace, command, options=("--quiet", "--max-instructions", instructions), stdin=stdin, timeout=900)
+    recorded = lf.record(trace, command, options=("--quiet", "--max-instructions", instructions), stdin=stdin,
+                         timeout=900)
     suite.check(f"{name}: recorded", recorded.status == 0, recorded)
     facts = lf.info(trace)
     if not suite.check(f"{name}: trace info", isinstance(facts, dict), facts):
@@ -118,18 +119,19 @@ def check_program(name, command, directory, instructions, sources, stdin=b""):
     seconds = time.monotonic() - began
     if tree is None:
         return
-    count = facts["instructions"]
-    print(f"{name}: {count / 1e6:.0f} M instructions, {os.path.getsize(os.path.join(trace, 'trace.lft')) / 1e6:.1f} MB, "
-          f"recorded in {recorded.seconds:.1f} s, vectors checked in {vectors.seconds:.1f} s, tree of {len(tree.nodes)} "
-          f"nodes in {seconds:.1f} s ({count / 1e6 / max(seconds, 1e-9):.0f} M/s)")
+    count, size = facts["instructions"], os.path.getsize(os.path.join(trace, "trace.lft"))
+    print(f"{name}: {count / 1e6:.0f} M instructions, {size / 1e6:.1f} MB, recorded in {recorded.seconds:.1f} s, "
+          f"vectors checked in {vectors.seconds:.1f} s, tree of {len(tree.nodes)} nodes in {seconds:.1f} s "
+          f"({count / 1e6 / max(seconds, 1e-9):.0f} M/s)")
     structure_tree.check_invariants(suite, name, tree, count)
     report(name, tree, sources)
 
 
 def main():
     if len(sys.argv) < 3:
-        sys.exit("usage: debian_programs.py LOOPFOLD DIR [INSTRUCTIONS]; DIR is filled by scripts/build-debian-programs")
+        sys.exit("usage: debian_programs.py LOOPFOLD DIR [INSTRUCTIONS]; scripts/build-debian-programs fills DIR")
     built, instructions = sys.argv[2], sys.argv[3] if len(sys.argv) > 3 else "500M"
+    sources = Sources(os.path.join(built, "source"))
     with lf.Directory() as directory:
         script, data = os.path.join(directory, "script.lua"), text(6_000_000)
         with open(script, "w") as file:
@@ -137,9 +139,8 @@ def main():
         for name, arguments, stdin in (("gzip", ["-c"], data), ("bzip2", ["-c"], data[:1_500_000]),
                                        ("lua", [script], b"")):
             path = os.path.join(built, name)
-            if not suite.check(f"{name}: built", os.access(path, os.X_OK), f"{path}: run scripts/build-debian-programs"):
-                continue
-            check_program(name, [path, *arguments], directory, instructions, Sources(os.path.join(built, "source")), stdin)
+            if suite.check(f"{name}: built", os.access(path, os.X_OK), f"{path}: run scripts/build-debian-programs"):
+                check_program(name, [path, *arguments], directory, instructions, sources, stdin)
 
 
 main()

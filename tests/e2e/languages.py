@@ -1,4 +1,4 @@
-"""Loops of C++, Fortran and Rust programs are named by the lines that their programmers wrote, functions by their names.
+"""Loops of C++, Fortran and Rust programs are named by lines that their programmers wrote, functions by their names.
 
 The loops at the tags of tests/programs/structure/languages must be in the tree, and the hottest loop of all must be the
 one at @hot: a line of the program itself, not of a header of the library that was inlined into it. No function may have
@@ -67,7 +67,8 @@ def check_loops(program, tree, source, function):
     seen = "loops of the source:\n" + "\n".join(map(describe, own))
     for tag, line in lines.items():
         if tag not in OPTIONAL.get(program, ()):
-            suite.check(f"{program}: a loop at @{tag}", tree.loops(line, source), f"expected one at line {line}; {seen}")
+            suite.check(f"{program}: a loop at @{tag}", tree.loops(line, source),
+                        f"expected one at line {line}; {seen}")
     loops = sorted(tree.find(kind="loop"), key=lambda node: node["self_ops"], reverse=True)
     if suite.check(f"{program}: has loops", loops):
         hot = loops[0]

@@ -1,4 +1,4 @@
-"""What the loop tree says of programs whose structure is known: calls, recursion, jumps out of frames, threads, signals.
+"""What the loop tree says of programs of known structure: calls, recursion, jumps out of frames, threads, signals.
 
 For each program of tests/programs/structure: the kinds of nodes, how they are nested, and their counts, which the
 program prints itself (`name number` per line). Loops are named by the tags in the source (`// @tag`).
@@ -20,7 +20,8 @@ class Case:
 
     def __init__(self, program, directory, options=(), status=0, name=None, trace=None):
         self.name = name or program
-        extension = ".cc" if os.path.exists(os.path.join(structure_tree.SOURCES, "structure", f"{program}.cc")) else ".c"
+        source = os.path.join(structure_tree.SOURCES, "structure", program)
+        extension = ".cc" if os.path.exists(f"{source}.cc") else ".c"
         self.file, self.shown = f"{program}{extension}", False
         self.tags = structure_tree.tags(os.path.join("structure", self.file))
         self.tag_of = {line: tag for tag, line in self.tags.items()}
@@ -70,7 +71,7 @@ class Case:
         return words[words.index("main()"):] if "main()" in words else words
 
     def loop(self, tag, trip, entries=None, nodes=None, shape=None):
-        """The loops at a tag: their trips add up, and their entries; so many nodes; one of them is reached like that."""
+        """The loops at a tag: their trips and entries add up; so many nodes; one of them is reached like that."""
         found = self.loops(tag)
         total = sum(node["trip"]["total"] for node in found)
         entered = sum(node["entries"] for node in found)
@@ -183,7 +184,8 @@ def alloca_loop(directory):
 
 def tail_calls(directory):
     case = Case("tail_calls", directory)
-    for names, steps in ((("step_even", "step_odd"), case["steps"]), (("state_a", "state_b", "state_c"), case["states"])):
+    for names, steps in ((("step_even", "step_odd"), case["steps"]),
+                         (("state_a", "state_b", "state_c"), case["states"])):
         found = [node for node in case.tree.nodes if node["kind"] in ("loop", "recursion")
                  and plain(node["function"]) in names]
         total = sum(node["iterations"] for node in found)
@@ -314,7 +316,8 @@ def threaded_code(directory):
     case = Case("threaded_code", directory)
     loops = [node for node in case.tree.find(kind="loop") if plain(node["function"]) == "run"]
     outermost = [node for node in loops if node["up"]["kind"] != "loop"]
-    case.check("one outermost loop", len(outermost) == 1 and outermost[0]["entries"] == 1, list(map(describe, outermost)))
+    case.check("one outermost loop", len(outermost) == 1 and outermost[0]["entries"] == 1,
+               list(map(describe, outermost)))
     case.within("loops", len(loops), 1, 8)
     case.within("iterations", sum(node["iterations"] for node in outermost), case["rounds"], case["steps"])
     inside = sum(node["ops"] for node in outermost)
@@ -325,7 +328,8 @@ def irreducible(directory):
     case = Case("irreducible", directory)
     case.loop("calls", case["calls"], 1, 1, "main() @calls")
     loops = [node for node in case.tree.find(kind="loop") if plain(node["function"]) == "walk"]
-    case.check("one loop, and it is irreducible", len(loops) == 1 and loops[0]["irreducible"], list(map(describe, loops)))
+    case.check("one loop, and it is irreducible", len(loops) == 1 and loops[0]["irreducible"],
+               list(map(describe, loops)))
     for node in loops:
         case.check("entries", node["entries"] == case["calls"], describe(node))
         case.check("its header is one of its two parts", node["iterations"] in (case["first"], case["second"]),
