@@ -13,6 +13,7 @@
 #include <span>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "structure/activations.h"
@@ -53,6 +54,7 @@ class ControlFlow {
   FunctionId function_at(PlaceId entry) const { return function_at_[entry]; }
   /// The node for landing at `place`; kNoNode if that never happened.
   NodeId landing_of(FunctionId function, PlaceId place) const {
+    if (ways_back_.contains(landing_key(functions_[function].entry, place))) return node_of(function, place);
     const auto found = shared_.find(landing_key(function, place));
     return found == shared_.end() ? kNoNode : found->second;
   }
@@ -66,7 +68,7 @@ class ControlFlow {
 
  private:
   friend class ControlFlowBuilder;
-  static std::uint64_t landing_key(FunctionId function, PlaceId place) {
+  static std::uint64_t landing_key(std::uint32_t function, PlaceId place) {
     return std::uint64_t{function} << 32 | place | std::uint64_t{1} << 31;
   }
   struct Owner {
@@ -77,8 +79,9 @@ class ControlFlow {
   std::vector<CallSite> calls_;
   std::vector<FunctionId> roots_;
   std::vector<std::uint8_t> starts_;
-  std::vector<FunctionId> function_at_;               // by place
-  std::vector<Owner> owner_;                          // by place: the first function that has it
+  std::vector<FunctionId> function_at_;          // by place
+  std::unordered_set<std::uint64_t> ways_back_;  // landings that are no nodes of their own, by the function's place
+  std::vector<Owner> owner_;                     // by place: the first function that has it
   std::unordered_map<std::uint64_t, NodeId> shared_;  // (function, place) of the others, and landings
 };
 
