@@ -146,7 +146,7 @@ class NoSink : public RunSink {
   void literal(std::span<const ExitId> exits, std::span<const std::uint64_t>) override {
     benchmark::DoNotOptimize(exits.data());
   }
-  void loop(const Run& run) override { benchmark::DoNotOptimize(run.iterations); }
+  void loop(const Run& run, std::span<const std::uint64_t>) override { benchmark::DoNotOptimize(run.iterations); }
 };
 
 Shapes shapes_of(const Replay& replay) {

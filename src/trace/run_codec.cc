@@ -186,7 +186,7 @@ std::uint32_t ChunkEncoder::loop_number(const Run& run, std::uint8_t& flags) {
   return number;
 }
 
-void ChunkEncoder::loop(const Run& run) {
+void ChunkEncoder::loop(const Run& run, std::span<const std::uint64_t> rows) {
   std::uint8_t flags = 0;
   RunTables::Loop& loop = tables_.loop(loop_number(run, flags));
   if (loop.iterations.guess() != run.iterations) {
@@ -198,24 +198,25 @@ void ChunkEncoder::loop(const Run& run) {
     sequence(run);
     flags |= kSequence;
   }
-  if (column_values(loop, SlotClass::kControl, run)) flags |= kControlValues;
-  if (column_values(loop, SlotClass::kData, run)) flags |= kDataValues;
+  if (column_values(loop, SlotClass::kControl, run, rows)) flags |= kControlValues;
+  if (column_values(loop, SlotClass::kData, run, rows)) flags |= kDataValues;
   items_.push_back(flags);
 }
 
 /// Codes the loop's columns of one class; false, and nothing is written, if all are regular and as guessed.
-bool ChunkEncoder::column_values(RunTables::Loop& loop, SlotClass slot_class, const Run& run) {
+bool ChunkEncoder::column_values(RunTables::Loop& loop, SlotClass slot_class, const Run& run,
+                                 std::span<const std::uint64_t> rows) {
   ValueWriter& out = values_[index_of(slot_class)];
   ValueWriter::Pen pen = out.take(3 * run.columns.size());
   bool any = false;
-  std::size_t irregular = 0;
+  bool irregular = false;
   for (std::size_t i = 0; i < run.columns.size(); ++i) {
     RunTables::Column& memory = loop.columns[i];
     const RunColumn& column = run.columns[i];
     if (memory.slot_class != slot_class) continue;
     if (column.kind == RunColumn::Kind::kIrregular) {
       pen.code(kIrregularColumn);
-      irregular += column.values.size();
+      irregular = true;
       continue;
     }
     const std::uint64_t start_difference = column.start - memory.start.guess();
@@ -229,30 +230,31 @@ bool ChunkEncoder::column_values(RunTables::Loop& loop, SlotClass slot_class, co
     memory.start.learn(column.start);
     memory.stride = column.stride;
   }
-  if (!any && irregular == 0) return false;
+  if (!any && !irregular) return false;
   out.give_back(pen);
-  if (irregular != 0) irregular_values(loop, slot_class, run, irregular);
+  if (irregular) irregular_values(loop, slot_class, run, rows);
   return true;
 }
 
 /// Codes the values of the irregular columns of one class, iteration by iteration.
-void ChunkEncoder::irregular_values(RunTables::Loop& loop, SlotClass slot_class, const Run& run, std::size_t count) {
-  SlotRows& rows = rows_[index_of(slot_class)];
+void ChunkEncoder::irregular_values(RunTables::Loop& loop, SlotClass slot_class, const Run& run,
+                                    std::span<const std::uint64_t> rows) {
+  SlotRows& predictor_rows = rows_[index_of(slot_class)];
   tables_.list_irregular(loop, slot_class, [&run](std::uint32_t column) {
     return run.columns[column].kind == RunColumn::Kind::kIrregular;
   });
-  next_value_.resize(run.columns.size());
-  for (std::size_t i = 0; i < run.columns.size(); ++i) next_value_[i] = run.columns[i].values.data();
-  const std::uint64_t** const next_value = next_value_.data();
-  SlotPredictor* const predictors = rows.data();
-  RecentValues recent = rows.recent();
-  ValueWriter::Pen pen = values_[index_of(slot_class)].take(count);
+  SlotPredictor* const predictors = predictor_rows.data();
+  RecentValues recent = predictor_rows.recent();
+  ValueWriter::Pen pen = values_[index_of(slot_class)].take(rows.size());
+  const std::uint64_t* row = rows.data();
   for (std::uint64_t i = 0; i < run.iterations; ++i) {
-    for (const RunTables::Irregular& place : tables_.irregular(run.path_of(i)))
-      pen.slot(predictors[place.predictor], recent, *next_value[place.column]++);
+    const std::size_t path = run.path_of(i);
+    for (const RunTables::Irregular& place : tables_.irregular(path))
+      pen.slot(predictors[place.predictor], recent, row[place.slot]);
+    row += run.paths[path].columns.size();
   }
   values_[index_of(slot_class)].give_back(pen);
-  rows.recent() = recent;
+  predictor_rows.recent() = recent;
 }
 
 void ChunkEncoder::sequence(const Run& run) {

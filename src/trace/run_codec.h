@@ -81,7 +81,7 @@ class ChunkEncoder : public RunSink {
 
   void clear();
   void literal(std::span<const ExitId> exits, std::span<const std::uint64_t> slots) override;
-  void loop(const Run& run) override;
+  void loop(const Run& run, std::span<const std::uint64_t> rows) override;
 
   std::size_t bytes() const;  // encoded so far
   /// The tables, or what a reader would expand, is so large that the chunk should end.
@@ -98,8 +98,9 @@ class ChunkEncoder : public RunSink {
   std::uint32_t loop_number(const Run& run, std::uint8_t& flags);
   std::uint8_t announce(std::uint32_t item);
   bool literal_values(std::uint32_t path, SlotClass slot_class, const std::uint64_t* slots);
-  bool column_values(RunTables::Loop& loop, SlotClass slot_class, const Run& run);
-  void irregular_values(RunTables::Loop& loop, SlotClass slot_class, const Run& run, std::size_t count);
+  bool column_values(RunTables::Loop& loop, SlotClass slot_class, const Run& run, std::span<const std::uint64_t> rows);
+  void irregular_values(RunTables::Loop& loop, SlotClass slot_class, const Run& run,
+                        std::span<const std::uint64_t> rows);
   void sequence(const Run& run);
 
   const Shapes& shapes_;
@@ -123,7 +124,6 @@ class ChunkEncoder : public RunSink {
   Index path_index_;
   Index loop_index_;
   std::vector<std::uint32_t> numbers_;
-  std::vector<const std::uint64_t*> next_value_;  // by column
 
   std::vector<std::uint8_t> items_;
   ByteWriter definitions_;

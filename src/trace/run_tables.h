@@ -160,10 +160,11 @@ class RunTables {
     return paths_[path].steps[index];
   }
 
-  /// An irregular column of a path: its number, and its slot's predictor.
+  /// An irregular column of a path: its number, its slot's predictor and place among the path's slots.
   struct Irregular {
     std::uint32_t column = 0;
     std::uint32_t predictor = 0;
+    std::uint32_t slot = 0;
   };
   /// For each path of the loop, its columns of the class that `is_irregular` says yes to, in the order of its slots.
   template <typename Predicate>
@@ -171,9 +172,11 @@ class RunTables {
     irregular_.clear();
     for (std::size_t p = 0; p < loop.shapes.size(); ++p) {
       irregular_at_[p] = irregular_.size();
-      for (const std::uint32_t column : loop.shapes[p].columns) {
-        const Column& memory = loop.columns[column];
-        if (memory.slot_class == slot_class && is_irregular(column)) irregular_.push_back({column, memory.predictor});
+      const std::span<const std::uint32_t> columns = loop.shapes[p].columns;
+      for (std::uint32_t slot = 0; slot < columns.size(); ++slot) {
+        const Column& memory = loop.columns[columns[slot]];
+        if (memory.slot_class == slot_class && is_irregular(columns[slot]))
+          irregular_.push_back({columns[slot], memory.predictor, slot});
       }
     }
     irregular_at_[loop.shapes.size()] = irregular_.size();
