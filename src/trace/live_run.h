@@ -17,6 +17,7 @@
 #include <span>
 #include <vector>
 
+#include "trace/format.h"
 #include "trace/run.h"
 #include "trace/run_body.h"
 #include "trace/shapes.h"
@@ -28,7 +29,7 @@ class LiveRun {
   static constexpr std::size_t kNone = ~std::size_t{0};
   /// Slots that the rows of a run may have in all; iterations of a run of several paths. Then it ends and the loop goes
   /// on in another.
-  static constexpr std::size_t kMaxValues = std::size_t{1} << 18;
+  static constexpr std::size_t kMaxValues = kMaxRunValues;
   static constexpr std::uint64_t kMaxMixed = std::uint64_t{1} << 20;
 
   explicit LiveRun(const Shapes& shapes) : shapes_(shapes) {}

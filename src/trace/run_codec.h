@@ -25,6 +25,7 @@
 #include "trace/bytes.h"
 #include "trace/run.h"
 #include "trace/run_encoder.h"
+#include "trace/run_relations.h"
 #include "trace/run_tables.h"
 #include "trace/shapes.h"
 #include "trace/value_stream.h"
@@ -50,8 +51,18 @@ enum ItemFlag : std::uint8_t {
 /// Numbers of items in the definitions. Behind kKnownItem, an item is 2 * path, or 2 * loop + 1.
 enum ItemCode : std::uint64_t { kNewPath = 0, kNewLoop = 1, kKnownItem = 2 };
 
-/// What an irregular or not guessed column is, as a code among the values.
-enum ColumnCode : std::uint8_t { kOtherStart = 1, kOtherStride = 2, kIrregularColumn = 4 };
+/// What a column is, as a code among the values: if regular, what was not guessed; if irregular, how it is coded
+/// (run_relations.h).
+enum ColumnCode : std::uint8_t {
+  kOtherStart = 1,
+  kOtherStride = 2,
+  kPlain = 4,         // values
+  kFollows = 5,       // by the relation as it was
+  kFollowsDelta = 6,  // with another rest
+  kFollowsOther = 7,  // by another relation
+  kRests = 8,         // by the relation as it was
+  kRestsOther = 9,
+};
 
 /// Guesses the next exit in the definitions of paths: what followed the one before last time.
 class ExitFollowers {
@@ -99,8 +110,7 @@ class ChunkEncoder : public RunSink {
   std::uint8_t announce(std::uint32_t item);
   bool literal_values(std::uint32_t path, SlotClass slot_class, const std::uint64_t* slots);
   bool column_values(RunTables::Loop& loop, SlotClass slot_class, const Run& run, std::span<const std::uint64_t> rows);
-  void irregular_values(RunTables::Loop& loop, SlotClass slot_class, const Run& run,
-                        std::span<const std::uint64_t> rows);
+  void irregular_column(ValueWriter::Pen& pen, RunTables::Column& memory, std::size_t column);
   void sequence(const Run& run);
 
   const Shapes& shapes_;
@@ -108,7 +118,7 @@ class ChunkEncoder : public RunSink {
   std::array<SlotRows, kSlotClasses> rows_;
   ItemPredictor next_item_;
   ExitFollowers followers_;
-  std::uint64_t literal_slots_ = 0;
+  std::uint64_t expanded_slots_ = 0;  // of literals and irregular columns
 
   // Open-addressed tables of numbers of paths and loops, by hash.
   struct Index {
@@ -124,6 +134,7 @@ class ChunkEncoder : public RunSink {
   Index path_index_;
   Index loop_index_;
   std::vector<std::uint32_t> numbers_;
+  IrregularColumns irregular_;
 
   std::vector<std::uint8_t> items_;
   ByteWriter definitions_;
