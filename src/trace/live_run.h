@@ -2,8 +2,8 @@
 //
 // Iterations are added one by one. Their slots are kept as they come, *row* by row, and each is compared with what the
 // columns lead to expect. A column's stride is known from the second time it is present on; when a value breaks it, the
-// column becomes irregular, which is a mark: its values are in the rows. So an iteration costs one copy and a comparison
-// for each regular column, whatever becomes of the columns.
+// column becomes irregular, which is a mark: its values are in the rows. So an iteration costs one copy and a
+// comparison for each regular column, whatever becomes of the columns.
 //
 // While a run has one path and only regular columns, it can be *locked*: events are then compared one by one, as they
 // come, with the next one expected (step()), and an iteration that fits costs no bookkeeping but one addition per

@@ -266,11 +266,10 @@ std::vector<Program> programs() {
                                                      {"runs", runs}, {"control", control}, {"events", events}};
   for (const Program& program : programs()) {
     for (const auto& [step_name, step] : kSteps) {
-      benchmark::RegisterBenchmark(("replay/" + program.name + "/" + step_name).c_str(),
-                                   [program, step = step](benchmark::State& state) {
-                                     run_step(state, replay_of(program), step);
-                                   })
-          ->Unit(benchmark::kMillisecond);
+      benchmark::RegisterBenchmark(("replay/" + program.name + "/" + step_name).c_str(), [program, step = step](
+                                                                                             benchmark::State& state) {
+        run_step(state, replay_of(program), step);
+      })->Unit(benchmark::kMillisecond);
     }
   }
   return true;

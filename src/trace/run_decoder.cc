@@ -191,9 +191,16 @@ bool ChunkDecoder::literal_values(std::uint32_t path, SlotClass slot_class, bool
   if (coded) {
     if (steps.empty()) return fail(kBadValues);
     ValueReader reader = readers_[index_of(slot_class)];
-    for (const RunTables::Step& step : steps) {
-      slots[step.slot] = *next = reader.slot(predictors[step.predictor], next);
-      ++next;
+    if (reader.has_plenty(steps.size())) [[likely]] {
+      for (const RunTables::Step& step : steps) {
+        slots[step.slot] = *next = reader.slot<false>(predictors[step.predictor], next);
+        ++next;
+      }
+    } else {
+      for (const RunTables::Step& step : steps) {
+        slots[step.slot] = *next = reader.slot<true>(predictors[step.predictor], next);
+        ++next;
+      }
     }
     readers_[index_of(slot_class)] = reader;
     if (!reader.ok()) return fail(kBadValues);

@@ -68,12 +68,12 @@ class IrregularColumns {
   std::vector<std::array<std::uint32_t, kMaxRunPaths>> orders_;
   std::vector<std::uint32_t> index_;  // by column: in orders_
 
-  std::vector<std::uint64_t> stream_;   // kReach zeros, then the values, iteration by iteration
-  std::vector<std::uint32_t> row_at_;   // where an iteration's values begin in the stream
-  std::vector<std::uint32_t> places_;   // of the column's values in the stream
-  std::vector<std::uint64_t> values_;   // of the column
-  std::vector<std::uint64_t> rests_;    // of the column
-  std::vector<std::uint64_t> last_;     // by column
+  std::vector<std::uint64_t> stream_;  // kReach zeros, then the values, iteration by iteration
+  std::vector<std::uint32_t> row_at_;  // where an iteration's values begin in the stream
+  std::vector<std::uint32_t> places_;  // of the column's values in the stream
+  std::vector<std::uint64_t> values_;  // of the column
+  std::vector<std::uint64_t> rests_;   // of the column
+  std::vector<std::uint64_t> last_;    // by column
 };
 
 }  // namespace loopfold::trace

@@ -48,6 +48,9 @@ constexpr unsigned bytes_of_difference(std::uint64_t difference) {
   return static_cast<unsigned>(63 - std::countl_zero(2 * size + 1)) / 8 + (difference != 0 ? 1u : 0u);
 }
 
+/// Does a difference take more than one byte?
+constexpr bool is_large(std::uint64_t difference) { return difference + 0x80 > 0xff; }
+
 /// The slot values of a stream, of which the last kReach can be looked at: they stand before the place of the next one.
 class History {
  public:
@@ -105,7 +108,7 @@ struct SlotPredictor {
  private:
   [[gnu::noinline]] void look_for_source(const std::uint64_t* next, std::uint64_t value) {
     for (unsigned ago = 1; ago <= History::kReach; ++ago) {
-      if (bytes_of_difference(value - *(next - ago)) > 1) continue;
+      if (is_large(value - *(next - ago))) continue;
       source = static_cast<std::uint8_t>(ago);
       delta = value - *(next - ago);
       patience = 0;
@@ -179,7 +182,7 @@ class ValueWriter {
       const unsigned size = even_size ^ ((even_size ^ echo_size) & echoes);
       const std::uint64_t chosen = static_cast<std::uint64_t>(static_cast<std::int32_t>(echoes));
       put(zigzag(even ^ ((even ^ echo) & chosen)), size, kEcho & echoes);
-      predictor.learn(next, value, (even_size > 1) & (echo != 0));
+      predictor.learn(next, value, is_large(even) & (echo != 0));
       return even != 0;
     }
 
@@ -251,11 +254,7 @@ class ValueReader {
   std::uint64_t number() {
     if (next_ == count_) return fail(), 0;
     const std::size_t size = peek();
-    if (size > 8 || size > static_cast<std::size_t>(end_ - at_)) return fail(), 0;
-    std::uint64_t value = 0;
-    std::memcpy(&value, at_, size);
-    at_ += size;
-    return value;
+    return size > 8 ? (fail(), 0) : take(size);
   }
   std::uint64_t difference() { return unzigzag(number()); }
 
@@ -283,32 +282,29 @@ class ValueReader {
     predictor = guesser;
   }
 
-  /// The next value of a slot, whose place in the History is `next`.
+  /// May `count` values of slots be read without looking for the end?
+  bool has_plenty(std::size_t count) const {
+    return count <= remaining() && 8 * (count + 1) <= static_cast<std::size_t>(end_ - at_);
+  }
+  /// The next value of a slot, whose place in the History is `next`. `kChecked`: the end may be near.
+  template <bool kChecked>
   [[gnu::always_inline]] std::uint64_t slot(SlotPredictor& predictor, const std::uint64_t* next) {
-    if (next_ == count_) return fail(), 0;
+    if (kChecked && next_ == count_) return fail(), 0;
     const unsigned code = peek();
-    const unsigned size = code - (kEcho & (0u - static_cast<unsigned>(code >= kEcho)));
-    std::uint64_t difference = 0;
-    if (end_ - at_ >= 8) [[likely]] {
-      std::memcpy(&difference, at_, 8);
-      difference &= kMasks[size];
-    } else {
-      if (size > static_cast<std::size_t>(end_ - at_)) return fail(), 0;
-      std::memcpy(&difference, at_, size);
-    }
-    at_ += size;
+    const std::uint64_t echoes = 0 - static_cast<std::uint64_t>(code >= kEcho);
+    const unsigned size = code - (kEcho & static_cast<unsigned>(echoes));
+    const std::uint64_t difference = unzigzag(kChecked ? take(size) : take_plenty(size));
     const std::uint64_t even = predictor.even.guess();
     if (predictor.wait != 0) {
-      if (code >= kEcho) return fail(), 0;
+      ok_ &= echoes == 0;
       --predictor.wait;
-      const std::uint64_t value = even + unzigzag(difference);
+      const std::uint64_t value = even + difference;
       predictor.even.learn(value);
       return value;
     }
     const std::uint64_t echo = predictor.echo(next);
-    const std::uint64_t chosen = 0 - static_cast<std::uint64_t>(code >= kEcho);
-    const std::uint64_t value = (even ^ ((even ^ echo) & chosen)) + unzigzag(difference);
-    predictor.learn(next, value, (bytes_of_difference(value - even) > 1) & (value != echo));
+    const std::uint64_t value = (even ^ ((even ^ echo) & echoes)) + difference;
+    predictor.learn(next, value, is_large(value - even) & (value != echo));
     return value;
   }
 
@@ -322,6 +318,19 @@ class ValueReader {
   std::uint8_t peek() {
     const std::size_t at = next_++;
     return static_cast<std::uint8_t>(codes_[at / 2] >> (at % 2 * 4) & 15);
+  }
+  std::uint64_t take(std::size_t size) {
+    if (size > static_cast<std::size_t>(end_ - at_)) return fail(), 0;
+    std::uint64_t number = 0;
+    std::memcpy(&number, at_, size);
+    at_ += size;
+    return number;
+  }
+  std::uint64_t take_plenty(std::size_t size) {
+    std::uint64_t number = 0;
+    std::memcpy(&number, at_, 8);
+    at_ += size;
+    return number & kMasks[size];
   }
   void fail() {
     ok_ = false;
