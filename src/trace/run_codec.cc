@@ -63,6 +63,7 @@ void ChunkEncoder::clear() {
   next_item_.clear();
   followers_.clear();
   expanded_slots_ = 0;
+  irregular_.trim();
   path_index_.clear();
   loop_index_.clear();
   items_.clear();

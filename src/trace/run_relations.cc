@@ -7,6 +7,7 @@ namespace loopfold::trace {
 namespace {
 
 constexpr std::uint8_t kMostPatience = 31;
+constexpr std::size_t kMostKept = std::size_t{1} << 15;  // values
 
 void give_up(RunTables::Column& memory) {
   memory.wait = memory.patience;
@@ -148,6 +149,15 @@ bool IrregularColumns::relate(const Relation& relation, std::size_t count) {
   }
   rests[0] = values[0];
   return 2 * rest_changes < value_changes;
+}
+
+void IrregularColumns::trim() {
+  for (std::vector<std::uint64_t>* const buffer : {&stream_, &values_, &rests_}) {
+    if (buffer->size() > kMostKept) *buffer = {};
+  }
+  for (std::vector<std::uint32_t>* const buffer : {&row_at_, &places_}) {
+    if (buffer->size() > kMostKept) *buffer = {};
+  }
 }
 
 IrregularColumns::Choice IrregularColumns::choose(std::size_t column, RunTables::Column& memory) {

@@ -44,6 +44,8 @@ class IrregularColumns {
   /// How to code an irregular column. What was tried in vain is remembered in `memory`. Valid until the next call.
   Choice choose(std::size_t column, RunTables::Column& memory);
   std::uint64_t last_value(std::size_t column) const { return last_[column]; }
+  /// Gives back memory, if a large run took much.
+  void trim();
 
  private:
   static constexpr std::size_t kProbes = 5;  // values that are looked at to find a relation, the first among them
