@@ -16,9 +16,9 @@ bool computes_in_floating_point(const trace::InstructionFacts& facts) {
 
 bool moves_registers(const trace::InstructionFacts& facts) {
   constexpr std::uint32_t kElsewhere = trace::kLoad | trace::kStore | trace::kCall | trace::kReturn | trace::kSyscall |
-                                       trace::kConditional | trace::kUnknown;
+                                       trace::kBranch | trace::kConditional | trace::kUnknown;
   if ((facts.kinds & kElsewhere) != 0) return false;
-  return facts.transfer != trace::Transfer::kCompute || (facts.kinds & (trace::kNop | trace::kBranch)) != 0;
+  return facts.transfer != trace::Transfer::kCompute || (facts.kinds & trace::kNop) != 0;
 }
 
 /// Per instruction of a block.

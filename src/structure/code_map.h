@@ -85,7 +85,7 @@ class CodeMap {
   std::span<const trace::Exit> exits() const { return trace_exits_; }
   /// Address of the last instruction of any block part at `place`: its branch, if it ends with one.
   std::uint64_t last_instruction(PlaceId place) const { return last_instruction_[place]; }
-  /// Nothing but moves between registers, and perhaps a jump: what compilers put between the parts of a loop.
+  /// Nothing but moves between registers: what compilers put between the parts of a loop.
   bool only_moves(PlaceId place) const { return only_moves_[place]; }
 
  private:

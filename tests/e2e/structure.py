@@ -256,10 +256,8 @@ def longjmp_nest(directory):
     case.loop("rounds", case["rounds"], 1, 1, "main() @rounds")
     case.loop("i", case["i"], case["rounds"], 1)
     case.loop("j", case["j"], case["i"], 1)
-    for node in case.loop("k", case["k"], case["j"], 1):
-        shape = case.shape(node)
-        case.check("nesting", shape[:2] == ["main()", "@rounds"] and shape[-4:] == ["three()", "@i", "@j", "@k"], shape)
-        way_back(case, node, case["rounds"] + case["jumps"])
+    # The second return of setjmp is not the first one: there is no loop between the two.
+    case.loop("k", case["k"], case["j"], 1, "main() @rounds three() @i @j @k")
 
 
 def setjmp_loop(directory):
