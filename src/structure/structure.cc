@@ -1,6 +1,7 @@
 // Pass 1 and the loops that follow from it.
 #include "structure/structure.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace loopfold::structure {
@@ -15,7 +16,11 @@ Structure find_structure(const trace::Reader& reader, const FunctionFacts& facts
 void find_loops(Structure& structure) {
   for (const Function& function : structure.flow.functions()) {
     const LoopForest& forest = structure.forests.emplace_back(function.graph, 0);
-    structure.tests.emplace_back(forest.loops().size());
+    std::vector<std::vector<NodeId>>& tests = structure.tests.emplace_back(forest.loops().size());
+    for (LoopId id = 0; id < forest.loops().size(); ++id) {
+      const Loop& loop = forest.loops()[id];
+      if (!std::binary_search(loop.latches.begin(), loop.latches.end(), loop.header)) tests[id] = {loop.header};
+    }
   }
   std::vector<Edge> edges;
   for (const CallSite& site : structure.flow.calls()) edges.push_back({site.caller, site.callee});

@@ -23,7 +23,8 @@ struct Structure {
 /// Pass 1 over the whole trace, and what follows from it. `reader` must outlive the result.
 Structure find_structure(const trace::Reader& reader, const FunctionFacts& facts);
 
-/// Forests and recursive components of a control flow. No loop has a test yet.
+/// Forests and recursive components of a control flow. The test of a loop is its header, unless that jumps back: what
+/// can be said without lines of the source.
 void find_loops(Structure& structure);
 
 }  // namespace loopfold::structure
