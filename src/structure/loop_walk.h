@@ -219,6 +219,8 @@ class LoopWalk {
   void mark(S& stack) {
     marked_ = stack.data.dimensions;
     marked_context_ = stack.data.context;
+    repeatable_lowest_ = marked_.size();
+    repeatable_steps_ = 0;
   }
 
   void begin_path(S& stack) {
@@ -228,20 +230,30 @@ class LoopWalk {
     journaling_ = true;
   }
 
-  bool end_path(S& stack, std::size_t slot) {
+  /// An iteration that leaves loops and enters them again can be repeated if it finds them as it leaves them: if none
+  /// of the others that are repeated counts them on in between.
+  PathEnd end_path(S& stack, std::size_t slot) {
     journaling_ = false;
     const std::vector<Dimension>& now = stack.data.dimensions;
-    if (stack.data.context != marked_context_ || now.size() != marked_.size()) return false;
+    if (stack.data.context != marked_context_ || now.size() != marked_.size()) return PathEnd::kChanged;
     Recorded& recorded = recorded_[slot];
     recorded.steps.clear();
+    bool as_found = true;
     for (std::size_t i = 0; i < now.size(); ++i) {
-      if (now[i].context != marked_[i].context || now[i].outer != marked_[i].outer) return false;
-      if (i >= lowest_ && !(now[i] == before_[i])) return false;
+      if (now[i].context != marked_[i].context || now[i].outer != marked_[i].outer) return PathEnd::kChanged;
       const std::uint64_t counted = now[i].counter - before_[i].counter;
-      if (counted != 0) recorded.steps.push_back({i, counted, now[i].headers - before_[i].headers});
+      if (i >= lowest_)
+        as_found = as_found && now[i] == before_[i];
+      else if (counted != 0)
+        recorded.steps.push_back({i, counted, now[i].headers - before_[i].headers});
     }
+    const std::size_t steps = recorded.steps.empty() ? 0 : recorded.steps.back().dimension + 1;
+    if (!as_found || lowest_ < repeatable_steps_ || steps > repeatable_lowest_)
+      return repeatable_lowest_ == marked_.size() ? PathEnd::kSame : PathEnd::kChanged;
+    repeatable_lowest_ = std::min(repeatable_lowest_, lowest_);
+    repeatable_steps_ = std::max(repeatable_steps_, steps);
     recorded.journal.swap(journal_);
-    return true;
+    return PathEnd::kRepeatable;
   }
 
   void repeat(S& stack, std::size_t slot, std::uint64_t times) {
@@ -471,6 +483,9 @@ class LoopWalk {
   ContextId marked_context_ = kNoContext;
   std::vector<Dimension> before_;
   std::size_t lowest_ = 0;  // dimensions there were at the least since the iteration began
+  // Of all paths that are repeatable: the least of their lowest_, and one more than the last dimension that they count.
+  std::size_t repeatable_lowest_ = 0;
+  std::size_t repeatable_steps_ = 0;
   std::array<Recorded, trace::kMaxRunPaths> recorded_;
 };
 
