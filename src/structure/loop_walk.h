@@ -139,7 +139,7 @@ class LoopWalk {
     Frame& frame = stack.frames.back().data;
     frame = {};
     frame.function = structure_.flow.function_at(stack.frames.back().function);
-    enter(stack.data, caller, frame);
+    enter(stack.data, caller, frame, structure_.forests[caller.function].index_of(caller.current));
     arrive_at_entry(stack);
   }
 
@@ -159,7 +159,7 @@ class LoopWalk {
     frame.function = structure_.flow.function_at(stack.frames.back().function);
     frame.current = 0;
     Frame callee = frame;
-    enter(stack.data, caller, callee);
+    enter(stack.data, caller, callee, index_outside_loops(caller));
     frame.dimensions = callee.dimensions;
     arrive_at_entry(stack);
   }
@@ -347,9 +347,8 @@ class LoopWalk {
   }
 
   /// Algorithm 2, calls: what becomes of the state of `state` when `caller` calls `frame.function`.
-  void enter(Stack& state, const Frame& caller, Frame& frame) {
+  void enter(Stack& state, const Frame& caller, Frame& frame, std::uint32_t index) {
     const PlaceId site = structure_.flow.functions()[caller.function].places[caller.current];
-    const std::uint32_t index = structure_.forests[caller.function].index_of(caller.current);
     frame.caller_context = state.context;
     frame.stamp = stamp(state);
     const ComponentId component = structure_.recursion.component_of(frame.function);
@@ -363,6 +362,13 @@ class LoopWalk {
       enter_call(state, frame, site, index);
     }
     frame.dimensions = static_cast<std::uint32_t>(state.dimensions.size());
+  }
+
+  /// The static index of a call that `caller` makes after its loops were left: behind all that was in them.
+  std::uint32_t index_outside_loops(const Frame& caller) const {
+    if (info_[caller.function][caller.current].innermost == kNoLoop)
+      return structure_.forests[caller.function].index_of(caller.current);
+    return static_cast<std::uint32_t>(structure_.flow.functions()[caller.function].places.size());
   }
 
   void enter_call(Stack& state, const Frame& frame, PlaceId site, std::uint32_t index) {
