@@ -129,7 +129,8 @@ class LoopWalk {
     state.context = tree_.child(start, static_cast<std::uint32_t>(tree_.contexts().size()), 0);
     state.dimensions.push_back({state.context, LoopTree::root(), kNoLoop, tree_[state.context].entries++, 0});
     frame.caller_context = LoopTree::root();
-    if (structure_.recursion.component_of(frame.function) != kNoComponent) enter_component(state, frame, kNoPlace, 0);
+    if (structure_.recursion.component_of(frame.function) != kNoComponent)
+      enter_component(state, frame, kNoPlace, kNoFunction, 0);
     frame.dimensions = static_cast<std::uint32_t>(state.dimensions.size());
     arrive_at_entry(stack);
   }
@@ -353,13 +354,13 @@ class LoopWalk {
     frame.stamp = stamp(state);
     const ComponentId component = structure_.recursion.component_of(frame.function);
     if (component == kNoComponent) {
-      enter_call(state, frame, site, index);
+      enter_call(state, frame, site, caller.function, index);
     } else if (live(state, component) == nullptr) {
-      enter_component(state, frame, site, index);
+      enter_component(state, frame, site, caller.function, index);
     } else if (structure_.recursion.is_header(frame.function)) {
       iterate_component(state);
     } else {
-      enter_call(state, frame, site, index);
+      enter_call(state, frame, site, caller.function, index);
     }
     frame.dimensions = static_cast<std::uint32_t>(state.dimensions.size());
   }
@@ -371,14 +372,14 @@ class LoopWalk {
     return static_cast<std::uint32_t>(structure_.flow.functions()[caller.function].places.size());
   }
 
-  void enter_call(Stack& state, const Frame& frame, PlaceId site, std::uint32_t index) {
-    const ContextKey key{Context::Kind::kCall, {}, state.context, frame.function, site, kNoLoop};
+  void enter_call(Stack& state, const Frame& frame, PlaceId site, FunctionId caller, std::uint32_t index) {
+    const ContextKey key{Context::Kind::kCall, {}, state.context, frame.function, site, caller, kNoLoop};
     state.context = tree_.child(key, index, frame.function);
     count_entry(state.context);
   }
 
-  void enter_component(Stack& state, Frame& frame, PlaceId site, std::uint32_t index) {
-    const ContextKey key{Context::Kind::kRecursion, {}, state.context, frame.function, site, kNoLoop};
+  void enter_component(Stack& state, Frame& frame, PlaceId site, FunctionId caller, std::uint32_t index) {
+    const ContextKey key{Context::Kind::kRecursion, {}, state.context, frame.function, site, caller, kNoLoop};
     const ContextId outer = state.context;
     state.context = tree_.child(key, index, frame.function);
     count_entry(state.context);
@@ -465,7 +466,7 @@ class LoopWalk {
       const LoopId loop = entering_.back();
       entering_.pop_back();
       const ContextId outer_context = state.context;
-      const ContextKey key{Context::Kind::kLoop, {}, outer_context, frame.function, kNoPlace, loop};
+      const ContextKey key{Context::Kind::kLoop, {}, outer_context, frame.function, kNoPlace, kNoFunction, loop};
       state.context = tree_.child(key, forest.index_of_loop(loop), 0);
       count_entry(state.context);
       const bool at_header = loop == info.innermost && info.header;

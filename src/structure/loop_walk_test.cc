@@ -220,7 +220,7 @@ TEST(LoopWalk, Figure3Recursion) {
       "(M2)",               // 22: X_R(L1, M2)
   };
   EXPECT_EQ(notation.all(), expected);
-  const Context* const recursion = walked.find("/thread@400/recursion 408>600");
+  const Context* const recursion = walked.find("/thread@400/recursion 408@400>600");
   ASSERT_NE(recursion, nullptr);
   EXPECT_EQ(recursion->entries, 1u);
   EXPECT_EQ(recursion->iterations.total, 5u);
@@ -245,6 +245,31 @@ TEST(LoopWalk, TailCallOutOfALoopInsideARecursion) {
   const Walked walked(story);
   expect_as_defined(story, walked);
   EXPECT_LE(walked.seen.most_frames, 3u);
+}
+
+/// Two functions of one recursion call the same function from code that both run (hidden code, or code that both jump
+/// into): two contexts, each with the index that the place has in its caller.
+TEST(LoopWalk, OnePlaceInTwoFunctions) {
+  Script script;
+  script.start(M0);
+  script.call(A0);
+  script.jump(A0 + 0x20);
+  script.call_back_through(0x9000, C0);  // C called in A
+  script.ret_through_hidden();
+  script.jump(A0 + 0x40);
+  script.call(B0);
+  script.call(A0);
+  script.ret();
+  for (const std::uint64_t step : {0x20, 0x40, 0x60, 0x80}) script.jump(B0 + step);
+  script.call_back_through(0x9000, C0);  // and in B
+  script.ret_through_hidden();
+  script.ret();
+  script.jump(A0 + 0x40);
+  const Story story = script.finish();
+  const Walked walked(story);
+  expect_as_defined(story, walked);
+  EXPECT_NE(walked.find("/thread@400/recursion 400@400>500/call 0@500>700"), nullptr);
+  EXPECT_NE(walked.find("/thread@400/recursion 400@400>500/call 0@600>700"), nullptr);
 }
 
 /// Programs of all kinds against the definitions.
