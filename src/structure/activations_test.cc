@@ -44,7 +44,7 @@ TEST(Activations, ReturnOfTheFirstFunction) {
   const Story story = script.finish();
   const Walked walked(story);
   expect_as_defined(story, walked);
-  EXPECT_EQ(parts_of(walked, "/thread@5000/call 5000>2000"), (std::vector<std::uint64_t>{kF, kF}));
+  EXPECT_EQ(parts_of(walked, "/thread@5000/call 5000@5000>2000"), (std::vector<std::uint64_t>{kF, kF}));
 }
 
 /// qsort is not recorded, but what it calls is: each of its calls is a call of main's, from a place of hidden code.

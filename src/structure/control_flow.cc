@@ -75,7 +75,7 @@ class ControlFlowBuilder {
   void run_part(S&, const Part&) {}
   void mark(S&) {}
   void begin_path(S&) {}
-  bool end_path(S&, std::size_t) { return true; }
+  PathEnd end_path(S&, std::size_t) { return PathEnd::kRepeatable; }
   void repeat(S&, std::size_t, std::uint64_t) {}
   void stop_watching() {}
 

@@ -129,7 +129,8 @@ class LoopWalk {
     state.context = tree_.child(start, static_cast<std::uint32_t>(tree_.contexts().size()), 0);
     state.dimensions.push_back({state.context, LoopTree::root(), kNoLoop, tree_[state.context].entries++, 0});
     frame.caller_context = LoopTree::root();
-    if (structure_.recursion.component_of(frame.function) != kNoComponent) enter_component(state, frame, kNoPlace, 0);
+    if (structure_.recursion.component_of(frame.function) != kNoComponent)
+      enter_component(state, frame, kNoPlace, kNoFunction, 0);
     frame.dimensions = static_cast<std::uint32_t>(state.dimensions.size());
     arrive_at_entry(stack);
   }
@@ -139,7 +140,7 @@ class LoopWalk {
     Frame& frame = stack.frames.back().data;
     frame = {};
     frame.function = structure_.flow.function_at(stack.frames.back().function);
-    enter(stack.data, caller, frame);
+    enter(stack.data, caller, frame, structure_.forests[caller.function].index_of(caller.current));
     arrive_at_entry(stack);
   }
 
@@ -159,7 +160,7 @@ class LoopWalk {
     frame.function = structure_.flow.function_at(stack.frames.back().function);
     frame.current = 0;
     Frame callee = frame;
-    enter(stack.data, caller, callee);
+    enter(stack.data, caller, callee, index_outside_loops(caller));
     frame.dimensions = callee.dimensions;
     arrive_at_entry(stack);
   }
@@ -223,8 +224,8 @@ class LoopWalk {
   void mark(S& stack) {
     marked_ = stack.data.dimensions;
     marked_context_ = stack.data.context;
-    floor_ = marked_.size();
-    stepped_ = 0;
+    repeatable_lowest_ = marked_.size();
+    repeatable_steps_ = 0;
   }
 
   void begin_path(S& stack) {
@@ -234,26 +235,30 @@ class LoopWalk {
     journaling_ = true;
   }
 
-  bool end_path(S& stack, std::size_t slot) {
+  /// An iteration that leaves loops and enters them again can be repeated if it finds them as it leaves them: if none
+  /// of the others that are repeated counts them on in between.
+  PathEnd end_path(S& stack, std::size_t slot) {
     journaling_ = false;
     const std::vector<Dimension>& now = stack.data.dimensions;
-    if (stack.data.context != marked_context_ || now.size() != marked_.size()) return false;
+    if (stack.data.context != marked_context_ || now.size() != marked_.size()) return PathEnd::kChanged;
     Recorded& recorded = recorded_[slot];
     recorded.steps.clear();
-    std::size_t stepped = stepped_;
+    bool as_found = true;
     for (std::size_t i = 0; i < now.size(); ++i) {
-      if (now[i].context != marked_[i].context || now[i].outer != marked_[i].outer) return false;
-      if (i >= lowest_ && !(now[i] == before_[i])) return false;
+      if (now[i].context != marked_[i].context || now[i].outer != marked_[i].outer) return PathEnd::kChanged;
       const std::uint64_t counted = now[i].counter - before_[i].counter;
-      if (counted == 0) continue;
-      recorded.steps.push_back({i, counted, now[i].headers - before_[i].headers});
-      stepped = std::max(stepped, i + 1);
+      if (i >= lowest_)
+        as_found = as_found && now[i] == before_[i];
+      else if (counted != 0)
+        recorded.steps.push_back({i, counted, now[i].headers - before_[i].headers});
     }
-    if (stepped > std::min(floor_, lowest_)) return false;
-    stepped_ = stepped;
-    floor_ = std::min(floor_, lowest_);
+    const std::size_t steps = recorded.steps.empty() ? 0 : recorded.steps.back().dimension + 1;
+    if (!as_found || lowest_ < repeatable_steps_ || steps > repeatable_lowest_)
+      return repeatable_lowest_ == marked_.size() ? PathEnd::kSame : PathEnd::kChanged;
+    repeatable_lowest_ = std::min(repeatable_lowest_, lowest_);
+    repeatable_steps_ = std::max(repeatable_steps_, steps);
     recorded.journal.swap(journal_);
-    return true;
+    return PathEnd::kRepeatable;
   }
 
   void repeat(S& stack, std::size_t slot, std::uint64_t times) {
@@ -347,32 +352,38 @@ class LoopWalk {
   }
 
   /// Algorithm 2, calls: what becomes of the state of `state` when `caller` calls `frame.function`.
-  void enter(Stack& state, const Frame& caller, Frame& frame) {
+  void enter(Stack& state, const Frame& caller, Frame& frame, std::uint32_t index) {
     const PlaceId site = structure_.flow.functions()[caller.function].places[caller.current];
-    const std::uint32_t index = structure_.forests[caller.function].index_of(caller.current);
     frame.caller_context = state.context;
     frame.stamp = stamp(state);
     const ComponentId component = structure_.recursion.component_of(frame.function);
     if (component == kNoComponent) {
-      enter_call(state, frame, site, index);
+      enter_call(state, frame, site, caller.function, index);
     } else if (live(state, component) == nullptr) {
-      enter_component(state, frame, site, index);
+      enter_component(state, frame, site, caller.function, index);
     } else if (structure_.recursion.is_header(frame.function)) {
       iterate_component(state);
     } else {
-      enter_call(state, frame, site, index);
+      enter_call(state, frame, site, caller.function, index);
     }
     frame.dimensions = static_cast<std::uint32_t>(state.dimensions.size());
   }
 
-  void enter_call(Stack& state, const Frame& frame, PlaceId site, std::uint32_t index) {
-    const ContextKey key{Context::Kind::kCall, {}, state.context, frame.function, site, kNoLoop};
+  /// The static index of a call that `caller` makes after its loops were left: behind all that was in them.
+  std::uint32_t index_outside_loops(const Frame& caller) const {
+    if (info_[caller.function][caller.current].innermost == kNoLoop)
+      return structure_.forests[caller.function].index_of(caller.current);
+    return static_cast<std::uint32_t>(structure_.flow.functions()[caller.function].places.size());
+  }
+
+  void enter_call(Stack& state, const Frame& frame, PlaceId site, FunctionId caller, std::uint32_t index) {
+    const ContextKey key{Context::Kind::kCall, {}, state.context, frame.function, site, caller, kNoLoop};
     state.context = tree_.child(key, index, frame.function);
     count_entry(state.context);
   }
 
-  void enter_component(Stack& state, Frame& frame, PlaceId site, std::uint32_t index) {
-    const ContextKey key{Context::Kind::kRecursion, {}, state.context, frame.function, site, kNoLoop};
+  void enter_component(Stack& state, Frame& frame, PlaceId site, FunctionId caller, std::uint32_t index) {
+    const ContextKey key{Context::Kind::kRecursion, {}, state.context, frame.function, site, caller, kNoLoop};
     const ContextId outer = state.context;
     state.context = tree_.child(key, index, frame.function);
     count_entry(state.context);
@@ -458,7 +469,7 @@ class LoopWalk {
       const LoopId loop = entering_.back();
       entering_.pop_back();
       const ContextId outer_context = state.context;
-      const ContextKey key{Context::Kind::kLoop, {}, outer_context, frame.function, kNoPlace, loop};
+      const ContextKey key{Context::Kind::kLoop, {}, outer_context, frame.function, kNoPlace, kNoFunction, loop};
       state.context = tree_.child(key, forest.index_of_loop(loop), 0);
       count_entry(state.context);
       const bool at_header = loop == info.innermost && info.header;
@@ -482,9 +493,9 @@ class LoopWalk {
   ContextId marked_context_ = kNoContext;
   std::vector<Dimension> before_;
   std::size_t lowest_ = 0;  // dimensions there were at the least since the iteration began
-  // Over all paths recorded since mark(): a counter that one of them advances must not be one that another one ends.
-  std::size_t floor_ = 0;    // dimensions there were at the least in any of them
-  std::size_t stepped_ = 0;  // one behind the innermost dimension that any of them advances
+  // Of all paths that are repeatable: the least of their lowest_, and one more than the last dimension that they count.
+  std::size_t repeatable_lowest_ = 0;
+  std::size_t repeatable_steps_ = 0;
   std::array<Recorded, trace::kMaxRunPaths> recorded_;
 };
 

@@ -50,7 +50,7 @@ class Notation {
   std::map<std::uint64_t, std::string> loops_;
 };
 
-enum : std::uint64_t { A = 0x1000, B = 0x1100, C = 0x1200, D = 0x1300, E = 0x1400 };
+constexpr std::uint64_t A = 0x1000, B = 0x1100, C = 0x1200, D = 0x1300, E = 0x1400;
 
 /// Figure 2: L1 = {B, C, D} with header B, and in it L2 = {C, D}, which is entered at C, its header, and at D.
 TEST(LoopWalk, Figure2) {
@@ -87,10 +87,10 @@ TEST(LoopWalk, Figure2) {
   EXPECT_EQ(inner->iterations.max, 2u);
 }
 
-enum : std::uint64_t { M0 = 0x400, M1 = M0 + 8, M2 = M1 + 8 };
-enum : std::uint64_t { A0 = 0x500, A1 = A0 + 8, A2 = A1 + 8, A3 = A2 + 8 };
-enum : std::uint64_t { B0 = 0x600, B1 = B0 + 8, B2 = B1 + 8, B3 = B2 + 8, B4 = B3 + 8, B5 = B4 + 8 };
-enum : std::uint64_t { C0 = 0x700, D0 = 0x800, D1 = D0 + 8 };
+constexpr std::uint64_t M0 = 0x400, M1 = M0 + 8, M2 = M1 + 8;
+constexpr std::uint64_t A0 = 0x500, A1 = A0 + 8, A2 = A1 + 8, A3 = A2 + 8;
+constexpr std::uint64_t B0 = 0x600, B1 = B0 + 8, B2 = B1 + 8, B3 = B2 + 8, B4 = B3 + 8, B5 = B4 + 8;
+constexpr std::uint64_t C0 = 0x700, D0 = 0x800, D1 = D0 + 8;
 
 /// Figure 3, example 1: M calls A; A has the loop L1 = {A1, A2}, and A1 calls B; B has the loop L2 = {B1, B2}.
 TEST(LoopWalk, Figure3LoopsInTwoFunctions) {
@@ -220,10 +220,56 @@ TEST(LoopWalk, Figure3Recursion) {
       "(M2)",               // 22: X_R(L1, M2)
   };
   EXPECT_EQ(notation.all(), expected);
-  const Context* const recursion = walked.find("/thread@400/recursion 408>600");
+  const Context* const recursion = walked.find("/thread@400/recursion 408@400>600");
   ASSERT_NE(recursion, nullptr);
   EXPECT_EQ(recursion->entries, 1u);
   EXPECT_EQ(recursion->iterations.total, 5u);
+}
+
+/// f and g tail-call each other from inside loops: the callee takes over the frame, and its context is outside of the
+/// loop that it was called from, but comes behind it.
+TEST(LoopWalk, TailCallOutOfALoopInsideARecursion) {
+  Script script;
+  for (const std::uint64_t function : {A0, B0, C0}) script.add_symbol(function, function + 0x100);
+  script.start(M0);
+  script.call(A0);
+  for (int i = 0; i < 4; ++i) {
+    for (const std::uint64_t from : {A0, B0, C0}) {
+      for (const std::uint64_t step : {0x20, 0x30, 0x20, 0x30, 0x30, 0x20}) script.jump(from + step);
+      script.jump(from == A0 ? B0 : from == B0 ? C0 : A0);
+    }
+  }
+  script.ret();
+  script.jump(M2);
+  const Story story = script.finish(true);
+  const Walked walked(story);
+  expect_as_defined(story, walked);
+  EXPECT_LE(walked.seen.most_frames, 3u);
+}
+
+/// Two functions of one recursion call the same function from code that both run (hidden code, or code that both jump
+/// into): two contexts, each with the index that the place has in its caller.
+TEST(LoopWalk, OnePlaceInTwoFunctions) {
+  Script script;
+  script.start(M0);
+  script.call(A0);
+  script.jump(A0 + 0x20);
+  script.call_back_through(0x9000, C0);  // C called in A
+  script.ret_through_hidden();
+  script.jump(A0 + 0x40);
+  script.call(B0);
+  script.call(A0);
+  script.ret();
+  for (const std::uint64_t step : {0x20, 0x40, 0x60, 0x80}) script.jump(B0 + step);
+  script.call_back_through(0x9000, C0);  // and in B
+  script.ret_through_hidden();
+  script.ret();
+  script.jump(A0 + 0x40);
+  const Story story = script.finish();
+  const Walked walked(story);
+  expect_as_defined(story, walked);
+  EXPECT_NE(walked.find("/thread@400/recursion 400@400>500/call 0@500>700"), nullptr);
+  EXPECT_NE(walked.find("/thread@400/recursion 400@400>500/call 0@600>700"), nullptr);
 }
 
 /// Programs of all kinds against the definitions.

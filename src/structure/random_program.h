@@ -106,6 +106,7 @@ class RandomProgram {
       for (std::size_t i = 0; i < code.pieces.size(); ++i) make_ending(code, i);
     }
     for (const std::uint64_t special : {kHandler, kLongjmp, kSwap}) script_.add_symbol(special, special + 0x100);
+    script_.add_symbol(kUnder - 0x100, kLibrary);
   }
 
   void make_ending(const Code& code, std::size_t i) {

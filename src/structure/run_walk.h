@@ -11,7 +11,7 @@
 //   run_part(S&, const Part&)      instructions ran at the place that control came to
 //   mark(S&)                       end_path() compares with this state; frames are compared by Activations
 //   begin_path(S&)                 what happens from here on belongs to one iteration of a run
-//   bool end_path(S&, slot)        the iteration ended; true if it left the client as it was, but for counters
+//   PathEnd end_path(S&, slot)     the iteration ended: what became of the client's state?
 //   repeat(S&, slot, n)            the iteration that ended with this slot happens n times more
 //   stop_watching()                the comparisons are over
 #pragma once
@@ -30,6 +30,13 @@
 #include "trace/reader.h"
 
 namespace loopfold::structure {
+
+/// How an iteration of a run left the client, compared with mark().
+enum class PathEnd : std::uint8_t {
+  kChanged,     // it is elsewhere, or what is known of other paths does not hold any more
+  kSame,        // as it was but for counters, but iterations along this path depend on those between them
+  kRepeatable,  // as it was but for counters, and in any order with the other paths that are repeatable
+};
 
 template <class Client>
 class RunWalk {
@@ -87,7 +94,7 @@ class RunWalk {
       events(tracker, run.paths[0].exits, run.slots);
       return;
     }
-    if (expand_all_ || !steady(run)) return expand(tracker, run);
+    if (expand_all_ || !steady(run) || !find_hidden(run)) return expand(tracker, run);
     repeat(tracker, run);
   }
 
@@ -124,7 +131,6 @@ class RunWalk {
       client_.run_part(*tracker.current(), parts[i]);
     }
     tracker.depart(exit, exit.has_stack_pointer ? code_.stack_pointer(id, slots) : 0);
-    if (hiding_) tracker.hidden_code();
   }
 
   void events(Tracker& tracker, std::span<const trace::ExitId> exits, std::span<const std::uint64_t> slots) {
@@ -143,7 +149,7 @@ class RunWalk {
       if (column.kind != trace::RunColumn::Kind::kRegular || column.stride != 0) return false;
     }
     for (const trace::PlacedSide& placed : run.sides) {
-      if (matters(placed.side)) return false;
+      if (matters(placed.side) || (hides(placed) && placed.side.thread != run.thread)) return false;
     }
     const PlaceId header = first_place(run.paths[0]);
     if (header == kNoPlace) return false;
@@ -194,11 +200,37 @@ class RunWalk {
            std::holds_alternative<trace::Hidden>(placed.side.data);
   }
 
-  /// Between two iterations control has just come to the run's header: there the state is compared. Where hidden code
-  /// ran is not looked up: anywhere in the run.
+  /// Finds out behind which events of each path hidden code runs; false if that depends on the iteration.
+  bool find_hidden(const trace::Run& run) {
+    static_assert(trace::kMaxPathEvents <= 64);
+    hidden_behind_.fill(0);
+    hidden_in_last_ = 0;
+    if (std::none_of(run.sides.begin(), run.sides.end(), hides)) return true;
+    std::array<bool, trace::kMaxRunPaths> met{};
+    std::uint64_t begin = 0;  // events before the iteration
+    auto side = run.sides.begin();
+    for (std::uint64_t i = 0; i < run.iterations; ++i) {
+      const std::size_t path = run.path_of(i);
+      const std::uint64_t end = begin + run.paths[path].exits.size();
+      std::uint64_t hidden = 0;
+      for (; side != run.sides.end() && side->ordinal <= end; ++side)
+        if (hides(*side) && side->ordinal > begin) hidden |= std::uint64_t{1} << (side->ordinal - begin - 1);
+      if (i + 1 == run.iterations) {
+        hidden_in_last_ = hidden;
+      } else if (!met[path]) {
+        met[path] = true;
+        hidden_behind_[path] = hidden;
+      } else if (hidden_behind_[path] != hidden) {
+        return false;
+      }
+      begin = end;
+    }
+    return true;
+  }
+
+  /// Between two iterations control has just come to the run's header: there the state is compared.
   void repeat(Tracker& tracker, const trace::Run& run) {
     const PlaceId header = first_place(run.paths[0]);
-    hiding_ = std::any_of(run.sides.begin(), run.sides.end(), hides);
     tracker.arrive(header);
     mark(tracker);
     for (std::uint64_t i = 0; i + 1 < run.iterations; ++i) {
@@ -213,17 +245,15 @@ class RunWalk {
       }
       flush(tracker);
       client_.begin_path(*tracker.current());
-      iteration(tracker, run, run.paths[path]);
+      iteration(tracker, run, run.paths[path], hidden_behind_[path]);
       tracker.arrive(header);
-      if (tracker.unchanged() && client_.end_path(*tracker.current(), path))
-        known_[path] = true;
-      else
-        mark(tracker);
+      const PathEnd end = tracker.unchanged() ? client_.end_path(*tracker.current(), path) : PathEnd::kChanged;
+      if (end == PathEnd::kChanged) mark(tracker);
+      known_[path] = end == PathEnd::kRepeatable;
     }
     flush(tracker);
     client_.stop_watching();
-    iteration(tracker, run, run.paths[run.path_of(run.iterations - 1)]);
-    hiding_ = false;
+    iteration(tracker, run, run.paths[run.path_of(run.iterations - 1)], hidden_in_last_);
   }
 
   void mark(Tracker& tracker) {
@@ -240,8 +270,9 @@ class RunWalk {
     }
   }
 
-  /// An iteration whose first place control has already come to.
-  void iteration(Tracker& tracker, const trace::Run& run, const trace::RunPath& path) {
+  /// An iteration whose first place control has already come to; `hidden` has a bit for each event behind which hidden
+  /// code runs.
+  void iteration(Tracker& tracker, const trace::Run& run, const trace::RunPath& path, std::uint64_t hidden) {
     fill_slots(run, path);
     const std::uint64_t* slots = slots_.data();
     bool first = true;
@@ -251,7 +282,9 @@ class RunWalk {
         finish_event(tracker, id, exit, code_.parts(exit), slots);
       else
         event(tracker, id, slots);
+      if ((hidden & 1) != 0) tracker.hidden_code();
       first = false;
+      hidden >>= 1;
       slots += exit.slots;
     }
   }
@@ -262,12 +295,13 @@ class RunWalk {
   std::vector<std::uint8_t>& starts_;
   Client& client_;
   bool expand_all_;
-  bool hiding_ = false;
   std::vector<std::unique_ptr<Tracker>> trackers_;  // by thread
   trace::RunExpander expander_;
   std::vector<std::uint64_t> slots_;
   std::array<bool, trace::kMaxRunPaths> known_{};
   std::array<std::uint64_t, trace::kMaxRunPaths> counts_{};
+  std::array<std::uint64_t, trace::kMaxRunPaths> hidden_behind_{};  // by path: a bit for each of its events
+  std::uint64_t hidden_in_last_ = 0;                                // of the last iteration
 };
 
 }  // namespace loopfold::structure

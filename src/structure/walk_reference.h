@@ -334,6 +334,11 @@ class WalkReference {
     return fmt::format("/{}@{:x}", name(stack.origin), functions_[stack.root].entry);
   }
 
+  std::string called(const char* kind, const Act& act) const {
+    const std::uint64_t caller = act.below == kNone ? 0 : functions_[acts_[act.below].function].entry;
+    return fmt::format("/{} {:x}@{:x}>{:x}", kind, act.site, caller, functions_[act.function].entry);
+  }
+
   /// Where control is if the activations `live` are.
   Position position(const std::vector<std::size_t>& live, Time time, bool without_loops_of_last = false) {
     const StackInfo& stack = stacks_.at(acts_[live[0]].stack);
@@ -350,7 +355,7 @@ class WalkReference {
     if (entered != kNone) {
       const Act& entry = acts_[live[entered]];
       const std::vector<Step> stepped = steps(live[entered], time);
-      at.context += fmt::format("/recursion {:x}>{:x}", entry.site, functions_[entry.function].entry);
+      at.context += called("recursion", entry);
       at.counters.push_back(stepped.size());
       first = entered;
       if (!stepped.empty()) {
@@ -360,7 +365,7 @@ class WalkReference {
     }
     for (std::size_t i = first; i < live.size(); ++i) {
       const Act& act = acts_[live[i]];
-      if (i > first) at.context += fmt::format("/call {:x}>{:x}", act.site, functions_[act.function].entry);
+      if (i > first) at.context += called("call", act);
       const bool last = i + 1 == live.size();
       if (act.closed > time && !(last && without_loops_of_last)) add_loops(at, live[i], i == first ? since : 0);
     }
@@ -405,8 +410,7 @@ class WalkReference {
     const std::vector<std::size_t>& live = stacks_[acts_[id].stack].live;
     const Position outside = live.size() == 1 ? Position{start_label(stacks_[acts_[id].stack]), {}}
                                               : position({live.begin(), live.end() - 1}, acts_[id].called - 1);
-    Totals& sums = totals[outside.context +
-                          fmt::format("/recursion {:x}>{:x}", acts_[id].site, functions_[acts_[id].function].entry)];
+    Totals& sums = totals[outside.context + called("recursion", acts_[id])];
     const std::uint64_t count_now = steps(id, now_ - 1).size() + 1;
     count(sums.iterations, count_now, sums.finished == 0);
     count(sums.trips, count_now, sums.finished == 0);

@@ -25,6 +25,7 @@ inline std::string describe(const Structure& structure, const LoopTree& tree, Co
   const Context& c = tree[id];
   const auto address = [&](PlaceId place) { return place == kNoPlace ? 0 : structure.code.address(place); };
   const Function& function = structure.flow.functions()[c.function];
+  const std::uint64_t caller = c.caller == kNoFunction ? 0 : address(structure.flow.functions()[c.caller].entry);
   const std::string outer = describe(structure, tree, c.parent);
   switch (c.kind) {
     case Context::Kind::kStart:
@@ -34,13 +35,13 @@ inline std::string describe(const Structure& structure, const LoopTree& tree, Co
                                                               : "coroutine",
                          address(function.entry));
     case Context::Kind::kCall:
-      return fmt::format("{}/call {:x}>{:x}", outer, address(c.site), address(function.entry));
+      return fmt::format("{}/call {:x}@{:x}>{:x}", outer, address(c.site), caller, address(function.entry));
     case Context::Kind::kLoop:
       return fmt::format("{}/loop {:x}@{:x}", outer,
                          address(function.places[structure.forests[c.function].loops()[c.loop].header]),
                          address(function.entry));
     default:
-      return fmt::format("{}/recursion {:x}>{:x}", outer, address(c.site), address(function.entry));
+      return fmt::format("{}/recursion {:x}@{:x}>{:x}", outer, address(c.site), caller, address(function.entry));
   }
 }
 
