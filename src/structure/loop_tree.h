@@ -46,6 +46,7 @@ struct ContextKey {
   PlaceId site = kNoPlace;            // kCall, kRecursion: where the call is
   FunctionId caller = kNoFunction;    // and the function that it is in: hidden code and shared code are in several
   LoopId loop = kNoLoop;              // kLoop: in the function's forest
+  bool landing = false;               // kCall, kRecursion: the call is made by the node for landing there
   friend bool operator==(const ContextKey&, const ContextKey&) = default;
 };
 

@@ -49,6 +49,7 @@ struct Happening {
     kCall,    // of the function at `address`
     kUnwind,  // activations end until `number` are left
     kJump,    // to `address`; 0: into hidden code
+    kLand,    // the same, where no call returns to: by longjmp or the unwinder
     kFall,    // into `address`, without an instruction that leads there
     kBehind,  // the stack's first function has returned to `address`: that is taken for a tail call
     kPart,    // `number` instructions ran, from `address` on
@@ -140,7 +141,7 @@ class Script {
   /// longjmp, or (kReturn) how exceptions do it.
   void unwind(std::size_t depth, std::uint64_t to, ExitKind kind = ExitKind::kIndirectJump) {
     leave(kind, std::nullopt, stack().frames[depth - 1].now);
-    pop_to(depth, to);
+    land(depth, to);
   }
   void alloca(std::uint64_t bytes) { frame().now -= bytes; }
 
@@ -212,7 +213,7 @@ class Script {
     std::vector<Happening> first = {note_of(Happening::Kind::kEnd, 0)};
     stack().frames.clear();
     current_[thread_] = interrupted;
-    pop_to(depth, to);
+    land(depth, to);
     stack().pending.insert(stack().pending.begin(), first.begin(), first.end());
   }
   /// Switches to a new stack by a return (or jump) to the start of `function`.
@@ -337,6 +338,14 @@ class Script {
     stack().frames.resize(depth);
     stack().pending = {note_of(Happening::Kind::kUnwind, 0, depth)};
     expect({{Happening::Kind::kJump, to}}, to);
+  }
+  /// A landing, unless it looks just like the return of a call.
+  void land(std::size_t depth, std::uint64_t to) {
+    const std::vector<Frame>& frames = stack().frames;
+    const bool returns =
+        frames.size() > depth && frames[depth].entry + 8 == frames[depth - 1].now && frames[depth].return_address == to;
+    pop_to(depth, to);
+    if (!returns) stack().pending.back().kind = Happening::Kind::kLand;
   }
   void enter_from_hidden(std::uint64_t to, std::uint64_t return_address, std::uint64_t deeper = 0) {
     stack().pending.push_back(note_of(Happening::Kind::kJump, 0));

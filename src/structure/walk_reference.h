@@ -10,6 +10,8 @@
 // - The context of a part is: the context of the first call of the innermost live component; the component; then, from
 //   the activation that its last step led to (visits before that step do not count) up to the innermost one, their
 //   loops and calls.
+// - Where control lands in an older activation is a node of its own, unless it can land there again without having been
+//   there in another way in between.
 // - A tail call inside a live component, made by a function that was itself tail-called in it, ends the caller's loops;
 //   the two end as one activation.
 //
@@ -55,12 +57,15 @@ class WalkReference {
       if (h.kind == Kind::kCall || h.kind == Kind::kBehind || (h.kind == Kind::kBegin && h.number == 0))
         starts_.insert(h.address);
     }
-    replay();
+    do {
+      functions_.clear();
+      function_at_.clear();
+      calls_.clear();
+      forget();
+      replay();
+    } while (find_ways_back());
     find_loops();
-    acts_.clear();
-    stacks_.clear();
-    begun_.clear();
-    now_ = 0;
+    forget();
     known_ = true;
     replay();
     for (const auto& [key, entry] : loop_entries_) finish_loop(key.first, entry);
@@ -83,7 +88,8 @@ class WalkReference {
     std::size_t function = 0;
     std::size_t below = kNone;
     std::uint64_t site = 0;
-    std::size_t depth = 0;  // of the real activation that it belongs to
+    bool from_landing = false;  // the caller was at a node for landing
+    std::size_t depth = 0;      // of the real activation that it belongs to
     bool tail = false;
     bool merged = false;
     Time called = 0;
@@ -100,6 +106,7 @@ class WalkReference {
   struct FunctionInfo {
     std::uint64_t entry = 0;
     std::vector<std::uint64_t> places;
+    std::vector<bool> landings;  // is the node one for landing at its place?
     std::vector<std::pair<NodeId, NodeId>> edges;
     std::vector<reference::Loop> loops;  // outer ones first
   };
@@ -142,6 +149,9 @@ class WalkReference {
         case Kind::kBehind:
           jump(h);
           break;
+        case Kind::kLand:
+          jump(h, true);
+          break;
         case Kind::kPart:
           ran(h);
           break;
@@ -152,19 +162,28 @@ class WalkReference {
     }
   }
 
+  void forget() {
+    acts_.clear();
+    stacks_.clear();
+    begun_.clear();
+    now_ = 0;
+  }
+
   Act& top(std::uint32_t stack) { return acts_[stacks_[stack].live.back()]; }
 
   std::size_t function(std::uint64_t entry) {
     const auto [found, added] = function_at_.try_emplace(entry, functions_.size());
-    if (added) functions_.push_back({entry, {entry}, {}, {}});
+    if (added) functions_.push_back({entry, {entry}, {false}, {}, {}});
     return found->second;
   }
-  NodeId node(std::size_t function, std::uint64_t address) {
-    std::vector<std::uint64_t>& places = functions_[function].places;
-    const auto found = std::find(places.begin(), places.end(), address);
-    if (found != places.end()) return static_cast<NodeId>(found - places.begin());
-    places.push_back(address);
-    return static_cast<NodeId>(places.size() - 1);
+  NodeId node(std::size_t function, std::uint64_t address, bool landing) {
+    FunctionInfo& info = functions_[function];
+    if (ways_back_.contains({info.entry, address})) landing = false;
+    for (NodeId node = 0; node < info.places.size(); ++node)
+      if (info.places[node] == address && info.landings[node] == landing) return node;
+    info.places.push_back(address);
+    info.landings.push_back(landing);
+    return static_cast<NodeId>(info.places.size() - 1);
   }
 
   void begin(const Happening& h) {
@@ -180,24 +199,27 @@ class WalkReference {
     const Act& caller = top(stack);
     calls_.insert({static_cast<NodeId>(caller.function), static_cast<NodeId>(callee)});
     const std::uint64_t site = functions_[caller.function].places[caller.visits.back().node];
-    push(stack, callee, site, tail, depth);
+    const bool landing = functions_[caller.function].landings[caller.visits.back().node];
+    push(stack, callee, site, tail, depth, landing);
   }
-  void jump(const Happening& h) {
+  void jump(const Happening& h, bool landing = false) {
     Act& act = top(h.stack);
     if (starts_.contains(h.address) && functions_[act.function].entry != h.address)
       return call(h.stack, h.address, true, act.depth);
-    const NodeId to = node(act.function, h.address);
+    const NodeId to = node(act.function, h.address, landing);
     functions_[act.function].edges.push_back({act.visits.back().node, to});
     act.visits.push_back({now_, to});
     if (known_) locate(h.stack);
   }
-  void push(std::uint32_t stack, std::size_t function, std::uint64_t site, bool tail, std::size_t depth) {
+  void push(std::uint32_t stack, std::size_t function, std::uint64_t site, bool tail, std::size_t depth,
+            bool from_landing = false) {
     StackInfo& info = stacks_[stack];
     Act act;
     act.stack = stack;
     act.function = function;
     act.below = info.live.empty() ? kNone : info.live.back();
     act.site = site;
+    act.from_landing = from_landing;
     act.depth = depth;
     act.tail = tail;
     act.called = now_;
@@ -238,6 +260,28 @@ class WalkReference {
   }
 
   // ---- Graphs -----------------------------------------------------------------------------------------------------
+
+  /// Landings from which control can come to the same landing without passing the place in another way.
+  bool find_ways_back() {
+    const std::size_t before = ways_back_.size();
+    for (const FunctionInfo& function : functions_) {
+      for (NodeId node = 0; node < function.places.size(); ++node) {
+        if (!function.landings[node]) continue;
+        std::set<NodeId> reached;
+        bool passes = false;
+        for (NodeId other = 0; other < function.places.size(); ++other)
+          passes |= function.places[other] == function.places[node] && !function.landings[other];
+        for (std::size_t round = 0; round <= function.places.size(); ++round) {
+          for (const auto& [from, to] : function.edges) {
+            const bool starts = from == node || reached.contains(from);
+            if (starts && (function.places[to] != function.places[node] || to == node)) reached.insert(to);
+          }
+        }
+        if (passes && reached.contains(node)) ways_back_.insert({function.entry, function.places[node]});
+      }
+    }
+    return ways_back_.size() != before;
+  }
 
   void find_loops() {
     for (FunctionInfo& function : functions_) {
@@ -336,7 +380,8 @@ class WalkReference {
 
   std::string called(const char* kind, const Act& act) const {
     const std::uint64_t caller = act.below == kNone ? 0 : functions_[acts_[act.below].function].entry;
-    return fmt::format("/{} {:x}@{:x}>{:x}", kind, act.site, caller, functions_[act.function].entry);
+    return fmt::format("/{} {:x}{}@{:x}>{:x}", kind, act.site, act.from_landing ? "!" : "", caller,
+                       functions_[act.function].entry);
   }
 
   /// Where control is if the activations `live` are.
@@ -443,7 +488,8 @@ class WalkReference {
 
   const Story& story_;
   std::set<std::uint64_t> starts_;
-  bool known_ = false;  // the graphs are complete
+  std::set<std::pair<std::uint64_t, std::uint64_t>> ways_back_;  // (function, place)
+  bool known_ = false;                                           // the graphs are complete
   Time now_ = 0;
   std::map<std::uint64_t, std::size_t> function_at_;
   std::vector<FunctionInfo> functions_;

@@ -35,13 +35,15 @@ inline std::string describe(const Structure& structure, const LoopTree& tree, Co
                                                               : "coroutine",
                          address(function.entry));
     case Context::Kind::kCall:
-      return fmt::format("{}/call {:x}@{:x}>{:x}", outer, address(c.site), caller, address(function.entry));
+      return fmt::format("{}/call {:x}{}@{:x}>{:x}", outer, address(c.site), c.landing ? "!" : "", caller,
+                         address(function.entry));
     case Context::Kind::kLoop:
       return fmt::format("{}/loop {:x}@{:x}", outer,
                          address(function.places[structure.forests[c.function].loops()[c.loop].header]),
                          address(function.entry));
     default:
-      return fmt::format("{}/recursion {:x}@{:x}>{:x}", outer, address(c.site), caller, address(function.entry));
+      return fmt::format("{}/recursion {:x}{}@{:x}>{:x}", outer, address(c.site), c.landing ? "!" : "", caller,
+                         address(function.entry));
   }
 }
 
@@ -121,7 +123,7 @@ std::string text_of_counts(const Counts& c) {
 
 /// What happened up to the given part, for a person.
 inline std::string history(const Story& story, std::size_t parts) {
-  constexpr const char* kKinds[] = {"begin", "call", "unwind to", "jump", "fall", "behind", "ran", "end"};
+  constexpr const char* kKinds[] = {"begin", "call", "unwind to", "jump", "land", "fall", "behind", "ran", "end"};
   std::string text;
   for (const Happening& h : story.log) {
     text += fmt::format("\n  stack {}: {} {:x} {}", h.stack, kKinds[static_cast<int>(h.kind)], h.address, h.number);
