@@ -342,8 +342,7 @@ class Script {
   /// A landing, unless it looks just like the return of a call.
   void land(std::size_t depth, std::uint64_t to) {
     const std::vector<Frame>& frames = stack().frames;
-    const bool returns =
-        frames.size() > depth && frames[depth].entry + 8 == frames[depth - 1].now && frames[depth].return_address == to;
+    const bool returns = frames.size() > depth && frames[depth].return_address == to;
     pop_to(depth, to);
     if (!returns) stack().pending.back().kind = Happening::Kind::kLand;
   }
