@@ -81,7 +81,7 @@ class FlameCommand : public Command {
     if (to_standard_output > 1)
       return report({ErrorKind::kUsage, "flame: only one of the outputs can go to standard output"});
     const auto start = std::chrono::steady_clock::now();
-    const Result<profile::Profile> profile = profile_of(directory_, {quiet_, stats_});
+    const Result<profile::Profile> profile = profile_of(directory_, {quiet_, stats_, true});
     if (!profile) return report(profile.error());
     const auto loaded = std::chrono::steady_clock::now();
     for (const Target* target : {&svg_, &collapsed_, &speedscope_}) {

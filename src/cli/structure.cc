@@ -2,11 +2,14 @@
 #include "cli/structure.h"
 
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <memory>
+#include <optional>
 
 #include "cli/trace_commands.h"
+#include "profile/json.h"
 #include "structure/analysis.h"
 #include "support/print.h"
 
@@ -55,9 +58,20 @@ void print_costs(const structure::Costs& costs) {
       per_second(costs.instructions, costs.pass2), costs.naming);
 }
 
+/// DIR/profile.json, if it is there and not older than the trace.
+std::optional<std::string> profile_file(const std::string& directory) {
+  struct stat profile {};
+  struct stat trace {};
+  const std::string file = directory + "/profile.json";
+  if (::stat(file.c_str(), &profile) != 0) return std::nullopt;
+  if (::stat((directory + "/trace.lft").c_str(), &trace) != 0) return file;
+  return profile.st_mtim.tv_sec < trace.st_mtim.tv_sec ? std::nullopt : std::optional(file);
+}
+
 }  // namespace
 
 Result<profile::Profile> profile_of(const std::string& directory, const StructureOptions& options) {
+  if (const std::optional<std::string> file = profile_file(directory)) return profile::read_profile(*file);
   const Result<std::string> file = trace_file(directory);
   if (!file) return tl::unexpected<Error>(file.error());
   trace::OpenOptions open;
@@ -71,6 +85,10 @@ Result<profile::Profile> profile_of(const std::string& directory, const Structur
     profile = structure::analyse(**reader, {[&line](double share) { line.show(share); }}, costs);
   }
   if (options.stats) print_costs(costs);
+  if (options.warn && !options.quiet) {
+    for (const profile::Quality& remark : profile.quality)
+      if (remark.kind == "module") warn(remark.text);
+  }
   return profile;
 }
 

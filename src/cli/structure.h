@@ -11,6 +11,7 @@ namespace loopfold::cli {
 struct StructureOptions {
   bool quiet = false;  // no progress, no remarks
   bool stats = false;  // counts and times on stderr
+  bool warn = false;   // about modules that are gone or have changed, where the view itself does not say it
 };
 
 /// The profile of DIR: read from DIR/profile.json if there is one, else found from DIR/trace.lft.

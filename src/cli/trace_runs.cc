@@ -103,10 +103,10 @@ std::string describe_runs(const RunCensus& c) {
       "  instructions in runs of at least 4, 16, 64 iterations: {:.0f} %, {:.0f} %, {:.0f} %\n"
       "  columns that advance evenly: {:.0f} %\n"
       "  read here, in instructions per second: {} as runs, {} control only, {} as events\n",
-      short_count(c.loops), short_count(c.iterations), short_count(c.literals), 100 * share(c.at_least_4, c.instructions),
-      100 * share(c.at_least_16, c.instructions), 100 * share(c.at_least_64, c.instructions),
-      100 * share(c.regular_columns, c.columns), speed(c.seconds_runs), speed(c.seconds_control),
-      speed(c.seconds_events));
+      short_count(c.loops), short_count(c.iterations), short_count(c.literals),
+      100 * share(c.at_least_4, c.instructions), 100 * share(c.at_least_16, c.instructions),
+      100 * share(c.at_least_64, c.instructions), 100 * share(c.regular_columns, c.columns), speed(c.seconds_runs),
+      speed(c.seconds_control), speed(c.seconds_events));
 }
 
 }  // namespace loopfold::cli

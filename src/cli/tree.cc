@@ -67,7 +67,7 @@ class TreeCommand : public Command {
 
   int run(const CLI::App&) override {
     const auto start = std::chrono::steady_clock::now();
-    const Result<profile::Profile> profile = profile_of(directory_, {quiet_, stats_});
+    const Result<profile::Profile> profile = profile_of(directory_, {quiet_, stats_, format_ == "json"});
     if (!profile) return report(profile.error());
     const auto loaded = std::chrono::steady_clock::now();
     const std::string text = format_ == "json" ? json(*profile) : views::tree_text(*profile, text_options());

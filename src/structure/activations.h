@@ -27,6 +27,7 @@
 //   tail_call(S&, bool pushed)
 //   leave(S&)             the top frame is about to be popped
 //   jump(S&, PlaceId)     a local jump in the top frame
+//   land(S&, PlaceId)     the same, by longjmp or the unwinder: out of frames that were left
 //   end(S&)               the stack is gone (its frames were left one by one before)
 //   bool was_at(PlaceId)   has control been there before?
 #pragma once
@@ -275,6 +276,7 @@ class Activations {
       client_.jump(stack, code_.hidden());
       return push(stack, place, stack_pointer, expected);
     }
+    if (landing_) return client_.land(stack, place);
     client_.jump(stack, place);
   }
 
@@ -325,7 +327,9 @@ class Activations {
       const std::size_t depth = enclosing(stack, stack_pointer);
       return depth != 0 && in_function(stack.frames[depth - 1], place) ? depth : 0;
     };
+    landing_ = true;
     if (!resume_first(place, around)) replace_base(place);
+    landing_ = false;
   }
 
   /// Goes on at `place` in the first stack of the thread in which `look` finds a depth: the current one, the one that
@@ -421,6 +425,7 @@ class Activations {
   std::uint64_t marked_switches_ = 0;
   std::vector<Frame> marked_frames_;
   bool starts_changed_ = false;
+  bool landing_ = false;  // control goes on in an older frame, where no call returns to
 };
 
 }  // namespace loopfold::structure

@@ -4,6 +4,7 @@
 #include <ctime>
 
 #include "structure/function_facts.h"
+#include "structure/loop_names.h"
 #include "structure/loop_walk.h"
 #include "structure/structure.h"
 #include "structure/tree_profile.h"
@@ -43,19 +44,23 @@ std::function<void(double)> half(const std::function<void(double)>& progress, do
 profile::Profile analyse(const trace::Reader& reader, const AnalysisOptions& options, Costs& costs) {
   Stopwatch watch;
   symbols::Symbolizer symbolizer(reader.modules());
-  Structure structure{CodeMap(reader, function_facts(symbolizer)), {}, {}, {}, {}};
+  const FunctionFacts facts = function_facts(symbolizer);
+  Structure structure{CodeMap(reader, facts), {}, {}, {}, {}, {}};
   costs.code = watch.lap();
   structure.flow = find_control_flow(reader, structure.code, structure.damage, half(options.progress, 0.0));
   costs.pass1 = watch.lap();
   find_loops(structure);
   costs.loops = watch.lap();
+  LoopNames names(structure, symbolizer);
+  find_tests(structure, names, symbolizer);
+  costs.naming = watch.lap();
   LoopTree tree;
   NoObserver nothing;
   LoopWalk<NoObserver> walk(structure, tree, nothing);
   walk.walk(reader, structure.damage, half(options.progress, 0.5));
   costs.pass2 = watch.lap();
-  profile::Profile profile = describe(reader, structure, tree, walk.threads(), symbolizer);
-  costs.naming = watch.lap();
+  profile::Profile profile = describe(reader, structure, tree, walk.threads(), names, symbolizer);
+  costs.naming += watch.lap();
   costs.instructions = profile.program.instructions;
   costs.functions = structure.flow.functions().size();
   costs.places = structure.code.places();

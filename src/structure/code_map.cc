@@ -14,17 +14,27 @@ bool computes_in_floating_point(const trace::InstructionFacts& facts) {
   return (facts.kinds & kFloating) != 0 && (facts.kinds & trace::kArithmetic) != 0;
 }
 
+bool moves_registers(const trace::InstructionFacts& facts) {
+  constexpr std::uint32_t kElsewhere = trace::kLoad | trace::kStore | trace::kCall | trace::kReturn | trace::kSyscall |
+                                       trace::kBranch | trace::kConditional | trace::kUnknown;
+  if ((facts.kinds & kElsewhere) != 0) return false;
+  return facts.transfer != trace::Transfer::kCompute || (facts.kinds & trace::kNop) != 0;
+}
+
 /// Per instruction of a block.
 struct Traits {
   bool memory = false;
   bool floating = false;
+  bool move = false;
 };
 
 std::vector<Traits> traits_of(const trace::Block& block) {
   std::vector<Traits> traits(block.lengths.size());
   const std::vector<trace::InstructionFacts> facts = trace::decode(block);
-  for (std::size_t i = 0; i < traits.size() && i < facts.size(); ++i)
+  for (std::size_t i = 0; i < traits.size() && i < facts.size(); ++i) {
     traits[i].floating = computes_in_floating_point(facts[i]);
+    traits[i].move = moves_registers(facts[i]);
+  }
   for (const trace::Access& access : block.accesses)
     if (access.instruction < traits.size()) traits[access.instruction].memory = true;
   return traits;
@@ -77,6 +87,7 @@ void CodeMap::cut_blocks() {
   std::vector<std::vector<trace::ExitId>> exits_of(blocks_.size());
   exits_.resize(trace_exits_.size());
   last_instruction_.assign(address_.size(), 0);
+  only_moves_.assign(address_.size(), true);
   for (const trace::Exit& exit : trace_exits_) exits_of[exit.block].push_back(exit.id);
   for (const trace::Block& block : blocks_) {
     const std::vector<Traits> traits = traits_of(block);
@@ -102,6 +113,7 @@ void CodeMap::cut_blocks() {
         ++part.instructions;
         part.memory += traits[i].memory;
         part.floating += traits[i].floating;
+        if (!traits[i].move) only_moves_[part.place] = false;
         last = address;
         last_instruction_[part.place] = std::max(last_instruction_[part.place], address);
         address += block.lengths[i];

@@ -49,7 +49,7 @@ struct ExitCode {
   std::uint64_t target = 0;  // where control goes, if that is fixed, else 0
 };
 
-/// What is known about functions apart from what ran. Both may be empty.
+/// What is known about the code apart from what ran. All may be empty.
 struct FunctionFacts {
   std::function<bool(std::uint64_t)> is_start;              // does a function start at this address?
   std::function<std::uint64_t(std::uint64_t)> function_of;  // the start of the function an address is in; 0: unknown
@@ -85,6 +85,8 @@ class CodeMap {
   std::span<const trace::Exit> exits() const { return trace_exits_; }
   /// Address of the last instruction of any block part at `place`: its branch, if it ends with one.
   std::uint64_t last_instruction(PlaceId place) const { return last_instruction_[place]; }
+  /// Nothing but moves between registers: what compilers put between the parts of a loop.
+  bool only_moves(PlaceId place) const { return only_moves_[place]; }
 
  private:
   void find_places();
@@ -96,6 +98,7 @@ class CodeMap {
   std::vector<std::uint64_t> address_;
   std::vector<std::uint64_t> function_;
   std::vector<std::uint64_t> last_instruction_;
+  std::vector<bool> only_moves_;
   std::vector<std::uint8_t> start_;
   std::vector<ExitCode> exits_;
   std::vector<Part> parts_;

@@ -21,7 +21,9 @@ class ControlFlowBuilder {
   struct Stack {};
   using S = Activations<ControlFlowBuilder>::Stack;
 
-  ControlFlowBuilder(const CodeMap& code, ControlFlow& result) : result_(result) {
+  ControlFlowBuilder(const CodeMap& code, const std::unordered_set<std::uint64_t>& ways_back, ControlFlow& result)
+      : result_(result) {
+    result_.ways_back_ = ways_back;
     result_.function_at_.assign(code.places(), kNoFunction);
     result_.owner_.assign(code.places(), {});
   }
@@ -49,9 +51,19 @@ class ControlFlowBuilder {
   }
   void leave(S& stack) { add_exit(stack.frames.back().data); }
   void end(S&) {}
-  void jump(S& stack, PlaceId place) {
+  void jump(S& stack, PlaceId place) { go(stack, node(stack.frames.back().data.function, place)); }
+  void land(S& stack, PlaceId place) {
+    const FunctionId function = stack.frames.back().data.function;
+    if (is_way_back(function, place)) return jump(stack, place);
+    const auto [found, added] = result_.shared_.try_emplace(ControlFlow::landing_key(function, place), kNoNode);
+    if (added) {
+      found->second = add_node(function, place);
+      landings_.push_back({function, place, found->second});
+    }
+    go(stack, found->second);
+  }
+  void go(S& stack, NodeId to) {
     Frame& frame = stack.frames.back().data;
-    const NodeId to = node(frame.function, place);
     Node& from = nodes_[frame.function][frame.current];
     frame.current = to;
     if (from.first == to || from.second == to) return;
@@ -86,7 +98,49 @@ class ControlFlowBuilder {
               [&](const CallSite& a, const CallSite& b) { return key(a) < key(b); });
   }
 
+  /// Adds landings from which control comes to the same landing again without passing the first return. Did it find
+  /// any?
+  bool find_ways_back(std::unordered_set<std::uint64_t>& ways_back) const {
+    bool found = false;
+    for (const Landing& landing : landings_) {
+      const NodeId first = result_.node_of(landing.function, landing.place);
+      if (first == kNoNode || !returns(result_.functions_[landing.function].graph, landing.node, first)) continue;
+      ways_back.insert(ControlFlow::landing_key(result_.functions_[landing.function].entry, landing.place));
+      found = true;
+    }
+    return found;
+  }
+
  private:
+  struct Landing {
+    FunctionId function = kNoFunction;
+    PlaceId place = kNoPlace;
+    NodeId node = kNoNode;
+  };
+
+  bool is_way_back(FunctionId function, PlaceId place) const {
+    return !result_.ways_back_.empty() &&
+           result_.ways_back_.contains(ControlFlow::landing_key(result_.functions_[function].entry, place));
+  }
+
+  /// Is there a way from `node` to itself that does not go through `without`?
+  static bool returns(const Digraph& graph, NodeId node, NodeId without) {
+    std::vector<bool> reached(graph.size());
+    reached[without] = true;
+    std::vector<NodeId> pending = {node};
+    while (!pending.empty()) {
+      const NodeId from = pending.back();
+      pending.pop_back();
+      for (const NodeId to : graph.successors(from)) {
+        if (to == node) return true;
+        if (reached[to]) continue;
+        reached[to] = true;
+        pending.push_back(to);
+      }
+    }
+    return false;
+  }
+
   struct Node {
     NodeId first = kNoNode;
     NodeId second = kNoNode;
@@ -147,19 +201,22 @@ class ControlFlowBuilder {
 
   ControlFlow& result_;
   std::vector<std::vector<Node>> nodes_;  // by function
+  std::vector<Landing> landings_;
 };
 
 ControlFlow find_control_flow(const trace::Reader& reader, const CodeMap& code, std::string& damage,
                               const std::function<void(double)>& progress) {
   std::vector<std::uint8_t> starts(code.places());
   for (PlaceId place = 0; place < code.places(); ++place) starts[place] = code.is_start(place);
+  std::unordered_set<std::uint64_t> ways_back;
   for (;;) {
     ControlFlow result;
-    ControlFlowBuilder builder(code, result);
+    ControlFlowBuilder builder(code, ways_back, result);
     RunWalk<ControlFlowBuilder> walk(code, starts, builder);
     walk.walk(reader, damage, progress);
     if (walk.starts_changed()) continue;
     builder.finish(starts);
+    if (builder.find_ways_back(ways_back)) continue;
     return result;
   }
 }

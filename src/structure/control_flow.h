@@ -13,6 +13,7 @@
 #include <span>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "structure/activations.h"
@@ -51,6 +52,12 @@ class ControlFlow {
   const std::vector<std::uint8_t>& starts() const { return starts_; }
 
   FunctionId function_at(PlaceId entry) const { return function_at_[entry]; }
+  /// The node for landing at `place`; kNoNode if that never happened.
+  NodeId landing_of(FunctionId function, PlaceId place) const {
+    if (ways_back_.contains(landing_key(functions_[function].entry, place))) return node_of(function, place);
+    const auto found = shared_.find(landing_key(function, place));
+    return found == shared_.end() ? kNoNode : found->second;
+  }
   /// The node of `place` in a function's graph; kNoNode if it has none.
   NodeId node_of(FunctionId function, PlaceId place) const {
     const Owner& owner = owner_[place];
@@ -61,6 +68,9 @@ class ControlFlow {
 
  private:
   friend class ControlFlowBuilder;
+  static std::uint64_t landing_key(std::uint32_t function, PlaceId place) {
+    return std::uint64_t{function} << 32 | place | std::uint64_t{1} << 31;
+  }
   struct Owner {
     FunctionId function = kNoFunction;
     NodeId node = kNoNode;
@@ -69,9 +79,10 @@ class ControlFlow {
   std::vector<CallSite> calls_;
   std::vector<FunctionId> roots_;
   std::vector<std::uint8_t> starts_;
-  std::vector<FunctionId> function_at_;               // by place
-  std::vector<Owner> owner_;                          // by place: the first function that has it
-  std::unordered_map<std::uint64_t, NodeId> shared_;  // (function, place) of the others
+  std::vector<FunctionId> function_at_;          // by place
+  std::unordered_set<std::uint64_t> ways_back_;  // landings that are no nodes of their own, by the function's place
+  std::vector<Owner> owner_;                     // by place: the first function that has it
+  std::unordered_map<std::uint64_t, NodeId> shared_;  // (function, place) of the others, and landings
 };
 
 /// Reads the whole trace, control only; again if a place that was jumped to turns out to be called later on. A trace

@@ -187,10 +187,14 @@ class LoopWalk {
 
   void end(S&) {}
 
-  void jump(S& stack, PlaceId place) {
+  void jump(S& stack, PlaceId place) { go(stack, structure_.flow.node_of(stack.frames.back().data.function, place)); }
+  void land(S& stack, PlaceId place) {
+    go(stack, structure_.flow.landing_of(stack.frames.back().data.function, place));
+  }
+  void go(S& stack, NodeId to) {
     Frame& frame = stack.frames.back().data;
     const NodeId from = frame.current;
-    frame.current = structure_.flow.node_of(frame.function, place);
+    frame.current = to;
     if (frame.current == kNoNode) frame.current = from;
     move(stack, frame, from);
   }
@@ -412,9 +416,8 @@ class LoopWalk {
     const Dimension& dimension = state.dimensions.back();
     const Context& context = tree_[dimension.context];
     if (context.kind == Context::Kind::kLoop && context.loop == dimension.loop) {
-      const Loop& loop = structure_.forests[context.function].loops()[dimension.loop];
-      const bool tested_at_top = from == loop.header && dimension.headers > 0 &&
-                                 !std::binary_search(loop.latches.begin(), loop.latches.end(), loop.header);
+      const std::vector<NodeId>& tests = structure_.tests[context.function][dimension.loop];
+      const bool tested_at_top = dimension.headers > 0 && std::find(tests.begin(), tests.end(), from) != tests.end();
       finish_entry(dimension.context, dimension.headers, dimension.headers - (tested_at_top ? 1 : 0));
     }
     pop_dimension(state);

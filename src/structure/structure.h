@@ -14,15 +14,17 @@ namespace loopfold::structure {
 struct Structure {
   CodeMap code;
   ControlFlow flow;
-  std::vector<LoopForest> forests;  // by function
-  RecursiveComponents recursion;    // of the call graph, whose nodes are functions
-  std::string damage;               // one line if the trace could not be read to its end
+  std::vector<LoopForest> forests;                      // by function
+  std::vector<std::vector<std::vector<NodeId>>> tests;  // by function and loop: see loop_names.h
+  RecursiveComponents recursion;                        // of the call graph, whose nodes are functions
+  std::string damage;                                   // one line if the trace could not be read to its end
 };
 
 /// Pass 1 over the whole trace, and what follows from it. `reader` must outlive the result.
 Structure find_structure(const trace::Reader& reader, const FunctionFacts& facts);
 
-/// Forests and recursive components of a control flow.
+/// Forests and recursive components of a control flow. The test of a loop is its header, unless that jumps back: what
+/// can be said without lines of the source.
 void find_loops(Structure& structure);
 
 }  // namespace loopfold::structure

@@ -11,8 +11,6 @@
 #include <utility>
 #include <vector>
 
-#include "symbols/loop_source.h"
-
 namespace loopfold::structure {
 
 namespace {
@@ -30,17 +28,11 @@ struct FunctionName {
   bool stub = false;  // in a procedure linkage table
 };
 
-/// What a loop is called.
-struct LoopName {
-  std::optional<symbols::LoopSource> source;
-  std::uint32_t depth = 0;  // among loops of the source
-};
-
 class Describer {
  public:
-  Describer(const trace::Reader& reader, const Structure& structure, const LoopTree& tree,
+  Describer(const trace::Reader& reader, const Structure& structure, const LoopTree& tree, LoopNames& names,
             symbols::Symbolizer& symbolizer)
-      : reader_(reader), structure_(structure), tree_(tree), symbolizer_(symbolizer) {}
+      : reader_(reader), structure_(structure), tree_(tree), names_(names), symbolizer_(symbolizer) {}
 
   profile::Profile run(std::uint64_t threads) {
     find_children();
@@ -206,7 +198,7 @@ class Describer {
   void describe_loop(const Context& context, TreeNode& node) {
     const Loop& loop = structure_.forests[context.function].loops()[context.loop];
     const Function& function = structure_.flow.functions()[context.function];
-    const LoopName& name = loop_name(context.function, context.loop);
+    const LoopName& name = names_.of(context.function, context.loop);
     const symbols::Location& header = symbolizer_.locate(structure_.code.address(function.places[loop.header]));
     node.address = header.module_offset;
     node.depth_binary = loop.depth;
@@ -270,43 +262,6 @@ class Describer {
     return profile::Source{location.file, location.line};
   }
 
-  /// Where the loop's blocks are, its branches back and out.
-  symbols::LoopAddresses addresses(FunctionId id, LoopId which) const {
-    const LoopForest& forest = structure_.forests[id];
-    const Function& function = structure_.flow.functions()[id];
-    const CodeMap& code = structure_.code;
-    const Loop& loop = forest.loops()[which];
-    symbols::LoopAddresses addresses;
-    addresses.header = code.address(function.places[loop.header]);
-    for (const NodeId latch : loop.latches)
-      addresses.latch_branches.push_back(code.last_instruction(function.places[latch]));
-    for (NodeId node = 0; node < function.places.size(); ++node) {
-      if (!forest.contains(which, node) || function.places[node] == code.hidden()) continue;
-      addresses.instructions.push_back(code.address(function.places[node]));
-      const std::span<const NodeId> next = function.graph.successors(node);
-      if (std::any_of(next.begin(), next.end(), [&](NodeId to) { return !forest.contains(which, to); }))
-        addresses.exit_branches.push_back(code.last_instruction(function.places[node]));
-    }
-    return addresses;
-  }
-
-  const LoopName& loop_name(FunctionId id, LoopId which) {
-    const std::uint64_t key = std::uint64_t{id} << 32 | which;
-    const auto found = loops_.find(key);
-    if (found != loops_.end()) return found->second;
-    LoopName name;
-    name.source = symbols::name_loop(symbolizer_, addresses(id, which));
-    const LoopId parent = structure_.forests[id].loops()[which].parent;
-    if (parent == kNoLoop) {
-      name.depth = 1;
-    } else {
-      const LoopName outer = loop_name(id, parent);
-      const bool copy = name.source && outer.source && symbols::is_same_source_loop(*name.source, *outer.source);
-      name.depth = outer.depth + (copy ? 0 : 1);
-    }
-    return loops_.emplace(key, std::move(name)).first->second;
-  }
-
   // ---- Quality --------------------------------------------------------------------------------------------------
 
   void add_quality(profile::Profile& result) const {
@@ -338,20 +293,20 @@ class Describer {
   const trace::Reader& reader_;
   const Structure& structure_;
   const LoopTree& tree_;
+  LoopNames& names_;
   symbols::Symbolizer& symbolizer_;
   std::vector<std::vector<ContextId>> children_;    // by context
   std::vector<PlaceId> site_;                       // by context: of its call, or of the stub's that led to it
   std::vector<std::uint64_t> passed_instructions_;  // by context: of stubs, counted here
   std::vector<std::uint64_t> passed_memory_;
   mutable std::unordered_map<FunctionId, FunctionName> functions_;
-  std::unordered_map<std::uint64_t, LoopName> loops_;
 };
 
 }  // namespace
 
 profile::Profile describe(const trace::Reader& reader, const Structure& structure, const LoopTree& tree,
-                          std::uint64_t threads, symbols::Symbolizer& symbolizer) {
-  return Describer(reader, structure, tree, symbolizer).run(threads);
+                          std::uint64_t threads, LoopNames& names, symbols::Symbolizer& symbolizer) {
+  return Describer(reader, structure, tree, names, symbolizer).run(threads);
 }
 
 }  // namespace loopfold::structure

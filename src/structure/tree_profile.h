@@ -6,6 +6,7 @@
 #pragma once
 
 #include "profile/profile.h"
+#include "structure/loop_names.h"
 #include "structure/loop_tree.h"
 #include "structure/structure.h"
 #include "symbols/symbolizer.h"
@@ -15,6 +16,6 @@ namespace loopfold::structure {
 
 /// `threads`: that ran.
 profile::Profile describe(const trace::Reader& reader, const Structure& structure, const LoopTree& tree,
-                          std::uint64_t threads, symbols::Symbolizer& symbolizer);
+                          std::uint64_t threads, LoopNames& names, symbols::Symbolizer& symbolizer);
 
 }  // namespace loopfold::structure

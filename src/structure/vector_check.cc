@@ -46,6 +46,12 @@ bool same(const Context& a, const Context& b) {
          same(a.iterations, b.iterations) && same(a.trips, b.trips);
 }
 
+std::string described(const Context& context) {
+  const auto counts = [](const EntryCounts& c) { return fmt::format("{} ({}..{})", c.total, c.min, c.max); };
+  return fmt::format("{} instructions, {} entries, {} ended, {} iterations, {} trips", context.instructions,
+                     context.entries, context.finished, counts(context.iterations), counts(context.trips));
+}
+
 std::string difference(const LoopTree& events, const LoopTree& runs) {
   if (events.contexts().size() != runs.contexts().size())
     return fmt::format("{} contexts event by event, but {} run by run", events.contexts().size(),
@@ -54,9 +60,7 @@ std::string difference(const LoopTree& events, const LoopTree& runs) {
     const Context& a = events[id];
     const Context& b = runs[id];
     if (same(a, b)) continue;
-    return fmt::format(
-        "context {} has {} instructions, {} entries and {} iterations event by event, but {}, {} and {} run by run", id,
-        a.instructions, a.entries, a.iterations.total, b.instructions, b.entries, b.iterations.total);
+    return fmt::format("context {} is {} event by event, but {} run by run", id, described(a), described(b));
   }
   return {};
 }

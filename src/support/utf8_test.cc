@@ -13,7 +13,7 @@ TEST(Utf8, every_character_comes_back) {
     std::string text;
     append_utf8(text, point);
     const Utf8Character character = decode_utf8(text, 0);
-    ASSERT_TRUE(character.valid) << point;
+    ASSERT_TRUE(character.valid) << std::uint32_t{point};
     ASSERT_EQ(character.point, point);
     ASSERT_EQ(character.bytes, text.size());
   }

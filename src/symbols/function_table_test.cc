@@ -132,6 +132,21 @@ TEST_F(FunctionTableTest, Stripped) {
   EXPECT_TRUE(symbolizer.function_range(functions.at("main.cold") + kBias).has_value());
 }
 
+/// Fedora's programs keep a small symbol table, compressed.
+TEST_F(FunctionTableTest, SymbolsInDebugData) {
+  if (!is_installed("xz")) GTEST_SKIP() << "xz is not installed";
+  build("-O2");
+  const std::map<std::string, std::uint64_t> functions = directory_.functions("demo");
+  directory_.run(
+      "nm demo --format=posix --defined-only | awk '$2 == \"T\" || $2 == \"t\" { print $1 }' > keep && "
+      "objcopy -S --keep-symbols=keep demo mini && xz mini && strip demo && "
+      "objcopy --add-section .gnu_debugdata=mini.xz demo");
+  Symbolizer symbolizer({directory_.module("demo", kBias)});
+  EXPECT_EQ(symbolizer.describe(functions.at("main") + kBias), "main (demo)");
+  const std::uint64_t cold = functions.at("_Z4workiPKc.cold") + kBias;
+  EXPECT_EQ(symbolizer.function_of(cold), functions.at("_Z4workiPKc") + kBias);
+}
+
 TEST_F(FunctionTableTest, FunctionsOfNoFile) {
   trace::Module gone;
   gone.path = directory_.file("gone");

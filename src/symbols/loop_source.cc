@@ -6,7 +6,8 @@
 //
 // - The branch may be in an inlined function: `it != v.end()` in a `for` over a vector is a comparison in the library.
 //   So first the scope is found that the loop is written in: the innermost function or inlined function that all blocks
-//   of the loop are in. What is deeper is looked at from there, by the line of its call.
+//   of the loop are in. What is deeper is looked at from there, by the line of its call. A few stray instructions that
+//   come from before an inlined function's call do not count.
 // - Whole loops may be library code: std::accumulate, or a chain of Rust iterators. A user wants to see the line that
 //   asked for it. If the scope's file belongs to a library, the frames are followed outwards to the first one that does
 //   not, within the function that the code is in. The loop's own place is kept beside it: it tells the two loops inside
@@ -33,9 +34,11 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <set>
 #include <span>
 #include <string_view>
 #include <tuple>
+#include <utility>
 
 namespace loopfold::symbols {
 namespace {
@@ -65,14 +68,61 @@ std::optional<std::uint64_t> common_scope(Symbolizer& symbolizer, std::span<cons
   return std::nullopt;
 }
 
+/// Addresses spread evenly over the blocks of a loop, not many. A block reaches to its branch, if that goes back or
+/// out, else to the next block.
+std::vector<std::uint64_t> samples_of(const LoopAddresses& loop) {
+  constexpr std::uint64_t kSamples = 64;
+  std::set<std::uint64_t> ends(loop.instructions.begin(), loop.instructions.end());
+  for (const auto* branches : {&loop.latch_branches, &loop.exit_branches}) {
+    for (const std::uint64_t branch : *branches) ends.insert(branch + 1);
+  }
+  std::uint64_t total = 0;
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> ranges;
+  for (const std::uint64_t start : loop.instructions) {
+    const auto end = ends.upper_bound(start);
+    if (end == ends.end()) continue;
+    ranges.emplace_back(start, *end);
+    total += *end - start;
+  }
+  std::vector<std::uint64_t> samples;
+  const std::uint64_t step = total / kSamples + 1;
+  for (const auto& [start, end] : ranges) {
+    for (std::uint64_t at = start; at < end; at += step) samples.push_back(at);
+  }
+  return samples;
+}
+
+/// Whether the loop is written in `scope`, an inlined function, although some of its instructions are not in it: a few
+/// that come from before the call. Compilers leave behind the odd instruction of a value that is made ahead of the
+/// loop.
+bool is_all_but_strays(Symbolizer& symbolizer, const LoopAddresses& loop, std::uint64_t scope, const Frame& call) {
+  const std::vector<std::uint64_t> samples = samples_of(loop);
+  std::size_t strays = 0;
+  for (const std::uint64_t sample : samples) {
+    const Frames& frames = symbolizer.locate(sample).frames;
+    if (index_of(frames, scope) < frames.size()) continue;
+    const std::size_t outer = index_of(frames, call.scope);
+    const bool is_before = outer < frames.size() && frames[outer].file == call.file && frames[outer].line < call.line;
+    if (!is_before) return false;
+    ++strays;
+  }
+  return 4 * strays <= samples.size();
+}
+
 /// The scope that the loop is written in. A loop with blocks in several functions has none; then its latches decide.
 std::optional<std::uint64_t> scope_of(Symbolizer& symbolizer, const LoopAddresses& loop) {
   std::vector<std::uint64_t> all = {loop.header};
   for (const auto* part : {&loop.latch_branches, &loop.instructions, &loop.exit_branches}) {
     all.insert(all.end(), part->begin(), part->end());
   }
-  const std::optional<std::uint64_t> scope = common_scope(symbolizer, all);
-  return scope ? scope : common_scope(symbolizer, loop.latch_branches);
+  const std::optional<std::uint64_t> of_all = common_scope(symbolizer, all);
+  const std::optional<std::uint64_t> of_latches = common_scope(symbolizer, loop.latch_branches);
+  if (!of_all || !of_latches || of_all == of_latches) return of_all ? of_all : of_latches;
+  const Frames& frames = symbolizer.locate(loop.latch_branches.front()).frames;
+  for (std::size_t i = index_of(frames, *of_latches); i + 1 < frames.size() && frames[i].scope != *of_all; ++i) {
+    if (is_all_but_strays(symbolizer, loop, frames[i].scope, frames[i + 1])) return frames[i].scope;
+  }
+  return of_all;
 }
 
 /// A frame of an address.

@@ -27,6 +27,9 @@ TEST(ReadableName, Rust) {
   EXPECT_EQ(readable_name("_ZN73_$LT$core..ops..range..Range$LT$A$GT$$u20$as$u20$core..iter..Iterator$GT$4next"
                           "17h0123456789abcdefE"),
             "<core::ops::range::Range<A> as core::iter::Iterator>::next");
+  EXPECT_EQ(readable_name("_RNCNvCsa1B2_1r4main0"), "r::main::{closure#0}");
+  EXPECT_EQ(readable_name("_RNvC1r1f@@VERS_1"), "r::f");
+  EXPECT_EQ(readable_name("_Rodd"), "_Rodd");
 }
 
 TEST(ReadableName, ColdParts) {

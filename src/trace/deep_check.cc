@@ -49,11 +49,20 @@ bool equal(std::span<const RunPath> a, std::span<const RunPath> b) {
   });
 }
 
-bool equal(std::span<const RunColumn> a, std::span<const RunColumn> b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const RunColumn& x, const RunColumn& y) {
-    return x.kind == y.kind && x.control == y.control && x.block == y.block && x.slot == y.slot && x.start == y.start &&
-           x.stride == y.stride && std::ranges::equal(x.values, y.values);
-  });
+/// Stored columns, and those of a run that was found again; the values of the latter are in its rows.
+bool equal(std::span<const RunColumn> stored, const Run& run, std::span<const std::uint64_t> rows) {
+  if (stored.size() != run.columns.size()) return false;
+  const std::vector<std::vector<std::uint64_t>> values = column_values(run, rows);
+  for (std::size_t i = 0; i < stored.size(); ++i) {
+    const RunColumn& x = stored[i];
+    const RunColumn& y = run.columns[i];
+    if (x.kind != y.kind || x.control != y.control || x.block != y.block || x.slot != y.slot || x.start != y.start ||
+        x.stride != y.stride)
+      return false;
+    if (x.kind == RunColumn::Kind::kIrregular && x.values.size() != values[i].size()) return false;
+    if (!std::equal(x.values.begin(), x.values.end(), values[i].begin())) return false;
+  }
+  return true;
 }
 
 class DeepChecker : public RunSink {
@@ -64,7 +73,7 @@ class DeepChecker : public RunSink {
 
   DeepReport run();
   void literal(std::span<const ExitId> exits, std::span<const std::uint64_t> slots) override;
-  void loop(const Run& run) override;
+  void loop(const Run& run, std::span<const std::uint64_t> rows) override;
 
  private:
   /// A thread's part of the current group.
@@ -183,7 +192,7 @@ void DeepChecker::literal(std::span<const ExitId> exits, std::span<const std::ui
   thread_->encoder.literal(exits, slots);
 }
 
-void DeepChecker::loop(const Run& run) {
+void DeepChecker::loop(const Run& run, std::span<const std::uint64_t> rows) {
   if (!report_.sound()) return;
   ++report_.loops;
   report_.iterations += run.iterations;
@@ -191,11 +200,11 @@ void DeepChecker::loop(const Run& run) {
   if (stored == nullptr) return problem("the events make more runs than are stored");
   if (stored->iterations != run.iterations || stored->events != run.events ||
       stored->instructions != run.instructions || !equal(stored->paths, run.paths) ||
-      !std::ranges::equal(stored->sequence, run.sequence) || !equal(stored->columns, run.columns))
+      !std::ranges::equal(stored->sequence, run.sequence) || !equal(stored->columns, run, rows))
     return problem(fmt::format(
         "thread {}, event {}: the events make a run of {} iterations and {} events, stored is another of {} and {}",
         stored->thread, stored->position, run.iterations, run.events, stored->iterations, stored->events));
-  thread_->encoder.loop(run);
+  thread_->encoder.loop(run, rows);
 }
 
 void DeepChecker::end_slice() {

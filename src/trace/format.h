@@ -16,7 +16,7 @@
 namespace loopfold::trace {
 
 inline constexpr std::array<std::uint8_t, 8> kFileMagic = {'L', 'O', 'O', 'P', 'F', 'O', 'L', 'D'};
-inline constexpr std::uint32_t kFormatVersion = 2;
+inline constexpr std::uint32_t kFormatVersion = 3;
 inline constexpr std::uint32_t kChunkMagic = 0x4843464c;  // "LFCH" in the file
 inline constexpr std::uint32_t kNoThread = 0xffffffff;    // chunk of no thread in particular
 
@@ -35,7 +35,8 @@ inline constexpr std::size_t kMaxGroupBytes = std::size_t{32} << 20;
 inline constexpr std::uint32_t kMaxRawBytes = std::uint32_t{256} << 20;   // decompressed payload of a chunk
 inline constexpr std::uint64_t kMaxGroupEvents = std::uint64_t{1} << 25;  // events of all threads in a group
 inline constexpr std::uint64_t kMaxGroupSides = std::uint64_t{1} << 22;   // side events in a group
-inline constexpr std::uint64_t kMaxChunkSlots = std::uint64_t{1} << 26;   // slots of literals in one chunk of runs
+inline constexpr std::uint64_t kMaxRunValues = std::uint64_t{1} << 18;    // of irregular columns in one run
+inline constexpr std::uint64_t kMaxChunkSlots = std::uint64_t{1} << 26;   // such and those of literals, in one chunk
 inline constexpr std::uint32_t kMaxThreads = std::uint32_t{1} << 24;
 inline constexpr std::uint32_t kMaxSlots = 0xffff;  // of one event
 

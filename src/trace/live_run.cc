@@ -3,18 +3,18 @@
 // A column is judged by the iteration number and not by how often it was seen, so the paths of a run need no counters
 // of their own, and an iteration costs nothing for columns that are not present in it.
 //
-// A path keeps two lists, its slots in regular and in irregular columns, so that an ordinary iteration is two loops
-// without decisions. When a column changes its state all lists are out of date and are made again when they are needed;
-// that happens at most twice per column and run.
+// A path keeps a list of its slots in regular columns, so that an ordinary iteration is a loop without decisions and a
+// copy. When a column changes its state all lists are out of date and are made again when they are needed; that happens
+// at most three times per column and run. A path's first iterations, in which most columns settle, do without a list.
 #include "trace/live_run.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace loopfold::trace {
 namespace {
 
-/// What the value lists may hold on to between runs, in values.
-constexpr std::size_t kMostCapacity = std::size_t{1} << 20;
+constexpr std::uint64_t kUnplanned = 2;  // iterations of a path without a list
 
 bool equal(std::span<const ExitId> a, std::span<const ExitId> b) {
   if (a.size() != b.size()) return false;
@@ -26,11 +26,6 @@ bool equal(std::span<const ExitId> a, std::span<const ExitId> b) {
 }  // namespace
 
 void LiveRun::clear() {
-  if (value_count_ > kMaxValues / 8) {
-    std::size_t capacity = 0;
-    for (const std::vector<std::uint64_t>& values : values_) capacity += values.capacity();
-    if (capacity > kMostCapacity) values_.clear();
-  }
   if (body_.paths() > 1) uses_.fill(0);
   uses_[0] = 0;
   body_.clear();
@@ -40,7 +35,8 @@ void LiveRun::clear() {
   mixed_ = false;
   ++version_;
   columns_ = 0;
-  value_count_ = 0;
+  stored_ = true;
+  used_ = 0;
 }
 
 std::size_t LiveRun::find(std::span<const ExitId> exits) const {
@@ -64,12 +60,35 @@ std::size_t LiveRun::add_path(std::span<const ExitId> exits) {
   return path;
 }
 
+/// A run that was locked goes on in another way: makes up its rows, unless they are too many.
+bool LiveRun::store_rows() {
+  const std::span<const std::uint32_t> columns = body_.columns(0);
+  if (columns.size() * iterations_ > kMaxValues) return false;
+  stored_ = true;
+  used_ = 0;
+  std::vector<std::uint64_t> row(columns.size());
+  for (std::size_t i = 0; i < columns.size(); ++i) row[i] = starts_[columns[i]];
+  for (std::uint64_t n = 0; n < iterations_; ++n) {
+    add_row(row.data(), row.size());
+    for (std::size_t i = 0; i < columns.size(); ++i) row[i] += strides_[columns[i]];
+  }
+  return true;
+}
+
+void LiveRun::add_row(const std::uint64_t* slots, std::size_t count) {
+  if (used_ + count > rows_.size()) [[unlikely]]
+    rows_.resize(std::max<std::size_t>(4096, 2 * (used_ + count)));
+  std::uint64_t* const to = rows_.data() + used_;
+  for (std::size_t i = 0; i < count; ++i) to[i] = slots[i];
+  used_ += count;
+}
+
 bool LiveRun::extend(std::size_t path, std::span<const ExitId> exits, const std::uint64_t* slots) {
+  if (!stored_ && !store_rows()) return false;
   if (path == kNone) {
-    // Any column may break where paths meet; written out, the run must still be small enough.
-    std::uint64_t most = 0;
-    for (const ExitId exit : exits) most += shapes_.exits()[exit].slots;
-    if (value_count_ + most * (iterations_ + 1) > kMaxValues || iterations_ >= kMaxMixed) return false;
+    std::size_t count = 0;
+    for (const ExitId exit : exits) count += shapes_.exits()[exit].slots;
+    if (used_ + count > kMaxValues || iterations_ >= kMaxMixed) return false;
     path = add_path(exits);
     if (path == kNone) return false;
     if (path == 1) {
@@ -79,19 +98,17 @@ bool LiveRun::extend(std::size_t path, std::span<const ExitId> exits, const std:
   } else if (mixed_ && iterations_ >= kMaxMixed) {
     return false;
   }
-  if (plans_[path].version != version_) plan(path);
-  const PathPlan& planned = plans_[path];
-  if (value_count_ + body_.columns(path).size() > kMaxValues) return false;
-  std::uint64_t different = planned.settled ? 0 : 1;
-  for (const RegularSlot& place : planned.regular)
-    different |= slots[place.slot] ^ (place.start + place.stride * iterations_);
+  const std::size_t count = body_.columns(path).size();
+  if (used_ + count > kMaxValues) return false;
+  PathPlan& planned = plans_[path];
+  if (planned.version != version_ && uses_[path] >= kUnplanned) plan(path);
+  std::uint64_t different = planned.version == version_ && planned.settled ? 0 : 1;
   if (different == 0) {
-    for (const IrregularSlot& place : planned.irregular) values_[place.column].push_back(slots[place.slot]);
-    value_count_ += planned.irregular.size();
-  } else {
-    if (value_count_ + count_breaks(path, slots) * (iterations_ + 1) > kMaxValues) return false;
-    take_slowly(path, slots);
+    for (const RegularSlot& place : planned.regular)
+      different |= slots[place.slot] ^ (place.start + place.stride * iterations_);
   }
+  if (different != 0) take_slowly(path, slots);
+  add_row(slots, count);
   count_iteration(path);
   return true;
 }
@@ -101,7 +118,7 @@ bool LiveRun::finish(std::span<const ExitId> exits, const std::uint64_t* slots) 
   const bool known = path != kNone;
   const std::size_t columns_before = columns_;
   if (!known) path = add_path(exits);
-  if (path == kNone || value_count_ + body_.columns(path).size() > kMaxValues) return false;
+  if (path == kNone || used_ + body_.columns(path).size() > kMaxValues) return false;
   if (count_breaks(path, slots) != 0) {
     if (!known) {
       body_.remove_last(columns_before, shapes_);
@@ -110,6 +127,7 @@ bool LiveRun::finish(std::span<const ExitId> exits, const std::uint64_t* slots) 
     return false;
   }
   take_slowly(path, slots);
+  if (stored_) add_row(slots, body_.columns(path).size());
   count_iteration(path);
   return true;
 }
@@ -123,7 +141,7 @@ std::size_t LiveRun::count_breaks(std::size_t path, const std::uint64_t* slots) 
   return breaks;
 }
 
-/// Takes in the slots of an iteration, whatever the state of their columns.
+/// Teaches the columns the slots of an iteration, whatever their state.
 void LiveRun::take_slowly(std::size_t path, const std::uint64_t* slots) {
   const std::span<const std::uint32_t> columns = body_.columns(path);
   for (std::size_t i = 0; i < columns.size(); ++i) {
@@ -136,18 +154,12 @@ void LiveRun::take_slowly(std::size_t path, const std::uint64_t* slots) {
         seen_[column] = iterations_;
         break;
       case State::kOnce:
-        if (second_value(column, value)) break;
-        make_irregular(column);
-        [[fallthrough]];
-      case State::kIrregular:
-        values_[column].push_back(value);
-        ++value_count_;
+        if (!second_value(column, value)) states_[column] = State::kIrregular;
         break;
       case State::kRegular:
-        if (value == expected(column)) break;
-        make_irregular(column);
-        values_[column].push_back(value);
-        ++value_count_;
+        if (value != expected(column)) states_[column] = State::kIrregular;
+        break;
+      case State::kIrregular:
         break;
     }
   }
@@ -165,35 +177,15 @@ bool LiveRun::second_value(std::uint32_t column, std::uint64_t value) {
   return true;
 }
 
-/// Writes out what the column was in the iterations so far in which it was present.
-void LiveRun::make_irregular(std::uint32_t column) {
-  if (column >= values_.size()) values_.resize(column + std::size_t{1});
-  std::vector<std::uint64_t>& values = values_[column];
-  values.clear();
-  std::array<bool, kMaxRunPaths> present{};
-  for (std::size_t path = 0; path < body_.paths(); ++path) {
-    const std::span<const std::uint32_t> columns = body_.columns(path);
-    present[path] = std::find(columns.begin(), columns.end(), column) != columns.end();
-  }
-  for (std::uint64_t i = 0; i < iterations_; ++i) {
-    if (present[mixed_ ? sequence_[i] : 0]) values.push_back(starts_[column] + strides_[column] * i);
-  }
-  value_count_ += values.size();
-  starts_[column] = strides_[column] = 0;
-  states_[column] = State::kIrregular;
-}
-
 void LiveRun::plan(std::size_t path) {
   PathPlan& plan = plans_[path];
   plan.version = version_;
   plan.settled = true;
   plan.regular.clear();
-  plan.irregular.clear();
   const std::span<const std::uint32_t> columns = body_.columns(path);
   for (std::uint32_t i = 0; i < columns.size(); ++i) {
     const State state = states_[columns[i]];
     if (state == State::kRegular) plan.regular.push_back({i, starts_[columns[i]], strides_[columns[i]]});
-    if (state == State::kIrregular) plan.irregular.push_back({i, columns[i]});
     plan.settled &= state == State::kRegular || state == State::kIrregular;
   }
 }
@@ -216,6 +208,8 @@ bool LiveRun::lock() {
   for (std::size_t i = 0; i < exits.size(); ++i) lock_counts_[i] = shapes_.exits()[exits[i]].slots;
   for (std::uint32_t i = 0; i < columns_; ++i) expected_[i] = expected(i);
   lock_event_ = lock_slot_ = 0;
+  stored_ = false;
+  used_ = 0;
   return true;
 }
 
@@ -242,10 +236,9 @@ const Run& LiveRun::view() {
                         column.control,
                         column.block,
                         column.slot,
-                        starts_[i],
-                        strides_[i],
+                        irregular ? 0 : starts_[i],
+                        irregular ? 0 : strides_[i],
                         {}};
-    if (irregular) view_columns_[i].values = values_[i];
   }
   const bool plain = !mixed_ || (body_.paths() == 2 && uses_[1] == 1 && last_path_ == 1);
   view_.paths = view_paths_;

@@ -1,13 +1,14 @@
 // A run that is still growing.
 //
-// Iterations are added one by one. Each is compared with what the columns lead to expect: a slot that fits costs a
-// comparison, a slot of an irregular column a store. A column's stride is known from the second time it is present on;
-// when a value breaks it, the column becomes irregular and the values so far are written out. Nothing is stored for
-// regular columns, so a regular run costs the same memory however long it is.
+// Iterations are added one by one. Their slots are kept as they come, *row* by row, and each is compared with what the
+// columns lead to expect. A column's stride is known from the second time it is present on; when a value breaks it, the
+// column becomes irregular, which is a mark: its values are in the rows. So an iteration costs one copy and a
+// comparison for each regular column, whatever becomes of the columns.
 //
 // While a run has one path and only regular columns, it can be *locked*: events are then compared one by one, as they
 // come, with the next one expected (step()), and an iteration that fits costs no bookkeeping but one addition per
-// column.
+// column. Nothing is stored then, so a regular run costs the same memory however long it is; the rows are made up if it
+// goes on in another way.
 #pragma once
 
 #include <array>
@@ -16,6 +17,7 @@
 #include <span>
 #include <vector>
 
+#include "trace/format.h"
 #include "trace/run.h"
 #include "trace/run_body.h"
 #include "trace/shapes.h"
@@ -25,9 +27,9 @@ namespace loopfold::trace {
 class LiveRun {
  public:
   static constexpr std::size_t kNone = ~std::size_t{0};
-  /// Irregular values that a run may have in all; iterations of a run of several paths. Then it ends and the loop goes
+  /// Slots that the rows of a run may have in all; iterations of a run of several paths. Then it ends and the loop goes
   /// on in another.
-  static constexpr std::size_t kMaxValues = std::size_t{1} << 18;
+  static constexpr std::size_t kMaxValues = kMaxRunValues;
   static constexpr std::uint64_t kMaxMixed = std::uint64_t{1} << 20;
 
   explicit LiveRun(const Shapes& shapes) : shapes_(shapes) {}
@@ -43,12 +45,15 @@ class LiveRun {
 
   std::uint64_t iterations() const { return iterations_; }
   std::size_t paths() const { return body_.paths(); }
-  std::size_t bytes() const { return sequence_.size() + 8 * (value_count_ + 2 * columns_); }
+  std::size_t bytes() const { return sequence_.size() + 8 * (used_ + 2 * columns_); }
   /// How many exits from the first one on are at positions of the body.
   std::size_t covered(std::span<const ExitId> exits) { return body_.covered(exits, shapes_); }
 
-  /// The run as it is, without place and time. Valid until the next change.
+  /// The run as it is, without place and time and without the values of irregular columns: these are in the rows. Valid
+  /// until the next change.
   const Run& view();
+  /// The slots of all iterations, one after the other; empty if all columns are regular and they were not needed.
+  std::span<const std::uint64_t> rows() const { return {rows_.data(), stored_ ? used_ : 0}; }
 
   // ---- locked ----
   /// Locks the run at the beginning of an iteration if it can be.
@@ -78,22 +83,18 @@ class LiveRun {
     std::uint64_t start = 0;
     std::uint64_t stride = 0;
   };
-  struct IrregularSlot {
-    std::uint32_t slot = 0;
-    std::uint32_t column = 0;
-  };
-  /// The slots of a path by the state of their columns, as of `version`.
+  /// The slots of a path that are in regular columns, as of `version`.
   struct PathPlan {
     std::uint64_t version = 0;
     bool settled = false;  // no column is unseen or seen once only
     std::vector<RegularSlot> regular;
-    std::vector<IrregularSlot> irregular;
   };
 
   std::size_t add_path(std::span<const ExitId> exits);
   void take_slowly(std::size_t path, const std::uint64_t* slots);
   bool second_value(std::uint32_t column, std::uint64_t value);
-  void make_irregular(std::uint32_t column);
+  bool store_rows();
+  void add_row(const std::uint64_t* slots, std::size_t count);
   std::size_t count_breaks(std::size_t path, const std::uint64_t* slots) const;
   void plan(std::size_t path);
   void count_iteration(std::size_t path);
@@ -120,8 +121,10 @@ class LiveRun {
   std::array<std::uint64_t, kMaxRunColumns> strides_{};  // 0 unless regular
   std::array<std::uint64_t, kMaxRunColumns> seen_{};     // the iteration in which a column of state kOnce was seen
   std::array<State, kMaxRunColumns> states_{};
-  std::vector<std::vector<std::uint64_t>> values_;
-  std::size_t value_count_ = 0;
+
+  bool stored_ = true;               // the rows hold all iterations
+  std::vector<std::uint64_t> rows_;  // the first used_ slots
+  std::size_t used_ = 0;
 
   std::array<std::uint64_t, kMaxRunColumns> expected_{};  // the slots of the next iteration, if locked
   const ExitId* lock_exits_ = nullptr;

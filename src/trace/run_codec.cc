@@ -62,7 +62,8 @@ void ChunkEncoder::clear() {
   for (SlotRows& rows : rows_) rows.clear();
   next_item_.clear();
   followers_.clear();
-  literal_slots_ = 0;
+  expanded_slots_ = 0;
+  irregular_.trim();
   path_index_.clear();
   loop_index_.clear();
   items_.clear();
@@ -77,7 +78,7 @@ std::size_t ChunkEncoder::bytes() const {
 
 bool ChunkEncoder::full() const {
   return tables_.slots() > kMaxTableSlots / 4 || tables_.columns() > kMaxTableColumns / 4 ||
-         literal_slots_ > kMaxChunkSlots / 4;
+         expanded_slots_ > kMaxChunkSlots / 4;
 }
 
 std::uint32_t ChunkEncoder::find_path(std::span<const ExitId> exits, std::uint64_t hash) const {
@@ -131,7 +132,7 @@ void ChunkEncoder::literal(std::span<const ExitId> exits, std::span<const std::u
   } else {
     flags = announce(2 * path);
   }
-  literal_slots_ += slots.size();
+  expanded_slots_ += slots.size();
   if (literal_values(path, SlotClass::kControl, slots.data())) flags |= kControlValues;
   if (literal_values(path, SlotClass::kData, slots.data())) flags |= kDataValues;
   items_.push_back(flags);
@@ -144,11 +145,14 @@ bool ChunkEncoder::literal_values(std::uint32_t path, SlotClass slot_class, cons
   const std::span<const RunTables::Step> steps = tables_.steps(path, slot_class, shapes_, rows);
   if (steps.empty()) return false;
   SlotPredictor* const predictors = rows.data();
-  RecentValues recent = rows.recent();
+  std::uint64_t* next = rows.history().reserve(steps.size());
   ValueWriter::Pen pen = out.take(steps.size());
   bool any = false;
-  for (const RunTables::Step& step : steps) any |= pen.slot(predictors[step.predictor], recent, slots[step.slot]);
-  rows.recent() = recent;
+  for (const RunTables::Step& step : steps) {
+    *next = slots[step.slot];
+    any |= pen.slot(predictors[step.predictor], next++);
+  }
+  rows.history().advance(steps.size());
   if (any) out.give_back(pen);
   return any;
 }
@@ -179,14 +183,13 @@ std::uint32_t ChunkEncoder::loop_number(const Run& run, std::uint8_t& flags) {
       numbers_[i] = define_path(run.paths[i].exits, hash_of(run.paths[i].exits));
     }
   }
-  const std::array<SlotRows*, kSlotClasses> rows = {&rows_[0], &rows_[1]};
-  const std::uint32_t number = tables_.add_loop(numbers_, run.paths, run.columns, rows);
+  const std::uint32_t number = tables_.add_loop(numbers_, run.paths, run.columns);
   loop_index_.add(hash_of(numbers_), number);
   next_item_.learn(2 * number + 1);
   return number;
 }
 
-void ChunkEncoder::loop(const Run& run) {
+void ChunkEncoder::loop(const Run& run, std::span<const std::uint64_t> rows) {
   std::uint8_t flags = 0;
   RunTables::Loop& loop = tables_.loop(loop_number(run, flags));
   if (loop.iterations.guess() != run.iterations) {
@@ -198,24 +201,25 @@ void ChunkEncoder::loop(const Run& run) {
     sequence(run);
     flags |= kSequence;
   }
-  if (column_values(loop, SlotClass::kControl, run)) flags |= kControlValues;
-  if (column_values(loop, SlotClass::kData, run)) flags |= kDataValues;
+  if (column_values(loop, SlotClass::kControl, run, rows)) flags |= kControlValues;
+  if (column_values(loop, SlotClass::kData, run, rows)) flags |= kDataValues;
   items_.push_back(flags);
 }
 
 /// Codes the loop's columns of one class; false, and nothing is written, if all are regular and as guessed.
-bool ChunkEncoder::column_values(RunTables::Loop& loop, SlotClass slot_class, const Run& run) {
+bool ChunkEncoder::column_values(RunTables::Loop& loop, SlotClass slot_class, const Run& run,
+                                 std::span<const std::uint64_t> rows) {
+  const std::size_t irregular = rows.empty() ? 0 : irregular_.collect(run, rows, loop, slot_class);
+  expanded_slots_ += irregular;
   ValueWriter& out = values_[index_of(slot_class)];
-  ValueWriter::Pen pen = out.take(3 * run.columns.size());
+  ValueWriter::Pen pen = out.take(4 * run.columns.size() + irregular);
   bool any = false;
-  std::size_t irregular = 0;
   for (std::size_t i = 0; i < run.columns.size(); ++i) {
     RunTables::Column& memory = loop.columns[i];
     const RunColumn& column = run.columns[i];
     if (memory.slot_class != slot_class) continue;
     if (column.kind == RunColumn::Kind::kIrregular) {
-      pen.code(kIrregularColumn);
-      irregular += column.values.size();
+      irregular_column(pen, memory, i);
       continue;
     }
     const std::uint64_t start_difference = column.start - memory.start.guess();
@@ -231,28 +235,39 @@ bool ChunkEncoder::column_values(RunTables::Loop& loop, SlotClass slot_class, co
   }
   if (!any && irregular == 0) return false;
   out.give_back(pen);
-  if (irregular != 0) irregular_values(loop, slot_class, run, irregular);
+  if (irregular == 0) return true;
+  History& history = rows_[index_of(slot_class)].history();
+  for (std::size_t i = 0; i < run.columns.size(); ++i) {
+    if (loop.columns[i].slot_class == slot_class && run.columns[i].kind == RunColumn::Kind::kIrregular)
+      history.push(irregular_.last_value(i));
+  }
   return true;
 }
 
-/// Codes the values of the irregular columns of one class, iteration by iteration.
-void ChunkEncoder::irregular_values(RunTables::Loop& loop, SlotClass slot_class, const Run& run, std::size_t count) {
-  SlotRows& rows = rows_[index_of(slot_class)];
-  tables_.list_irregular(loop, slot_class, [&run](std::uint32_t column) {
-    return run.columns[column].kind == RunColumn::Kind::kIrregular;
-  });
-  next_value_.resize(run.columns.size());
-  for (std::size_t i = 0; i < run.columns.size(); ++i) next_value_[i] = run.columns[i].values.data();
-  const std::uint64_t** const next_value = next_value_.data();
-  SlotPredictor* const predictors = rows.data();
-  RecentValues recent = rows.recent();
-  ValueWriter::Pen pen = values_[index_of(slot_class)].take(count);
-  for (std::uint64_t i = 0; i < run.iterations; ++i) {
-    for (const RunTables::Irregular& place : tables_.irregular(run.path_of(i)))
-      pen.slot(predictors[place.predictor], recent, *next_value[place.column]++);
+void ChunkEncoder::irregular_column(ValueWriter::Pen& pen, RunTables::Column& memory, std::size_t column) {
+  const IrregularColumns::Choice choice = irregular_.choose(column, memory);
+  const Relation& relation = choice.relation;
+  const bool other = relation.distance != memory.relation.distance || relation.shift != memory.relation.shift;
+  if (relation.distance == 0) {
+    pen.code(kPlain);
+    pen.differences(memory.values, choice.values);
+    return;
   }
-  values_[index_of(slot_class)].give_back(pen);
-  rows.recent() = recent;
+  const bool other_delta = relation.delta != memory.relation.delta;
+  if (choice.follows) {
+    pen.code(other ? kFollowsOther : other_delta ? kFollowsDelta : kFollows);
+  } else {
+    pen.code(other ? kRestsOther : kRests);
+  }
+  if (other) pen.number(relation.distance - 1u + History::kReach * relation.shift);
+  if (!choice.follows) {
+    pen.differences(memory.values, choice.values);
+  } else {
+    if (other || other_delta) pen.difference(relation.delta - memory.relation.delta);
+    pen.difference(choice.values[0] - memory.start.guess());
+    memory.start.learn(choice.values[0]);
+  }
+  memory.relation = relation;
 }
 
 void ChunkEncoder::sequence(const Run& run) {

@@ -8,12 +8,14 @@
 //   values       codes and bytes (value_stream.h), apart for slots that stack pointers need and for all others
 // The values of the latter kind are a chunk of their own, which a reading of control alone does not touch.
 //
-// Guesses. The next item is guessed from the two before it. Values of literals and of irregular columns are guessed by
-// the predictor of their (block, slot); what is stored is the difference. Of a loop, the iteration count, the strides
-// and the starts are guessed from the loop's run before: starts and counts advance as they did. A fully predicted run
-// is one zero byte.
+// Guesses. The next item is guessed from the two before it. Values of literals are guessed by the predictor of their
+// (block, slot), those of an irregular column by a predictor of the column, after what relates them to other columns
+// was taken off (run_relations.h); what is stored is the difference. Of a loop, the iteration count, the strides and
+// the starts are guessed from the loop's run before: starts and counts advance as they did. A fully predicted run is
+// one zero byte.
 //
-// Cost: about 2 ns for each slot of a literal, one table lookup for each path; for a run, 2 ns for each column.
+// Cost: about 8 ns for each slot of a literal, 6 ns for each irregular value, one table lookup for each path; for a
+// run, 2 ns for each column.
 #pragma once
 
 #include <array>
@@ -25,6 +27,7 @@
 #include "trace/bytes.h"
 #include "trace/run.h"
 #include "trace/run_encoder.h"
+#include "trace/run_relations.h"
 #include "trace/run_tables.h"
 #include "trace/shapes.h"
 #include "trace/value_stream.h"
@@ -50,8 +53,18 @@ enum ItemFlag : std::uint8_t {
 /// Numbers of items in the definitions. Behind kKnownItem, an item is 2 * path, or 2 * loop + 1.
 enum ItemCode : std::uint64_t { kNewPath = 0, kNewLoop = 1, kKnownItem = 2 };
 
-/// What an irregular or not guessed column is, as a code among the values.
-enum ColumnCode : std::uint8_t { kOtherStart = 1, kOtherStride = 2, kIrregularColumn = 4 };
+/// What a column is, as a code among the values: if regular, what was not guessed; if irregular, how it is coded
+/// (run_relations.h).
+enum ColumnCode : std::uint8_t {
+  kOtherStart = 1,
+  kOtherStride = 2,
+  kPlain = 4,         // values
+  kFollows = 5,       // by the relation as it was
+  kFollowsDelta = 6,  // with another rest
+  kFollowsOther = 7,  // by another relation
+  kRests = 8,         // by the relation as it was
+  kRestsOther = 9,
+};
 
 /// Guesses the next exit in the definitions of paths: what followed the one before last time.
 class ExitFollowers {
@@ -81,7 +94,7 @@ class ChunkEncoder : public RunSink {
 
   void clear();
   void literal(std::span<const ExitId> exits, std::span<const std::uint64_t> slots) override;
-  void loop(const Run& run) override;
+  void loop(const Run& run, std::span<const std::uint64_t> rows) override;
 
   std::size_t bytes() const;  // encoded so far
   /// The tables, or what a reader would expand, is so large that the chunk should end.
@@ -98,8 +111,8 @@ class ChunkEncoder : public RunSink {
   std::uint32_t loop_number(const Run& run, std::uint8_t& flags);
   std::uint8_t announce(std::uint32_t item);
   bool literal_values(std::uint32_t path, SlotClass slot_class, const std::uint64_t* slots);
-  bool column_values(RunTables::Loop& loop, SlotClass slot_class, const Run& run);
-  void irregular_values(RunTables::Loop& loop, SlotClass slot_class, const Run& run, std::size_t count);
+  bool column_values(RunTables::Loop& loop, SlotClass slot_class, const Run& run, std::span<const std::uint64_t> rows);
+  void irregular_column(ValueWriter::Pen& pen, RunTables::Column& memory, std::size_t column);
   void sequence(const Run& run);
 
   const Shapes& shapes_;
@@ -107,7 +120,7 @@ class ChunkEncoder : public RunSink {
   std::array<SlotRows, kSlotClasses> rows_;
   ItemPredictor next_item_;
   ExitFollowers followers_;
-  std::uint64_t literal_slots_ = 0;
+  std::uint64_t expanded_slots_ = 0;  // of literals and irregular columns
 
   // Open-addressed tables of numbers of paths and loops, by hash.
   struct Index {
@@ -123,7 +136,7 @@ class ChunkEncoder : public RunSink {
   Index path_index_;
   Index loop_index_;
   std::vector<std::uint32_t> numbers_;
-  std::vector<const std::uint64_t*> next_value_;  // by column
+  IrregularColumns irregular_;
 
   std::vector<std::uint8_t> items_;
   ByteWriter definitions_;

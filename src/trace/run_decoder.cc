@@ -26,7 +26,7 @@ Result<void> ChunkDecoder::begin(const Chunk& chunk) {
   for (SlotRows& rows : rows_) rows.clear();
   next_item_.clear();
   followers_.clear();
-  literal_slots_ = 0;
+  expanded_slots_ = 0;
 
   ByteReader in(chunk.control);
   first_position_ = position_ = in.varint();
@@ -157,16 +157,15 @@ bool ChunkDecoder::new_loop(std::uint32_t& number) {
                             0,
                             {}});
   }
-  const std::array<SlotRows*, kSlotClasses> rows = {&rows_[0], control_only_ ? nullptr : &rows_[1]};
-  number = tables_.add_loop(numbers_, new_paths_, new_columns_, rows);
+  number = tables_.add_loop(numbers_, new_paths_, new_columns_);
   return tables_.columns() <= kMaxTableColumns;
 }
 
 bool ChunkDecoder::literal(std::uint8_t flags, std::uint32_t path, Run& run) {
   const RunPath& shape = tables_.path(path).shape;
-  literal_slots_ += shape.slots;
+  expanded_slots_ += shape.slots;
   if ((flags & ~(kOtherItem | kControlValues | kDataValues)) != 0 || shape.exits.size() > slice_left_ ||
-      literal_slots_ > kMaxChunkSlots)
+      expanded_slots_ > kMaxChunkSlots)
     return fail(kBadItems);
   if (slots_.size() < shape.slots) slots_.resize(shape.slots);
   if (!literal_values(path, SlotClass::kControl, (flags & kControlValues) != 0)) return false;
@@ -187,24 +186,34 @@ bool ChunkDecoder::literal_values(std::uint32_t path, SlotClass slot_class, bool
   SlotRows& rows = rows_[index_of(slot_class)];
   const std::span<const RunTables::Step> steps = tables_.steps(path, slot_class, shapes_, rows);
   SlotPredictor* const predictors = rows.data();
-  RecentValues recent = rows.recent();
+  std::uint64_t* next = rows.history().reserve(steps.size());
   std::uint64_t* const slots = slots_.data();
   if (coded) {
     if (steps.empty()) return fail(kBadValues);
     ValueReader reader = readers_[index_of(slot_class)];
-    for (const RunTables::Step& step : steps) slots[step.slot] = reader.slot(predictors[step.predictor], recent);
+    if (reader.has_plenty(steps.size())) [[likely]] {
+      for (const RunTables::Step& step : steps) {
+        slots[step.slot] = *next = reader.slot<false>(predictors[step.predictor], next);
+        ++next;
+      }
+    } else {
+      for (const RunTables::Step& step : steps) {
+        slots[step.slot] = *next = reader.slot<true>(predictors[step.predictor], next);
+        ++next;
+      }
+    }
     readers_[index_of(slot_class)] = reader;
     if (!reader.ok()) return fail(kBadValues);
   } else {
     for (const RunTables::Step& step : steps) {
-      StridePredictor& predictor = predictors[step.predictor].even;
-      const std::uint64_t value = predictor.guess();
-      predictor.learn(value);
-      recent.push(value);
-      slots[step.slot] = value;
+      SlotPredictor& predictor = predictors[step.predictor];
+      const std::uint64_t value = predictor.even.guess();
+      predictor.even.learn(value);
+      predictor.wait = static_cast<std::uint8_t>(predictor.wait - (predictor.wait != 0 ? 1 : 0));
+      slots[step.slot] = *next++ = value;
     }
   }
-  rows.recent() = recent;
+  rows.history().advance(steps.size());
   return true;
 }
 
@@ -265,23 +274,27 @@ bool ChunkDecoder::sequence(std::uint8_t flags, std::size_t paths, Run& run) {
 /// in `start` and `stride`: values_ may still grow.
 bool ChunkDecoder::column_values(RunTables::Loop& loop, SlotClass slot_class, bool coded, const Run& run) {
   ValueReader& reader = readers_[index_of(slot_class)];
+  const std::size_t before = values_.size();
   bool any = false;
-  std::size_t irregular = values_.size();
+  related_ = false;
   for (std::size_t i = 0; i < loop.columns.size(); ++i) {
     RunTables::Column& memory = loop.columns[i];
     if (memory.slot_class != slot_class) continue;
     RunColumn& column = loop.view[i];
     const std::uint8_t code = coded ? reader.code() : 0;
     any = true;
-    if (code == kIrregularColumn) {
+    if (code >= kPlain) {
+      std::uint64_t count = 0;
+      for (std::size_t p = 0; p < loop.paths.size(); ++p) count += (memory.paths >> p & 1) != 0 ? uses_[p] : 0;
+      expanded_slots_ += count;
       column.kind = RunColumn::Kind::kIrregular;
-      column.start = irregular;
-      column.stride = 0;
-      for (std::size_t p = 0; p < loop.paths.size(); ++p) column.stride += (memory.paths >> p & 1) != 0 ? uses_[p] : 0;
-      irregular += static_cast<std::size_t>(column.stride);
+      column.start = values_.size();
+      column.stride = count;
+      if (values_.size() + count > kMaxRunValues || expanded_slots_ > kMaxChunkSlots || count == 0) return false;
+      values_.resize(values_.size() + static_cast<std::size_t>(count));
+      if (!irregular_column(code, reader, memory, std::span(values_).subspan(column.start))) return false;
       continue;
     }
-    if (code > (kOtherStart | kOtherStride)) return false;
     column.kind = RunColumn::Kind::kRegular;
     column.values = {};
     column.start = memory.start.guess() + ((code & kOtherStart) != 0 ? reader.difference() : 0);
@@ -289,35 +302,80 @@ bool ChunkDecoder::column_values(RunTables::Loop& loop, SlotClass slot_class, bo
     memory.start.learn(column.start);
     memory.stride = column.stride;
   }
-  const std::size_t count = irregular - values_.size();
-  if (!reader.ok() || (coded && !any) || count > reader.remaining()) return false;
-  if (count != 0) irregular_values(loop, slot_class, run, count);
-  return reader.ok();
+  if (!reader.ok() || (coded && !any)) return false;
+  if (values_.size() == before) return true;
+  if (related_) relate(loop, slot_class, run);
+  History& history = rows_[index_of(slot_class)].history();
+  for (std::size_t i = 0; i < loop.columns.size(); ++i) {
+    const RunColumn& column = loop.view[i];
+    if (loop.columns[i].slot_class == slot_class && column.kind == RunColumn::Kind::kIrregular)
+      history.push(values_[column.start + column.stride - 1]);
+  }
+  return true;
 }
 
-/// Appends the values of the irregular columns of one class, `count` in all. In the bytes they stand iteration by
-/// iteration.
-void ChunkDecoder::irregular_values(RunTables::Loop& loop, SlotClass slot_class, const Run& run, std::size_t count) {
-  SlotRows& rows = rows_[index_of(slot_class)];
-  values_.resize(values_.size() + count);
-  tables_.list_irregular(loop, slot_class, [&loop](std::uint32_t column) {
-    return loop.view[column].kind == RunColumn::Kind::kIrregular;
-  });
-  next_value_.resize(loop.view.size());
-  for (std::size_t i = 0; i < loop.view.size(); ++i) {
-    const bool ours = loop.view[i].kind == RunColumn::Kind::kIrregular && loop.columns[i].slot_class == slot_class;
-    next_value_[i] = ours ? values_.data() + loop.view[i].start : nullptr;
+/// Reads an irregular column: values, or the first value and rests.
+bool ChunkDecoder::irregular_column(std::uint8_t code, ValueReader& reader, RunTables::Column& memory,
+                                    std::span<std::uint64_t> values) {
+  Relation& relation = memory.relation;
+  memory.related = code != kPlain;
+  related_ |= memory.related;
+  if (code > kRestsOther) return false;
+  if (code == kFollowsOther || code == kRestsOther) {
+    const std::uint64_t number = reader.number();
+    if (number >= History::kReach * Relation::kShifts) return false;
+    relation.distance = static_cast<std::uint8_t>(1 + number % History::kReach);
+    relation.shift = static_cast<std::uint8_t>(number / History::kReach);
   }
-  std::uint64_t** const next_value = next_value_.data();
-  SlotPredictor* const predictors = rows.data();
-  RecentValues recent = rows.recent();
-  ValueReader reader = readers_[index_of(slot_class)];
+  if (code == kPlain || code == kRests || code == kRestsOther) {
+    reader.differences(memory.values, values);
+  } else {
+    if (code != kFollows) relation.delta += reader.difference();
+    values[0] = memory.start.guess() + reader.difference();
+    memory.start.learn(values[0]);
+    std::fill(values.begin() + 1, values.end(), relation.delta);
+  }
+  return code == kPlain || relation.distance != 0;
+}
+
+/// Lists the irregular columns of one class in the order in which each path has them.
+void ChunkDecoder::list_places(RunTables::Loop& loop, SlotClass slot_class) {
+  places_.clear();
+  for (std::size_t p = 0; p < loop.shapes.size(); ++p) {
+    places_at_[p] = places_.size();
+    for (const std::uint32_t column : loop.shapes[p].columns) {
+      if (loop.columns[column].slot_class == slot_class && loop.view[column].kind == RunColumn::Kind::kIrregular)
+        places_.push_back(column);
+    }
+  }
+  places_at_[loop.shapes.size()] = places_.size();
+}
+
+/// Makes values from rests, iteration by iteration.
+void ChunkDecoder::relate(RunTables::Loop& loop, SlotClass slot_class, const Run& run) {
+  list_places(loop, slot_class);
+  if (fillings_.size() < loop.columns.size()) fillings_.resize(loop.columns.size());
+  for (std::size_t i = 0; i < loop.columns.size(); ++i) {
+    const RunTables::Column& memory = loop.columns[i];
+    if (memory.slot_class != slot_class || loop.view[i].kind != RunColumn::Kind::kIrregular) continue;
+    fillings_[i] = {values_.data() + loop.view[i].start, 0, 0, 1, 0};
+    if (memory.related)
+      fillings_[i] = {fillings_[i].at, 0, ~std::uint64_t{0}, memory.relation.distance, memory.relation.shift};
+  }
+  if (stream_.size() < History::kReach + values_.size()) stream_.resize(History::kReach + 2 * values_.size());
+  Filling* const fillings = fillings_.data();
+  std::uint64_t* next = stream_.data() + History::kReach;
   for (std::uint64_t i = 0; i < run.iterations; ++i) {
-    for (const RunTables::Irregular& place : tables_.irregular(run.path_of(i)))
-      *next_value[place.column]++ = reader.slot(predictors[place.predictor], recent);
+    const std::size_t path = run.path_of(i);
+    const std::uint32_t* const end = places_.data() + places_at_[path + 1];
+    for (const std::uint32_t* place = places_.data() + places_at_[path]; place != end; ++place) {
+      Filling& filling = fillings[*place];
+      const std::uint64_t value = *filling.at + (*(next - filling.distance) << filling.shift & filling.mask);
+      filling.mask = filling.full_mask;
+      *filling.at++ = value;
+      *next++ = value;
+    }
   }
-  readers_[index_of(slot_class)] = reader;
-  rows.recent() = recent;
 }
 
 }  // namespace loopfold::trace

@@ -48,6 +48,15 @@ class ChunkDecoder {
   std::span<const SliceEvents> slices() const { return slices_; }
 
  private:
+  /// An irregular column whose values are being made from rests.
+  struct Filling {
+    std::uint64_t* at = nullptr;  // the next rest, which the value will replace
+    std::uint64_t mask = 0;       // 0 if the next value relates to nothing
+    std::uint64_t full_mask = 0;  // from the second value on
+    std::uint8_t distance = 1;
+    std::uint8_t shift = 0;
+  };
+
   bool fail(const char* problem) {
     problem_ = problem;
     return false;
@@ -61,7 +70,10 @@ class ChunkDecoder {
   bool loop(std::uint8_t flags, RunTables::Loop& loop, Run& run);
   bool sequence(std::uint8_t flags, std::size_t paths, Run& run);
   bool column_values(RunTables::Loop& loop, SlotClass slot_class, bool coded, const Run& run);
-  void irregular_values(RunTables::Loop& loop, SlotClass slot_class, const Run& run, std::size_t count);
+  bool irregular_column(std::uint8_t code, ValueReader& reader, RunTables::Column& memory,
+                        std::span<std::uint64_t> values);
+  void list_places(RunTables::Loop& loop, SlotClass slot_class);
+  void relate(RunTables::Loop& loop, SlotClass slot_class, const Run& run);
   bool consumed() const;
 
   const Shapes& shapes_;
@@ -77,7 +89,7 @@ class ChunkDecoder {
   std::uint64_t slice_left_ = 0;
   std::uint64_t events_left_ = 0;
   std::uint64_t position_ = 0;
-  std::uint64_t literal_slots_ = 0;
+  std::uint64_t expanded_slots_ = 0;  // of literals and irregular columns
 
   RunTables tables_;
   std::array<SlotRows, kSlotClasses> rows_;
@@ -88,9 +100,13 @@ class ChunkDecoder {
   ByteReader sequences_{{}};
   std::array<ValueReader, kSlotClasses> readers_;
 
-  std::vector<std::uint64_t> slots_;        // of the literal
-  std::vector<std::uint64_t> values_;       // of the run's irregular columns
-  std::vector<std::uint64_t*> next_value_;  // by column
+  std::vector<std::uint64_t> slots_;   // of the literal
+  std::vector<std::uint64_t> values_;  // of the run's irregular columns
+  bool related_ = false;               // some of them are rests
+  std::vector<Filling> fillings_;      // by column
+  std::vector<std::uint32_t> places_;  // the irregular columns of each path, in the order of its slots
+  std::array<std::size_t, kMaxRunPaths + 1> places_at_{};
+  std::vector<std::uint64_t> stream_;  // the values, iteration by iteration
   std::vector<std::uint8_t> sequence_;
   std::array<std::uint64_t, kMaxRunPaths> uses_{};
   RunPath literal_path_;

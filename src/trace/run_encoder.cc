@@ -4,7 +4,7 @@
 // and moved to the front when it is full, so that a literal is handed out where it stands.
 //
 // A loop whose runs have many paths and few iterations (an interpreter's main loop) costs more as runs than as
-// literals. Such a run is expanded again and written as literals, and its header is remembered, so that after two of
+// literals. Such a run's rows are written as literals, and its header is remembered, so that after two of
 // them the loop is left alone for a while.
 #include "trace/run_encoder.h"
 
@@ -24,6 +24,15 @@ constexpr std::size_t kReturnEvents = 8;  // a literal of at least this length e
 constexpr std::uint8_t kLeftAlone = 64;   // how many iterations
 
 }  // namespace
+
+std::vector<std::vector<std::uint64_t>> column_values(const Run& run, std::span<const std::uint64_t> rows) {
+  std::vector<std::vector<std::uint64_t>> values(run.columns.size());
+  const std::uint64_t* next = rows.data();
+  for (std::uint64_t i = 0; i < run.iterations && !rows.empty(); ++i) {
+    for (const std::uint32_t column : run.paths[run.path_of(i)].columns) values[column].push_back(*next++);
+  }
+  return values;
+}
 
 RunEncoder::RunEncoder(const Shapes& shapes) : shapes_(shapes), slots_(2 * kMostSlots), run_(shapes) {}
 
@@ -202,16 +211,17 @@ void RunEncoder::end_run() {
   running_ = false;
   handed_out_ = true;
   const Run& run = run_.view();
+  std::span<const std::uint64_t> rows = run_.rows();
   if (pays(run.iterations, run.paths.size())) {
     misses(header_) = 0;
-    sink_->loop(run);
+    sink_->loop(run, rows);
     return;
   }
   ++misses(header_);
-  expander_.begin(run);
   for (std::uint64_t i = 0; i < run.iterations; ++i) {
-    const RunPath& path = expander_.next();
-    sink_->literal(path.exits, expander_.slots());
+    const RunPath& path = run.paths[run.path_of(i)];
+    sink_->literal(path.exits, rows.first(path.columns.size()));
+    rows = rows.subspan(path.columns.size());
   }
 }
 

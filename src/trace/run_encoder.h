@@ -45,9 +45,14 @@ class RunSink {
  public:
   virtual ~RunSink() = default;
   virtual void literal(std::span<const ExitId> exits, std::span<const std::uint64_t> slots) = 0;
-  /// A run of a loop, without place and time; valid during the call.
-  virtual void loop(const Run& run) = 0;
+  /// A run of a loop, without place and time; valid during the call. Its irregular columns have no values: these are in
+  /// the rows, the slots of all iterations one after the other. Without irregular columns there may be no rows.
+  virtual void loop(const Run& run, std::span<const std::uint64_t> rows) = 0;
 };
+
+/// The values of the run's columns, each in the iterations in which it is present; for those who want the columns of a
+/// run that came with rows. Nothing if there are no rows.
+std::vector<std::vector<std::uint64_t>> column_values(const Run& run, std::span<const std::uint64_t> rows);
 
 class RunEncoder {
  public:
@@ -144,7 +149,6 @@ class RunEncoder {
   bool locked_ = false;
   bool handed_out_ = false;  // since the last event
   LiveRun run_;
-  RunExpander expander_;
   std::array<std::uint8_t, kRemembered> misses_{};
 };
 

@@ -44,7 +44,14 @@ class Collector : public RunSink {
     expanded_slots.insert(expanded_slots.end(), slots.begin(), slots.end());
     EXPECT_LE(exits.size(), kMaxPathEvents);
   }
-  void loop(const Run& run) override {
+  void loop(const Run& found, std::span<const std::uint64_t> rows) override {
+    const std::vector<std::vector<std::uint64_t>> values = column_values(found, rows);
+    std::vector<RunColumn> columns(found.columns.begin(), found.columns.end());
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      if (columns[i].kind == RunColumn::Kind::kIrregular) columns[i].values = values[i];
+    }
+    Run run = found;
+    run.columns = columns;
     RunCopy copy{run.iterations, run.events, run.instructions, {}, {run.sequence.begin(), run.sequence.end()}, {}};
     for (const RunPath& path : run.paths) copy.paths.emplace_back(path.exits.begin(), path.exits.end());
     for (const RunColumn& column : run.columns)

@@ -36,7 +36,7 @@ void SlotRows::clear() {
   by_block_.clear();
   rows_.clear();
   predictors_.clear();
-  recent_.clear();
+  history_.clear();
 }
 
 std::uint32_t SlotRows::row(BlockId block, std::uint32_t slots) {
@@ -106,7 +106,7 @@ void RunTables::plan(std::size_t number, SlotClass slot_class, const Shapes& sha
 }
 
 std::uint32_t RunTables::add_loop(std::span<const std::uint32_t> paths, std::span<const RunPath> shapes,
-                                  std::span<const RunColumn> columns, std::span<SlotRows* const, kSlotClasses> rows) {
+                                  std::span<const RunColumn> columns) {
   Loop loop;
   const std::span<std::uint32_t> numbers = numbers_.allocate(paths.size());
   std::copy(paths.begin(), paths.end(), numbers.begin());
@@ -114,14 +114,9 @@ std::uint32_t RunTables::add_loop(std::span<const std::uint32_t> paths, std::spa
   loop.columns = column_memory_.allocate(columns.size());
   loop.view = run_columns_.allocate(columns.size());
   loop.shapes = run_paths_.allocate(shapes.size());
-  // From the last column on: a block's highest slot comes first, so that its row is made once.
-  for (std::size_t i = columns.size(); i-- > 0;) {
-    const SlotClass slot_class = columns[i].control ? SlotClass::kControl : SlotClass::kData;
+  for (std::size_t i = 0; i < columns.size(); ++i) {
     loop.columns[i] = {};
-    loop.columns[i].slot_class = slot_class;
-    SlotRows* const wanted = rows[static_cast<std::size_t>(slot_class)];
-    if (wanted != nullptr)
-      loop.columns[i].predictor = wanted->row(columns[i].block, columns[i].slot + 1) + columns[i].slot;
+    loop.columns[i].slot_class = columns[i].control ? SlotClass::kControl : SlotClass::kData;
     loop.view[i] = columns[i];
   }
   for (std::size_t p = 0; p < shapes.size(); ++p) {

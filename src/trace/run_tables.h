@@ -76,7 +76,7 @@ class SlotRows {
   /// The number of the predictor of the block's first slot; those of its next `slots` - 1 slots follow.
   std::uint32_t row(BlockId block, std::uint32_t slots);
   SlotPredictor* data() { return predictors_.data(); }
-  RecentValues& recent() { return recent_; }
+  History& history() { return history_; }
 
  private:
   struct Row {
@@ -86,7 +86,7 @@ class SlotRows {
   IdMap by_block_;
   std::vector<Row> rows_;
   std::vector<SlotPredictor> predictors_;
-  RecentValues recent_;
+  History history_;
 };
 
 /// Guesses the next item (path or loop) from the two before it.
@@ -129,8 +129,12 @@ class RunTables {
   struct Column {
     StridePredictor start;
     std::uint64_t stride = 0;
-    std::uint32_t predictor = 0;  // of the slot, for irregular values
-    std::uint32_t paths = 0;      // bit p: path p of the loop has it
+    StridePredictor values;     // of irregular ones, or their rests
+    Relation relation;          // that irregular ones had
+    bool related = false;       // decoder: in this run
+    std::uint8_t wait = 0;      // runs until a relation is looked for again
+    std::uint8_t patience = 0;  // that many the next time
+    std::uint32_t paths = 0;    // bit p: path p of the loop has it
     SlotClass slot_class = SlotClass::kData;
   };
   struct Loop {
@@ -149,37 +153,15 @@ class RunTables {
   const Loop& loop(std::size_t number) const { return loops_[number]; }
 
   std::uint32_t add_path(std::span<const ExitId> exits, const Shapes& shapes);
-  /// `shapes` and `columns` as a RunBody has them; `rows` says for which classes slot predictors are wanted.
+  /// `shapes` and `columns` as a RunBody has them.
   std::uint32_t add_loop(std::span<const std::uint32_t> paths, std::span<const RunPath> shapes,
-                         std::span<const RunColumn> columns, std::span<SlotRows* const, kSlotClasses> rows);
+                         std::span<const RunColumn> columns);
   /// The path's slots of one class; worked out when they are first asked for.
   std::span<const Step> steps(std::size_t path, SlotClass slot_class, const Shapes& shapes, SlotRows& rows) {
     const std::size_t index = static_cast<std::size_t>(slot_class);
     if (!paths_[path].planned[index]) [[unlikely]]
       plan(path, slot_class, shapes, rows);
     return paths_[path].steps[index];
-  }
-
-  /// An irregular column of a path: its number, and its slot's predictor.
-  struct Irregular {
-    std::uint32_t column = 0;
-    std::uint32_t predictor = 0;
-  };
-  /// For each path of the loop, its columns of the class that `is_irregular` says yes to, in the order of its slots.
-  template <typename Predicate>
-  void list_irregular(const Loop& loop, SlotClass slot_class, Predicate is_irregular) {
-    irregular_.clear();
-    for (std::size_t p = 0; p < loop.shapes.size(); ++p) {
-      irregular_at_[p] = irregular_.size();
-      for (const std::uint32_t column : loop.shapes[p].columns) {
-        const Column& memory = loop.columns[column];
-        if (memory.slot_class == slot_class && is_irregular(column)) irregular_.push_back({column, memory.predictor});
-      }
-    }
-    irregular_at_[loop.shapes.size()] = irregular_.size();
-  }
-  std::span<const Irregular> irregular(std::size_t path) const {
-    return {irregular_.data() + irregular_at_[path], irregular_at_[path + 1] - irregular_at_[path]};
   }
 
   /// How much is in the tables: slots of paths, columns of loops. Both are limited (format.h).
@@ -193,8 +175,6 @@ class RunTables {
   std::vector<Loop> loops_;
   std::uint64_t slots_ = 0;
   std::uint64_t columns_ = 0;
-  std::vector<Irregular> irregular_;
-  std::array<std::size_t, kMaxRunPaths + 1> irregular_at_{};
   Arena<ExitId> exits_;
   Arena<Step> steps_;
   Arena<std::uint32_t> numbers_;

@@ -243,9 +243,10 @@ TEST(Trace, OtherVersionsAreRefused) {
     file.set_bytes(bytes);
     return open_error(file.path());
   };
-  EXPECT_EQ(error_of(3),
-            file.path() + ": written by format version 3, this reads up to 2; record again or use a newer loopfold");
-  EXPECT_EQ(error_of(1), file.path() + ": written by format version 1, this reads version 2; record again");
+  EXPECT_EQ(error_of(4),
+            file.path() + ": written by format version 4, this reads up to 3; record again or use a newer loopfold");
+  EXPECT_EQ(error_of(1), file.path() + ": written by format version 1, this reads version 3; record again");
+  EXPECT_EQ(error_of(2), file.path() + ": written by format version 2, this reads version 3; record again");
 }
 
 /// The file of a small story with a chunk of unknown type as the last group.

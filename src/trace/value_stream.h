@@ -8,6 +8,7 @@
 // ValueReader fails once and stays failed, like ByteReader: what is not there reads as 0.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstddef>
@@ -41,54 +42,92 @@ struct StridePredictor {
 /// How many bytes a number takes.
 constexpr unsigned bytes_of(std::uint64_t value) { return (static_cast<unsigned>(std::bit_width(value)) + 7) / 8; }
 
-/// The last slot values of a stream, newest first.
-class RecentValues {
+/// How many bytes the zigzag code of a difference takes; without a branch.
+constexpr unsigned bytes_of_difference(std::uint64_t difference) {
+  const std::uint64_t size = difference ^ (0 - (difference >> 63));
+  return static_cast<unsigned>(63 - std::countl_zero(2 * size + 1)) / 8 + (difference != 0 ? 1u : 0u);
+}
+
+/// Does a difference take more than one byte?
+constexpr bool is_large(std::uint64_t difference) { return difference + 0x80 > 0xff; }
+
+/// The slot values of a stream, of which the last kReach can be looked at: they stand before the place of the next one.
+class History {
  public:
-  static constexpr unsigned kCount = 16;
+  static constexpr unsigned kReach = 16;
 
-  std::uint64_t operator[](unsigned age) const { return values_[(next_ - 1 - age) % kCount]; }
-  void push(std::uint64_t value) { values_[next_++ % kCount] = value; }
-  void clear() { *this = {}; }
-
- private:
-  std::array<std::uint64_t, kCount> values_{};
-  unsigned next_ = 0;
-};
-
-/// The next value of a slot: as StridePredictor, or near a value that other slots had shortly before, as where a
-/// pointer is loaded and then followed: the one so many values ago, plus a difference that was seen before.
-struct SlotPredictor {
-  StridePredictor even;
-  std::uint64_t delta = 0;
-  std::uint8_t source = 0;    // in RecentValues
-  std::uint8_t wait = 0;      // surprises until another source is looked for
-  std::uint8_t patience = 0;  // that many the next time
-
-  std::uint64_t echo(const RecentValues& recent) const { return recent[source] + delta; }
-  /// What the value teaches. `surprised`: it was far from the even guess, and not the echo; every now and then another
-  /// source is looked for then.
-  [[gnu::always_inline]] void learn(RecentValues& recent, std::uint64_t value, bool surprised) {
-    if (surprised & (wait == 0)) [[unlikely]] {
-      look_for_source(recent, value);
-    } else {
-      wait = static_cast<std::uint8_t>(wait - (surprised ? 1 : 0));
-    }
-    even.learn(value);
-    recent.push(value);
+  History() { clear(); }
+  /// The place of the next value, with room for `count`. What stands there counts after advance().
+  std::uint64_t* reserve(std::size_t count) {
+    if (at_ + count > values_.size()) [[unlikely]]
+      make_room(count);
+    return values_.data() + at_;
+  }
+  void advance(std::size_t count) { at_ += count; }
+  void push(std::uint64_t value) {
+    *reserve(1) = value;
+    ++at_;
+  }
+  void clear() {
+    values_.resize(std::max<std::size_t>(values_.size(), kReach));
+    std::fill_n(values_.begin(), kReach, 0);
+    at_ = kReach;
   }
 
  private:
-  [[gnu::noinline]] void look_for_source(const RecentValues& recent, std::uint64_t value) {
-    for (unsigned age = 0; age < RecentValues::kCount; ++age) {
-      if (bytes_of(zigzag(value - recent[age])) > 1) continue;
-      source = static_cast<std::uint8_t>(age);
-      delta = value - recent[age];
+  void make_room(std::size_t count) {
+    std::memmove(values_.data(), values_.data() + at_ - kReach, kReach * sizeof(std::uint64_t));
+    at_ = kReach;
+    if (at_ + count > values_.size()) values_.resize(std::max<std::size_t>(1024, 2 * (at_ + count)));
+  }
+
+  std::vector<std::uint64_t> values_;
+  std::size_t at_ = 0;
+};
+
+/// The next value of a slot: as StridePredictor, or near a value that other slots had shortly before, as where a
+/// pointer is loaded and then followed: the one so many values ago, plus a difference that was seen before. `next` is
+/// the value's place in the History. Where no such echo is found it is left alone for longer and longer: while the
+/// predictor waits, only the even guess counts.
+struct SlotPredictor {
+  StridePredictor even;
+  std::uint64_t delta = 0;
+  std::uint8_t source = 1;    // so many values ago
+  std::uint8_t wait = 0;      // values until an echo is considered again
+  std::uint8_t patience = 0;  // that many the next time
+
+  std::uint64_t echo(const std::uint64_t* next) const { return *(next - source) + delta; }
+  /// What the value teaches if the predictor does not wait. `surprised`: it was far from the even guess, and not the
+  /// echo; another source is looked for then.
+  [[gnu::always_inline]] void learn(const std::uint64_t* next, std::uint64_t value, bool surprised) {
+    if (surprised) [[unlikely]]
+      look_for_source(next, value);
+    even.learn(value);
+  }
+
+ private:
+  [[gnu::noinline]] void look_for_source(const std::uint64_t* next, std::uint64_t value) {
+    for (unsigned ago = 1; ago <= History::kReach; ++ago) {
+      if (is_large(value - *(next - ago))) continue;
+      source = static_cast<std::uint8_t>(ago);
+      delta = value - *(next - ago);
       patience = 0;
       return;
     }
     wait = patience;
-    patience = static_cast<std::uint8_t>(patience < 32 ? 2 * patience + 1 : patience);
+    patience = static_cast<std::uint8_t>(patience < kMostPatience ? 2 * patience + 1 : patience);
   }
+  static constexpr std::uint8_t kMostPatience = 63;
+};
+
+/// What the values of a column are computed from: each from the one `distance` values before it in its run, times a
+/// power of two.
+struct Relation {
+  std::uint64_t delta = 0;    // what was added to make values that follow
+  std::uint8_t distance = 0;  // 0: none
+  std::uint8_t shift = 0;
+
+  static constexpr unsigned kShifts = 4;
 };
 
 /// A slot's value is coded as the difference to the nearer guess. Codes up to 8 are the bytes of the difference to the
@@ -99,31 +138,59 @@ inline constexpr unsigned kMaxEchoBytes = 6;
 class ValueWriter {
  public:
   /// Writes codes and numbers without looking for room. A copy in a local variable stays in registers.
-  struct Pen {
-    std::uint8_t* codes = nullptr;
-    std::uint8_t* bytes = nullptr;
+  class Pen {
+   public:
+    Pen(std::uint8_t* to_codes, std::uint8_t* to_bytes) : codes(to_codes), bytes(to_bytes) {}
+    std::uint8_t* codes;
+    std::uint8_t* bytes;
 
     void code(std::uint8_t code) { *codes++ = code; }
-    void number(std::uint64_t value) {
-      const unsigned size = bytes_of(value);
-      *codes++ = static_cast<std::uint8_t>(size);
-      std::memcpy(bytes, &value, 8);
-      bytes += size;
+    void number(std::uint64_t value) { put(value, bytes_of(value)); }
+    void difference(std::uint64_t value) { put(zigzag(value), bytes_of_difference(value)); }
+    /// Numbers that a predictor guesses.
+    void differences(StridePredictor& predictor, std::span<const std::uint64_t> values) {
+      StridePredictor guesser = predictor;
+      std::uint8_t* to_codes = codes;
+      std::uint8_t* to_bytes = bytes;
+      for (const std::uint64_t value : values) {
+        const std::uint64_t difference = value - guesser.guess();
+        const unsigned size = bytes_of_difference(difference);
+        const std::uint64_t code = zigzag(difference);
+        guesser.learn(value);
+        *to_codes++ = static_cast<std::uint8_t>(size);
+        std::memcpy(to_bytes, &code, 8);
+        to_bytes += size;
+      }
+      codes = to_codes;
+      bytes = to_bytes;
+      predictor = guesser;
     }
-    void difference(std::uint64_t value) { number(zigzag(value)); }
-    /// Returns whether it was another than the even guess.
-    [[gnu::always_inline]] bool slot(SlotPredictor& predictor, RecentValues& recent, std::uint64_t value) {
-      const std::uint64_t even = zigzag(value - predictor.even.guess());
-      const std::uint64_t echo = zigzag(value - predictor.echo(recent));
-      const unsigned even_size = bytes_of(even);
-      const unsigned echo_size = bytes_of(echo);
-      const bool echoes = echo_size < even_size && echo_size <= kMaxEchoBytes;
-      const std::uint64_t difference = echoes ? echo : even;
-      *codes++ = static_cast<std::uint8_t>(echoes ? kEcho + echo_size : even_size);
-      std::memcpy(bytes, &difference, 8);
-      bytes += echoes ? echo_size : even_size;
-      predictor.learn(recent, value, (even_size > 1) & (echo != 0));
+    /// A slot's value that stands at `next` in the History. Returns whether it was another than the even guess.
+    [[gnu::always_inline]] bool slot(SlotPredictor& predictor, const std::uint64_t* next) {
+      const std::uint64_t value = *next;
+      const std::uint64_t even = value - predictor.even.guess();
+      if (predictor.wait != 0) {
+        --predictor.wait;
+        difference(even);
+        predictor.even.learn(value);
+        return even != 0;
+      }
+      const std::uint64_t echo = value - predictor.echo(next);
+      const unsigned even_size = bytes_of_difference(even);
+      const unsigned echo_size = bytes_of_difference(echo);
+      const unsigned echoes = 0u - static_cast<unsigned>((echo_size < even_size) & (echo_size <= kMaxEchoBytes));
+      const unsigned size = even_size ^ ((even_size ^ echo_size) & echoes);
+      const std::uint64_t chosen = static_cast<std::uint64_t>(static_cast<std::int32_t>(echoes));
+      put(zigzag(even ^ ((even ^ echo) & chosen)), size, kEcho & echoes);
+      predictor.learn(next, value, is_large(even) & (echo != 0));
       return even != 0;
+    }
+
+   private:
+    void put(std::uint64_t number, unsigned size, unsigned kind = 0) {
+      *codes++ = static_cast<std::uint8_t>(kind + size);
+      std::memcpy(bytes, &number, 8);
+      bytes += size;
     }
   };
 
@@ -149,13 +216,24 @@ class ValueWriter {
     out.varint(codes_used_);
     std::uint8_t* to = out.extend((codes_used_ + 1) / 2);
     const std::uint8_t* const from = codes_.data();
-    for (std::size_t i = 0; i < codes_used_ / 2; ++i)
-      to[i] = static_cast<std::uint8_t>(from[2 * i] | from[2 * i + 1] << 4);
+    std::size_t i = 0;
+    for (; 2 * i + 8 <= codes_used_; i += 4) pack_eight(from + 2 * i, to + i);
+    for (; i < codes_used_ / 2; ++i) to[i] = static_cast<std::uint8_t>(from[2 * i] | from[2 * i + 1] << 4);
     if (codes_used_ % 2 != 0) to[codes_used_ / 2] = from[codes_used_ - 1];
     out.raw({bytes_.data(), bytes_used_});
   }
 
  private:
+  /// Eight codes from as many bytes to four.
+  static void pack_eight(const std::uint8_t* from, std::uint8_t* to) {
+    std::uint64_t codes = 0;
+    std::memcpy(&codes, from, 8);
+    codes = (codes | codes >> 4) & 0x00ff00ff00ff00ff;
+    codes = (codes | codes >> 8) & 0x0000ffff0000ffff;
+    const std::uint32_t packed = static_cast<std::uint32_t>(codes | codes >> 16);
+    std::memcpy(to, &packed, 4);
+  }
+
   std::vector<std::uint8_t> codes_;  // one in a byte until the end
   std::size_t codes_used_ = 0;
   std::vector<std::uint8_t> bytes_;
@@ -187,32 +265,57 @@ class ValueReader {
   std::uint64_t number() {
     if (next_ == count_) return fail(), 0;
     const std::size_t size = peek();
-    if (size > 8 || size > static_cast<std::size_t>(end_ - at_)) return fail(), 0;
-    std::uint64_t value = 0;
-    std::memcpy(&value, at_, size);
-    at_ += size;
-    return value;
+    return size > 8 ? (fail(), 0) : take(size);
   }
   std::uint64_t difference() { return unzigzag(number()); }
 
-  /// The next value of a slot.
-  [[gnu::always_inline]] std::uint64_t slot(SlotPredictor& predictor, RecentValues& recent) {
-    if (next_ == count_) return fail(), 0;
-    const unsigned code = peek();
-    const unsigned size = code < kEcho ? code : code - kEcho;
-    std::uint64_t difference = 0;
-    if (end_ - at_ >= 8) [[likely]] {
-      std::memcpy(&difference, at_, 8);
-      difference &= kMasks[size];
-    } else {
-      if (size > static_cast<std::size_t>(end_ - at_)) return fail(), 0;
-      std::memcpy(&difference, at_, size);
+  /// Numbers that a predictor guesses.
+  void differences(StridePredictor& predictor, std::span<std::uint64_t> values) {
+    if (values.size() > remaining()) return fail();
+    std::size_t i = 0;
+    StridePredictor guesser = predictor;
+    const std::uint8_t* at = at_;
+    for (; i < values.size() && end_ - at >= 8; ++i) {
+      const unsigned size = peek();
+      if (size > 8) [[unlikely]]
+        return fail();
+      std::uint64_t code = 0;
+      std::memcpy(&code, at, 8);
+      at += size;
+      values[i] = guesser.guess() + unzigzag(code & kMasks[size]);
+      guesser.learn(values[i]);
     }
-    at_ += size;
+    at_ = at;
+    for (; i < values.size(); ++i) {
+      values[i] = guesser.guess() + difference();
+      guesser.learn(values[i]);
+    }
+    predictor = guesser;
+  }
+
+  /// May `count` values of slots be read without looking for the end?
+  bool has_plenty(std::size_t count) const {
+    return count <= remaining() && 8 * (count + 1) <= static_cast<std::size_t>(end_ - at_);
+  }
+  /// The next value of a slot, whose place in the History is `next`. `kChecked`: the end may be near.
+  template <bool kChecked>
+  [[gnu::always_inline]] std::uint64_t slot(SlotPredictor& predictor, const std::uint64_t* next) {
+    if (kChecked && next_ == count_) return fail(), 0;
+    const unsigned code = peek();
+    const std::uint64_t echoes = 0 - static_cast<std::uint64_t>(code >= kEcho);
+    const unsigned size = code - (kEcho & static_cast<unsigned>(echoes));
+    const std::uint64_t difference = unzigzag(kChecked ? take(size) : take_plenty(size));
     const std::uint64_t even = predictor.even.guess();
-    const std::uint64_t echo = predictor.echo(recent);
-    const std::uint64_t value = (code < kEcho ? even : echo) + unzigzag(difference);
-    predictor.learn(recent, value, (bytes_of(zigzag(value - even)) > 1) & (value != echo));
+    if (predictor.wait != 0) {
+      ok_ &= echoes == 0;
+      --predictor.wait;
+      const std::uint64_t value = even + difference;
+      predictor.even.learn(value);
+      return value;
+    }
+    const std::uint64_t echo = predictor.echo(next);
+    const std::uint64_t value = (even ^ ((even ^ echo) & echoes)) + difference;
+    predictor.learn(next, value, is_large(value - even) & (value != echo));
     return value;
   }
 
@@ -226,6 +329,19 @@ class ValueReader {
   std::uint8_t peek() {
     const std::size_t at = next_++;
     return static_cast<std::uint8_t>(codes_[at / 2] >> (at % 2 * 4) & 15);
+  }
+  std::uint64_t take(std::size_t size) {
+    if (size > static_cast<std::size_t>(end_ - at_)) return fail(), 0;
+    std::uint64_t number = 0;
+    std::memcpy(&number, at_, size);
+    at_ += size;
+    return number;
+  }
+  std::uint64_t take_plenty(std::size_t size) {
+    std::uint64_t number = 0;
+    std::memcpy(&number, at_, 8);
+    at_ += size;
+    return number & kMasks[size];
   }
   void fail() {
     ok_ = false;

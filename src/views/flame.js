@@ -13,8 +13,7 @@
   const headHeight = Number(svg.dataset.head);
   const footHeight = Number(svg.dataset.foot);
   const controlsTop = Number(svg.dataset.controls);
-  const height = Number(svg.getAttribute('height'));
-  const hint = 'Click a frame to zoom, click the base or press Esc to go back.   / or Ctrl-F: search.   Arrow keys and Enter work too.';
+  const hint = 'Click a frame to zoom; click the base or press Esc to go back · / or Ctrl-F to search · arrow keys and Enter work too';
 
   const frames = Array.from(svg.querySelectorAll('.frames > g'), (g) => ({
     g: g,
@@ -22,6 +21,7 @@
     text: g.querySelector('text'),
     facts: g.querySelector('title').textContent,
     label: g.dataset.n,
+    shorter: [g.dataset.m, g.dataset.s, g.dataset.t].filter((label) => label !== undefined),
     start: Number(g.dataset.a),
     width: Number(g.dataset.w),
     level: Number(g.dataset.l),
@@ -41,14 +41,20 @@
   root.g.setAttribute('tabindex', '0');
   const byElement = new Map(frames.map((frame) => [frame.g, frame]));
   let zoomed = root;
+  const levels = 1 + frames.reduce((most, frame) => Math.max(most, frame.level), 0);
   let width = 1200;
+  let height = Number(svg.getAttribute('height'));
+  let row = 20;
   let columnWidth = 7.25;
 
-  function fitted(label, room) {
+  // The longest label that fits; if none does, the beginning of the shortest.
+  function fitted(frame, room) {
     const most = Math.floor((room - 8) / columnWidth);
-    const characters = Array.from(label);
-    if (characters.length <= most) return label;
-    return most < 3 ? '' : characters.slice(0, most - 1).join('') + '…';
+    const share = (100 * frame.width / root.width).toFixed(1) + ' %';
+    const labels = [frame.label + '  ' + share, frame.label].concat(frame.shorter);
+    const found = labels.find((label) => Array.from(label).length <= most);
+    if (found !== undefined) return found;
+    return most < 3 ? '' : Array.from(labels[labels.length - 1]).slice(0, most - 1).join('') + '…';
   }
 
   function draw() {
@@ -65,10 +71,14 @@
       frame.g.style.display = frame.visible ? '' : 'none';
       if (!frame.visible) continue;
       frame.g.classList.toggle('above', isAbove);
+      const y = headHeight + row * (levels - 1 - frame.level);
       frame.rect.setAttribute('x', (margin + x).toFixed(2));
+      frame.rect.setAttribute('y', y);
+      frame.rect.setAttribute('height', row - 1);
       frame.rect.setAttribute('width', Math.max(w - 1, w / 2).toFixed(2));
       frame.text.setAttribute('x', (margin + Math.max(x, 0) + 4).toFixed(2));
-      frame.text.textContent = fitted(frame.label, w);
+      frame.text.setAttribute('y', y + row / 2 + 4);
+      frame.text.textContent = fitted(frame, w);
     }
     resetButton.hidden = zoomed === root;
   }
@@ -82,9 +92,12 @@
   // ---- facts ----
 
   function put(text, content) {
+    const room = width - 2 * margin;
+    text.textContent = content;
+    const length = text.getComputedTextLength();
+    if (length <= room) return;
     const characters = Array.from(content);
-    const most = Math.floor((width - 2 * margin) / 6.7);
-    text.textContent = characters.length <= most ? content : characters.slice(0, most - 1).join('') + '…';
+    text.textContent = characters.slice(0, Math.floor(characters.length * room / length) - 2).join('') + '…';
   }
 
   function show(frame) {
@@ -95,9 +108,9 @@
     }
     const lines = frame.facts.split('\n');
     const ofZoomed = zoomed !== root && frame.level > zoomed.level
-      ? '   ' + (100 * frame.width / zoomed.width).toFixed(1) + ' % of what is zoomed' : '';
-    put(infoName, lines[0] + ofZoomed);
-    put(infoFacts, lines.slice(1).join('   ·   '));
+      ? ' · ' + (100 * frame.width / zoomed.width).toFixed(1) + ' % of what is zoomed' : '';
+    put(infoName, lines.slice(0, 2).join(' · ') + ofZoomed);
+    put(infoFacts, lines.slice(2).join(' · '));
   }
 
   // ---- search ----
@@ -158,9 +171,13 @@
   function resize() {
     svg.setAttribute('width', '100%');
     width = Math.max(320, svg.getBoundingClientRect().width || 1200);
+    const room = svg === document.documentElement ? window.innerHeight - headHeight - footHeight - 4 : 0;
+    row = Math.max(20, Math.min(28, Math.floor(room / levels)));
+    height = headHeight + row * levels + 4 + footHeight;
+    svg.setAttribute('height', height);
     svg.setAttribute('viewBox', '0 0 ' + width + ' ' + height);
     for (const rect of svg.querySelectorAll('.wide')) rect.setAttribute('width', width);
-    const left = Math.min(370, width / 3);
+    const left = Math.max(margin, Math.min(Number(svg.dataset.legend), width - 440));
     holder.setAttribute('x', left);
     holder.setAttribute('y', controlsTop);
     holder.setAttribute('width', Math.max(0, width - margin - left));

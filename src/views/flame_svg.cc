@@ -28,7 +28,7 @@ constexpr double kMargin = 12;
 constexpr double kInner = kWidth - 2 * kMargin;
 constexpr double kNarrowest = 0.1;  // frame that is drawn
 constexpr double kColumn = 7.25;    // one character in a frame
-constexpr int kRow = 18;
+constexpr int kRow = 20;
 constexpr int kHeadRow = 17;
 constexpr int kFoot = 46;
 constexpr std::size_t kMostRemarks = 4;
@@ -59,11 +59,33 @@ std::string_view class_of(Kind kind) {
   return "call";
 }
 
-/// The beginning of a label, as far as a frame has room for it.
-std::string fitted(const std::string& label, double room) {
-  const double most = (room - 8) / kColumn;
-  return most < 3 ? "" : clipped(label, static_cast<std::size_t>(most));
+/// What a frame is called, and shorter forms for narrow frames.
+struct Labels {
+  std::string full;
+  std::vector<std::string> shorter;  // each shorter than the one before
+};
+
+/// The longest label that fits into so many pixels; if none does, the beginning of the shortest.
+std::string fitted(const Labels& labels, const std::string& share, double pixels) {
+  const double room = (pixels - 8) / kColumn;
+  if (room < 3) return "";
+  const auto most = static_cast<std::size_t>(room);
+  const std::string longest = fmt::format("{}  {}", labels.full, share);
+  if (columns(longest) <= most) return longest;
+  if (columns(labels.full) <= most) return labels.full;
+  for (const std::string& label : labels.shorter) {
+    if (columns(label) <= most) return label;
+  }
+  return clipped(labels.shorter.empty() ? labels.full : labels.shorter.back(), most);
 }
+
+/// An entry of the legend.
+struct Key {
+  std::string_view css;
+  std::string_view word;
+  bool round = false;
+  double width() const { return 28 + 6.6 * static_cast<double>(word.size()) + 18; }
+};
 
 class FlameSvg {
  public:
@@ -85,11 +107,13 @@ class FlameSvg {
   void choose_frames();
   std::vector<std::string> remark_rows() const;
   std::string subtitle() const;
-  std::string label(const TreeNode& node) const;
+  Labels labels(const TreeNode& node) const;
   std::string facts(const TreeNode& node) const;
   std::string place_facts(const TreeNode& node) const;
   std::string count_facts(const TreeNode& node) const;
   std::string frame(std::size_t node) const;
+  std::string legend() const;
+  std::vector<Key> keys() const;
   bool open();
   bool head();
   bool frames();
@@ -155,13 +179,16 @@ std::string FlameSvg::subtitle() const {
 }
 
 bool FlameSvg::open() {
+  double legend_end = kMargin;
+  for (const Key& key : keys()) legend_end += key.width();
   const std::string title = xml_escaped("Loop tree of " + shortened(words_.command_line(), 120));
-  return write_(fmt::format(
-      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
-      "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"loopfold-flame\" width=\"{0:.0f}\" height=\"{1}\" "
-      "viewBox=\"0 0 {0:.0f} {1}\" data-head=\"{2}\" data-foot=\"{3}\" data-controls=\"{4}\" aria-label=\"{5}\">\n"
-      "<style>\n{6}</style>\n<rect class=\"page\" width=\"100%\" height=\"100%\"/>\n<g class=\"body\">\n",
-      kWidth, height_, head_, kFoot, legend_, title, kFlameStyle));
+  return write_(
+      fmt::format("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+                  "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"loopfold-flame\" width=\"{0:.0f}\" height=\"{1}\" "
+                  "viewBox=\"0 0 {0:.0f} {1}\" data-head=\"{2}\" data-foot=\"{3}\" data-controls=\"{4}\" "
+                  "data-legend=\"{7:.0f}\" aria-label=\"{5}\">\n"
+                  "<style>\n{6}</style>\n<rect class=\"page\" width=\"100%\" height=\"100%\"/>\n<g class=\"body\">\n",
+                  kWidth, height_, head_, kFoot, legend_, title, kFlameStyle, legend_end));
 }
 
 bool FlameSvg::head() {
@@ -183,20 +210,33 @@ bool FlameSvg::head() {
     const std::string more = fmt::format("… {} more remarks: see loopfold tree", remarks.size() - kMostRemarks);
     text += row(y, "remark", i < kMostRemarks ? remarks[i] : more);
   }
+  return write_(text + legend() + "</g>\n");
+}
+
+/// What the colours and shapes mean, as far as they occur, and where the words about it end.
+std::string FlameSvg::legend() const {
+  std::string text;
   double x = kMargin;
-  const auto key = [&](std::string_view css, std::string_view word, bool round) {
+  for (const Key& key : keys()) {
     text += fmt::format(
-        "<g class=\"{}\"><rect x=\"{:.0f}\" y=\"{}\" width=\"22\" height=\"13\"{}/><text x=\"{:.0f}\" "
-        "y=\"{}\">{}</text></g>\n",
-        css, x, legend_ + 6, round ? " rx=\"5\"" : "", x + 28, legend_ + 17, word);
-    x += 28 + 6.6 * static_cast<double>(word.size()) + 18;
-  };
-  key("call", "call", false);
-  key("loop", "loop", true);
+        "<g class=\"{}\"><rect x=\"{:.0f}\" y=\"{}\" width=\"22\" height=\"13\"{}/>"
+        "<text x=\"{:.0f}\" y=\"{}\">{}</text></g>\n",
+        key.css, x, legend_ + 6, key.round ? " rx=\"5\"" : "", x + 28, legend_ + 17, key.word);
+    x += key.width();
+  }
+  return text;
+}
+
+std::vector<Key> FlameSvg::keys() const {
   const auto any = [&](auto property) { return std::any_of(profile_.tree.begin(), profile_.tree.end(), property); };
-  if (any([](const TreeNode& node) { return node.kind == Kind::kRecursion; })) key("recursion", "recursion", true);
-  if (any([](const TreeNode& node) { return node.irreducible; })) key("loop irreducible", "irreducible", true);
-  return write_(text + "</g>\n");
+  std::vector<Key> keys{{"call", "call", false}, {"loop", "loop", true}};
+  if (any([](const TreeNode& node) { return node.kind == Kind::kRecursion; }))
+    keys.push_back({"recursion", "recursion", true});
+  if (any([](const TreeNode& node) { return node.irreducible; }))
+    keys.push_back({"loop irreducible", "irreducible", true});
+  if (any([](const TreeNode& node) { return !node.origin.empty(); }))
+    keys.push_back({"call origin", "thread, handler, coroutine", false});
+  return keys;
 }
 
 bool FlameSvg::foot() {
@@ -210,10 +250,21 @@ bool FlameSvg::foot() {
 
 // ---- frames ----
 
-std::string FlameSvg::label(const TreeNode& node) const {
-  std::string text = words_.frame(node);
-  if (node.kind == Kind::kLoop || node.kind == Kind::kRecursion) text += " " + words_.rounds(node);
-  return text;
+Labels FlameSvg::labels(const TreeNode& node) const {
+  Labels labels{words_.frame(node), {}};
+  std::vector<std::string> forms;
+  if (node.kind == Kind::kLoop || node.kind == Kind::kRecursion) {
+    forms = {labels.full, node.kind == Kind::kLoop ? words_.where(node) : words_.function(node)};
+    labels.full += " " + words_.rounds(node);
+    if (node.source && node.kind == Kind::kLoop) forms.push_back(fmt::format(":{}", node.source->line));
+  } else {
+    forms = {brief_name(labels.full), base_name(labels.full)};
+  }
+  for (std::string& form : forms) {
+    const std::string& last = labels.shorter.empty() ? labels.full : labels.shorter.back();
+    if (!form.empty() && columns(form) < columns(last)) labels.shorter.push_back(std::move(form));
+  }
+  return labels;
 }
 
 std::string FlameSvg::place_facts(const TreeNode& node) const {
@@ -242,11 +293,11 @@ std::string FlameSvg::facts(const TreeNode& node) const {
   const auto share = [&](std::uint64_t ops) {
     return fmt::format("{} ({} %)", grouped(ops), percent_text(percent_of(ops, profile_.tree[0].ops)));
   };
-  std::string text = label(node);
-  if (node.kind != Kind::kRoot) text += "\n" + place_facts(node);
+  std::string text = labels(node).full;
   text += fmt::format("\n{} instructions, {} its own", share(node.ops), share(node.self_ops));
-  text += fmt::format("\n{} access memory, {} floating-point", grouped(node.mem_ops), grouped(node.fp_ops));
   if (node.kind != Kind::kRoot) text += "\n" + count_facts(node);
+  text += fmt::format("\n{} access memory, {} floating-point", grouped(node.mem_ops), grouped(node.fp_ops));
+  if (node.kind != Kind::kRoot) text += "\n" + place_facts(node);
   if (node.irreducible) text += "\nirreducible: it can be entered in more than one place";
   return text;
 }
@@ -254,21 +305,25 @@ std::string FlameSvg::facts(const TreeNode& node) const {
 std::string FlameSvg::frame(std::size_t index) const {
   const TreeNode& node = profile_.tree[index];
   const Span& span = spans_[index];
-  const std::string name = label(node);
+  const Labels labels = this->labels(node);
   const double x = kMargin + pixels(span.start);
   const double width = index == 0 ? kInner : pixels(span.width);
   const int y = head_ + kRow * static_cast<int>(levels_ - 1 - span.level);
-  std::string css = fmt::format("{} s{}", class_of(node.kind), shade_of(name));
+  std::string css = fmt::format("{} s{}", class_of(node.kind), shade_of(labels.full));
   if (node.irreducible) css += " irreducible";
   if (!node.origin.empty()) css += " origin";
   const bool round = node.kind == Kind::kLoop || node.kind == Kind::kRecursion;
+  std::string shorter;
+  for (std::size_t i = 0; i < labels.shorter.size(); i++)
+    shorter += fmt::format(" data-{}=\"{}\"", "mst"[i], xml_escaped(labels.shorter[i]));
+  const std::string share = fmt::format("{:.1f} %", percent_of(span.width, spans_[0].width));
   const std::string parent = node.parent ? fmt::format(" data-p=\"{}\"", *number_[*node.parent]) : "";
   return fmt::format(
-      "<g class=\"{}\" data-a=\"{}\" data-w=\"{}\" data-l=\"{}\"{} data-n=\"{}\"><title>{}</title>"
+      "<g class=\"{}\" data-a=\"{}\" data-w=\"{}\" data-l=\"{}\"{} data-n=\"{}\"{}><title>{}</title>"
       "<rect x=\"{:.2f}\" y=\"{}\" width=\"{:.2f}\" height=\"{}\"{}/><text x=\"{:.2f}\" y=\"{}\">{}</text></g>\n",
-      css, span.start, span.width, span.level, parent, xml_escaped(name), xml_escaped(facts(node)), x, y,
-      std::max(width - 1, width / 2), kRow - 1, round ? " rx=\"5\"" : "", x + 4, y + 13,
-      xml_escaped(fitted(name, width)));
+      css, span.start, span.width, span.level, parent, xml_escaped(labels.full), shorter, xml_escaped(facts(node)), x,
+      y, std::max(width - 1, width / 2), kRow - 1, round ? " rx=\"5\"" : "", x + 4, y + 14,
+      xml_escaped(fitted(labels, share, width)));
 }
 
 bool FlameSvg::frames() {

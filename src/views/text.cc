@@ -78,11 +78,13 @@ std::string_view head_of(std::string_view text, std::size_t most) {
 
 /// The longest end of the text that takes that many columns.
 std::string_view tail_of(std::string_view text, std::size_t most) {
-  const std::size_t all = columns(text);
-  if (all <= most) return text;
-  std::string_view dropped = head_of(text, all - most);
-  while (columns(dropped) < all - most) dropped = text.substr(0, dropped.size() + 1);
-  return text.substr(dropped.size());
+  std::size_t at = 0;
+  for (std::size_t left = columns(text); left > most;) {
+    const Utf8Character character = decode_utf8(text, at);
+    left -= columns_of(character.point);
+    at += character.bytes;
+  }
+  return text.substr(at);
 }
 
 /// The name without what stands in its outermost template brackets; the name itself if brackets cannot be told from
@@ -167,6 +169,21 @@ std::string shortened_name(std::string_view name, std::size_t most, Charset char
   const std::string shorter = without_template_arguments(name, charset);
   if (columns(shorter) <= most) return shorter;
   return shortened(without_parameters(shorter, charset), most, charset);
+}
+
+std::string brief_name(std::string_view name, Charset charset) {
+  return without_parameters(without_template_arguments(name, charset), charset);
+}
+
+std::string base_name(std::string_view name) {
+  const std::string brief = brief_name(name);
+  if (brief.find("operator") != std::string::npos || brief.find("{lambda") != std::string::npos) return brief;
+  std::string_view rest = std::string_view(brief).substr(0, brief.rfind('('));
+  constexpr std::string_view kArguments = "<…>";
+  if (rest.ends_with(kArguments)) rest.remove_suffix(kArguments.size());
+  const std::size_t start = rest.find_last_of(": ");
+  if (start != std::string_view::npos) rest.remove_prefix(start + 1);
+  return rest.empty() ? brief : std::string(rest);
 }
 
 std::string xml_escaped(std::string_view text) {

@@ -33,6 +33,12 @@ std::string clipped(std::string_view text, std::size_t most, Charset charset = C
 /// parameters, "f<…>::g(…)".
 std::string shortened_name(std::string_view name, std::size_t most, Charset charset = Charset::kUnicode);
 
+/// "f<…>::g(…)": no arguments of templates, no parameters.
+std::string brief_name(std::string_view name, Charset charset = Charset::kUnicode);
+
+/// "g": the last part of a name, without what it is in, what it returns and what it takes.
+std::string base_name(std::string_view name);
+
 /// For the text and the attributes of an XML document. The text must be inert.
 std::string xml_escaped(std::string_view text);
 

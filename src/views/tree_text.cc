@@ -27,6 +27,7 @@ constexpr std::size_t kNumberColumns = 25;  // in front of the tree
 constexpr std::size_t kLeastWidth = 60;     // of a row; below that it may wrap
 constexpr std::size_t kRowColumns = 30;     // that indentation leaves for what a row says
 constexpr std::size_t kLeastName = 12;      // columns of a name, if it must be shortened
+constexpr std::size_t kMostOrigin = 20;     // columns of a word
 constexpr std::size_t kChainNames = 4;      // that a chain shows at the most
 
 std::string plural(std::uint64_t number, std::string_view noun) {
@@ -108,6 +109,7 @@ class TreeText {
   std::string branches() const;
   std::string omitted_text(const Omitted& omitted) const;
   void describe_root(Row& row) const;
+  void describe_origin(const TreeNode& node, Row& row) const;
   void describe_loop(const TreeNode& node, Row& row) const;
   void describe_call(const std::vector<std::uint32_t>& chain, Row& row) const;
   std::string chain_name(const std::vector<std::uint32_t>& chain) const;
@@ -305,8 +307,14 @@ std::string TreeText::chain_name(const std::vector<std::uint32_t>& chain) const 
 
 void TreeText::describe_root(Row& row) const { row.add("the whole run", Style::kStrong); }
 
+/// "thread ", "signal handler ".
+void TreeText::describe_origin(const TreeNode& node, Row& row) const {
+  if (!node.origin.empty())
+    row.add(clipped(words_.text(node.origin), kMostOrigin, options_.charset) + " ", Style::kOrigin);
+}
+
 void TreeText::describe_loop(const TreeNode& node, Row& row) const {
-  if (!node.origin.empty()) row.add(words_.text(node.origin) + " ", Style::kOrigin);
+  describe_origin(node, row);
   if (node.irreducible) row.add("irreducible ", Style::kCaution);
   row.add("loop ", Style::kLoop);
   row.add_name(words_.where(node), Style::kLoop, kLeastName);
@@ -320,7 +328,7 @@ void TreeText::describe_call(const std::vector<std::uint32_t>& chain, Row& row) 
   const TreeNode& first = profile_.tree[chain.front()];
   const TreeNode& last = profile_.tree[chain.back()];
   const bool recursion = last.kind == Kind::kRecursion;
-  if (!first.origin.empty()) row.add(words_.text(first.origin) + " ", Style::kOrigin);
+  describe_origin(first, row);
   if (recursion) row.add("recursion ", Style::kRecursion);
   row.add_name(chain_name(chain), recursion ? Style::kRecursion : Style::kCall, kLeastName);
   if (last.source) {

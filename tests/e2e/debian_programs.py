@@ -5,9 +5,9 @@ scripts/build-debian-programs filled:
 
     scripts/build-debian-programs DIR && tests/e2e/debian_programs.py build/loopfold DIR [INSTRUCTIONS]
 
-For each program it prints how long recording, reading and the tree took, and the hottest loops with the source line that
-the tree names. A line of a loop has `for`, `while`, `do`, `goto`, or is a closing brace or a macro that jumps; whether it
-has is printed for each, and the share of those that have not must be small.
+For each program it prints how long recording, reading and the tree took, and the hottest loops with the source line
+that the tree names. The statement that a loop's line belongs to has `for`, `while`, `do` or `goto`, or is a closing
+brace; whether that is so is printed for each, and must be so for most of the operations.
 """
 
 import os
@@ -23,7 +23,7 @@ from structure_tree import file_of, line_of
 suite = lf.Suite()
 LOOP_LINE = re.compile(r"\b(for|while|do|goto)\b|^\s*\}")
 HOTTEST = 12
-RIGHT_SHARE = 0.6  # of the hottest loops' operations, named by a line that looks like a loop's
+RIGHT_SHARE = 0.6  # of the hottest loops' operations, named by a statement that looks like a loop's
 
 LUA = """
 local function sieve(n)
@@ -65,43 +65,49 @@ class Sources:
                 if name.endswith((".c", ".h")):
                     self.files.setdefault(name, os.path.join(parent, name))
 
-    def line(self, file, number):
+    def statement(self, file, number):
+        """The line, after the lines above it that belong to the same statement; None if it is not in these sources."""
         if file not in self.files:
             return None
         with open(self.files[file], errors="replace") as opened:
             lines = opened.read().splitlines()
-        return lines[number - 1] if 0 < number <= len(lines) else None
+        if not 0 < number <= len(lines):
+            return None
+        first = number - 1
+        while first > 0 and number - first < 8 and not re.search(r"([;{}:>]|\*/)\s*$|^\s*(#.*)?$", lines[first - 1]):
+            first -= 1
+        return " ".join(line.strip() for line in lines[first:number])
 
 
 def report(name, tree, sources):
     total = tree.root["ops"]
-    own = [node for node in tree.find(kind="loop")]
     by_line = {}
-    for node in own:
+    for node in tree.find(kind="loop"):
         key = (node["function"], file_of(node), line_of(node))
         ops, iterations = by_line.get(key, (0, 0))
         by_line[key] = (ops + node["self_ops"], iterations + node["iterations"])
     rows = sorted(by_line.items(), key=lambda item: item[1][0], reverse=True)[:HOTTEST]
     right, named, shown = 0, 0, 0
     for (function, file, number), (ops, iterations) in rows:
-        line = sources.line(file, number) if file else None
-        looks = bool(line is not None and LOOP_LINE.search(line))
-        if line is not None:
+        statement = sources.statement(file, number) if file else None
+        looks = bool(statement is not None and LOOP_LINE.search(statement))
+        if statement is not None:
             named += ops
             right += ops if looks else 0
         shown += ops
         where = f"{file}:{number}" if file else "?"
         print(f"  {100 * ops / total:5.1f} %  {iterations:>12} iterations  {where:24} {function:24.24} "
-              f"{'loop' if looks else 'other' if line is not None else 'elsewhere':9} {(line or '').strip()[:60]}")
+              f"{'loop' if looks else 'other' if statement is not None else 'elsewhere':9} {(statement or '')[-60:]}")
     suite.check(f"{name}: hot loops lie in its sources", named > 0.5 * shown,
                 f"{named} of {shown} operations of the hottest loops")
-    suite.check(f"{name}: hot loops are named by lines of loops", right > RIGHT_SHARE * named,
+    suite.check(f"{name}: hot loops are named by statements of loops", right > RIGHT_SHARE * named,
                 f"{right} of {named} operations")
 
 
 def check_program(name, command, directory, instructions, sources, stdin=b""):
     trace = os.path.join(directory, name)
-    recorded = lf.record(trace, command, options=("--quiet", "--max-instructions", instructions), stdin=stdin, timeout=900)
+    recorded = lf.record(trace, command, options=("--quiet", "--max-instructions", instructions), stdin=stdin,
+                         timeout=900)
     suite.check(f"{name}: recorded", recorded.status == 0, recorded)
     facts = lf.info(trace)
     if not suite.check(f"{name}: trace info", isinstance(facts, dict), facts):
@@ -113,18 +119,19 @@ def check_program(name, command, directory, instructions, sources, stdin=b""):
     seconds = time.monotonic() - began
     if tree is None:
         return
-    count = facts["instructions"]
-    print(f"{name}: {count / 1e6:.0f} M instructions, {os.path.getsize(os.path.join(trace, 'trace.lft')) / 1e6:.1f} MB, "
-          f"recorded in {recorded.seconds:.1f} s, vectors checked in {vectors.seconds:.1f} s, tree of {len(tree.nodes)} "
-          f"nodes in {seconds:.1f} s ({count / 1e6 / max(seconds, 1e-9):.0f} M/s)")
+    count, size = facts["instructions"], os.path.getsize(os.path.join(trace, "trace.lft"))
+    print(f"{name}: {count / 1e6:.0f} M instructions, {size / 1e6:.1f} MB, recorded in {recorded.seconds:.1f} s, "
+          f"vectors checked in {vectors.seconds:.1f} s, tree of {len(tree.nodes)} nodes in {seconds:.1f} s "
+          f"({count / 1e6 / max(seconds, 1e-9):.0f} M/s)")
     structure_tree.check_invariants(suite, name, tree, count)
     report(name, tree, sources)
 
 
 def main():
     if len(sys.argv) < 3:
-        sys.exit("usage: debian_programs.py LOOPFOLD DIR [INSTRUCTIONS]; DIR is filled by scripts/build-debian-programs")
+        sys.exit("usage: debian_programs.py LOOPFOLD DIR [INSTRUCTIONS]; scripts/build-debian-programs fills DIR")
     built, instructions = sys.argv[2], sys.argv[3] if len(sys.argv) > 3 else "500M"
+    sources = Sources(os.path.join(built, "source"))
     with lf.Directory() as directory:
         script, data = os.path.join(directory, "script.lua"), text(6_000_000)
         with open(script, "w") as file:
@@ -132,9 +139,8 @@ def main():
         for name, arguments, stdin in (("gzip", ["-c"], data), ("bzip2", ["-c"], data[:1_500_000]),
                                        ("lua", [script], b"")):
             path = os.path.join(built, name)
-            if not suite.check(f"{name}: built", os.access(path, os.X_OK), f"{path}: run scripts/build-debian-programs"):
-                continue
-            check_program(name, [path, *arguments], directory, instructions, Sources(os.path.join(built, "source")), stdin)
+            if suite.check(f"{name}: built", os.access(path, os.X_OK), f"{path}: run scripts/build-debian-programs"):
+                check_program(name, [path, *arguments], directory, instructions, sources, stdin)
 
 
 main()

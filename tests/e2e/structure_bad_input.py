@@ -1,4 +1,4 @@
-"""The loop tree of what is not as it should be: cut-off traces, binaries that are gone or others now, no trace at all."""
+"""The loop tree of what is not as it should be: cut-off traces, binaries that are gone or rebuilt, no trace at all."""
 
 import os
 import re
@@ -81,7 +81,7 @@ def killed(directory):
                                stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=lf.ENVIRONMENT,
                                start_new_session=True)
     try:
-        for _ in range(4):
+        for _ in range(12):
             process.stdout.readline()
     finally:
         lf.kill_session(process.pid)
@@ -92,8 +92,8 @@ def killed(directory):
     if tree is not None and suite.check("killed: trace info", isinstance(facts, dict), facts):
         structure_tree.check_invariants(suite, "killed", tree, facts["instructions"])
         suite.check("killed: says partial", tree.program["partial"] is True, tree.program)
-        loops = [node for node in tree.find(kind="loop", file="forever.c")]
-        suite.check("killed: its loops are there", len(loops) == 2 and max(n["iterations"] for n in loops) > 1000,
+        loops = tree.find(kind="loop", file="forever.c")
+        suite.check("killed: its loops are there", loops and max(node["iterations"] for node in loops) > 1000,
                     tree.show())
         suite.check_vectors("killed", trace)
 

@@ -1,8 +1,8 @@
 """Reading the loop tree: what the tests of the structure stage share.
 
-A Tree is what `loopfold tree --format json --min-percent 0` printed. Its nodes are the dictionaries of the document, with
-`children` (a list of nodes) and `up` (the parent, None for the root) added. A source line is given by a tag: the comment
-`// @tag` at the end of a line of the program's source (`! @tag` in Fortran).
+A Tree is what `loopfold tree --format json --min-percent 0` printed. Its nodes are the dictionaries of the document,
+with `children` (a list of nodes) and `up` (the parent, None for the root) added. A source line is given by a tag: the
+comment `// @tag` at the end of a line of the program's source (`! @tag` in Fortran).
 """
 
 import os

@@ -178,6 +178,7 @@ bool BlockTable::describe(std::span<const std::uint64_t> words, bool main_progra
     set_stack_pointer(to, entry.block, from.stack_pointer);
     to.kind = from.kind;
     to.main_program = main_program;
+    to.block_end = entry.block.address + entry.block.bytes.size();
     to.known = true;
   }
   // Which of the block's exits an id is follows from its distance to the base; remember the base.

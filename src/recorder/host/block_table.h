@@ -26,6 +26,10 @@ struct WireExit {
   bool main_program = true;
   bool known = false;
   std::uint64_t sp_offset = 0;
+  std::uint64_t block_end = 0;  // the address behind the block; that is where a call returns to
+
+  /// Is there nothing to do for an execution but to write it down?
+  bool plain() const { return trace_exit != kUnassigned && sp_slot == wire::kNoSlot && kind != trace::ExitKind::kTrap; }
 
   static constexpr std::uint32_t kUnassigned = 0xffffffff;
 };
@@ -42,6 +46,9 @@ class BlockTable {
     static WireExit unknown;
     return id < exits_.size() ? exits_[id] : unknown;
   }
+
+  /// All exits, by id; those that were never described are not `known`, and so not plain().
+  std::span<const WireExit> exits() const { return exits_; }
 
   /// Makes sure that the exit's block is in the trace, and so gives it its trace id.
   void assign(std::uint32_t id);

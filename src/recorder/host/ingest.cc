@@ -1,4 +1,5 @@
-// See ingest.h. The hot path is execute(): a table lookup, a thread's state, and the writer's event().
+// See ingest.h. The hot path is write_plain(): a table lookup and the writer's event(). execute() does the same for
+// whatever needs more: calls and returns, first executions, hidden code, and options that look at every execution.
 #include "recorder/host/ingest.h"
 
 #include <algorithm>
@@ -207,15 +208,41 @@ struct Ingest::State {
         emit(exit.trace_exit, exit.instructions, {slots, exit.slots});
       }
     }
-    if (exit.sp_slot != wire::kNoSlot) follow_stack(id, exit, slots[exit.sp_slot] + exit.sp_offset);
+    if (exit.sp_slot != wire::kNoSlot) follow_stack(exit, slots[exit.sp_slot] + exit.sp_offset);
     if (exit.kind == ExitKind::kTrap && !blocks.trap_bytes(id).empty()) {
       undecodable = Undecodable{blocks.end_of(id), blocks.trap_bytes(id)};
     }
   }
 
-  void follow_stack(std::uint32_t id, const WireExit& exit, std::uint64_t sp) {
+  /// Is every execution of the current thread recorded, with nothing to be found out about it?
+  bool records_all() const {
+    return recording && thread != nullptr && thread->hidden.function == 0 && thread->library == 0 && !options.no_libs &&
+           !options.verify && !options.checksum && options.max_instructions == 0;
+  }
+
+  /// Writes down the executions at words[at] and behind it, up to the first that is not plain or any other record.
+  /// Returns where that is. Only while records_all().
+  std::size_t write_plain(std::span<const std::uint64_t> words, std::size_t at) {
+    const std::span<const WireExit> exits = blocks.exits();
+    const trace::ThreadId thread_id = thread->id;
+    std::uint64_t events = 0;
+    std::uint64_t instructions = 0;
+    while (at < words.size() && words[at] < exits.size()) {
+      const WireExit& exit = exits[words[at]];
+      if (!exit.plain() || words.size() - at <= exit.slots) break;
+      writer.event(thread_id, slice, exit.trace_exit, {&words[at] + 1, exit.slots});
+      events++;
+      instructions += exit.instructions;
+      at += std::size_t{1} + exit.slots;
+    }
+    end.events += events;
+    end.instructions += instructions;
+    return at;
+  }
+
+  void follow_stack(const WireExit& exit, std::uint64_t sp) {
     if (exit.kind == ExitKind::kCall || exit.kind == ExitKind::kIndirectCall) {
-      thread->stack.call(sp, blocks.end_of(id));
+      thread->stack.call(sp, exit.block_end);
     } else {
       thread->stack.left(sp);
     }
@@ -457,6 +484,8 @@ Ingest::Consumed Ingest::consume(std::span<const std::uint64_t> words) {
   std::size_t at = 0;
   if (s.thread == nullptr && !words.empty() && words[0] >= wire::kFirstExit) s.switch_thread(0);
   while (at < words.size() && !s.done) {
+    if (s.records_all()) at = s.write_plain(words, at);
+    if (at == words.size()) break;
     const std::uint64_t header = words[at];
     if (header >= wire::kFirstExit && header <= 0xffffffff) [[likely]] {
       const auto id = static_cast<std::uint32_t>(header);

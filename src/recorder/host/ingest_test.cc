@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <random>
 
 #include "recorder/wire.h"
 #include "trace/reader.h"
@@ -308,6 +309,42 @@ TEST_F(IngestTest, stops_at_the_instruction_limit) {
   EXPECT_EQ(ingest(wire).first_slots, (std::vector<std::uint64_t>{0, 1, 2}));
   EXPECT_TRUE(done_);
   EXPECT_EQ(end_.reason, trace::EndInfo::Reason::kInstructionLimit);
+}
+
+TEST_F(IngestTest, plain_executions_are_recorded_like_those_that_are_looked_at) {
+  options_.scope = Scope::kStart;
+  std::mt19937 random(7);
+  Wire wire;
+  wire.start();
+  wire.record(wire::kThreadStart, {1, 0, 78});
+  wire.describe(kA, 0x1000, 2, trace::ExitKind::kNext);
+  wire.describe(kB, 0x2000, 3, trace::ExitKind::kCall, 1);
+  for (std::uint64_t i = 0; i < 3000; i++) {
+    const std::uint32_t kind = random() % 16;
+    if (kind == 0) {
+      wire.record(wire::kThread, {random() % 2});
+    } else if (kind == 1) {
+      wire.enter(wire::kFunctionMalloc, i);
+    } else if (kind == 2) {
+      wire.leave(wire::kFunctionMalloc, i);
+    } else if (kind < 6) {
+      wire.run(kB, {i, 0x7000 - 8 * (i % 100), 0});
+    } else {
+      wire.run(kA, {i, 0});
+    }
+  }
+  const Outcome plain = ingest(wire);
+  const trace::EndInfo plain_end = end_;
+  options_.checksum = true;  // every execution is looked at
+  writer_ = std::move(*trace::Writer::create(directory_ + "/trace.lft", {}));
+  const Outcome seen = ingest(wire);
+  EXPECT_GT(plain_end.events, 500u);
+  EXPECT_EQ(plain_end.events, end_.events);
+  EXPECT_EQ(plain_end.instructions, end_.instructions);
+  EXPECT_EQ(plain_end.hidden_instructions, end_.hidden_instructions);
+  EXPECT_EQ(plain.first_slots, seen.first_slots);
+  EXPECT_EQ(plain.sides, seen.sides);
+  EXPECT_EQ(plain.reader->stacks(), seen.reader->stacks());
 }
 
 TEST_F(IngestTest, a_torn_tail_gives_what_is_certain) {

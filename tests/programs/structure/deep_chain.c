@@ -3,6 +3,7 @@
 
 enum { kRounds = 5, kInner = 17 };
 static volatile long sum;
+static volatile int rounds = kRounds;
 
 static __attribute__((noinline)) void f0(int n) {
   for (int i = 0; i < n; i++) sum = sum + i;  // @inner
@@ -32,7 +33,7 @@ CHAIN10(e, d10)
 CHAIN10(f, e10)
 
 int main(void) {
-  for (int i = 0; i < kRounds; i++) f10(kInner);  // @rounds
+  for (int i = 0; i < rounds; i++) f10(kInner);  // @rounds
   printf("functions 60\nrounds %d\ninner %d\n", kRounds, kInner);
   return 0;
 }

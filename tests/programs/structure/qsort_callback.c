@@ -19,7 +19,7 @@ static int by_letters(const void* a, const void* b) {
 int main(void) {
   for (int i = 0; i < kItems; i++) {      // @items
     for (int j = 0; j < kLetters; j++) {  // @letters
-      items[i][j] = (unsigned char)((i * 37 + j * j * 11) % (3 + j));
+      items[i][j] = (unsigned char)((i % 20 * 37 + j * j * 11) % (3 + j));
     }
   }
   qsort(items, kItems, kLetters, by_letters);

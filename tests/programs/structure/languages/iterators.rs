@@ -56,7 +56,8 @@ fn main() {
     let b: Vec<f64> = (0..n * n).map(|i| (i % 13) as f64 - 6.0).collect();
     let mut c = vec![0.0; n * n];
     multiply(&a, &b, &mut c, n);
-    let shapes: Vec<Box<dyn Shape>> = vec![Box::new(Square(3.0)), Box::new(Strip(a[..50].to_vec())), Box::new(Square(1.5))];
+    let strip = Strip(a[..50].to_vec());
+    let shapes: Vec<Box<dyn Shape>> = vec![Box::new(Square(3.0)), Box::new(strip), Box::new(Square(1.5))];
     let mut areas = 0.0;
     for shape in shapes.iter() { // @shapes
         areas += shape.area();
