@@ -291,8 +291,7 @@ TEST(LoopWalk, RandomProgramsAreAsDefined) {
     const Walked walked(story);
     expect_as_defined(story, walked);
     if (HasFailure()) return;
-    trace::RunCursor cursor = story.reader->runs();
-    while (*cursor.next() != trace::RunCursor::Item::kEnd) runs += cursor.run().iterations >= 3;
+    runs += count_runs(story);
   }
   EXPECT_GT(runs, count);
 }

@@ -59,6 +59,8 @@ struct PartsSeen {
     contexts.push_back(stack.data.context);
     parts.push_back({static_cast<std::uint32_t>(found->second), structure.code.address(part.place), {}, counters});
     walk.numbers(stack, numbers.emplace_back());
+    const auto& frame = stack.frames.back().data;
+    places.push_back(structure.code.address(structure.flow.functions()[frame.function].places[frame.current]));
     most_frames = std::max(most_frames, stack.frames.size());
     most_dimensions = std::max(most_dimensions, stack.data.dimensions.size());
   }
@@ -68,6 +70,7 @@ struct PartsSeen {
   std::vector<Located> parts;  // without contexts
   std::vector<ContextId> contexts;
   std::vector<std::vector<std::uint64_t>> numbers;
+  std::vector<std::uint64_t> places;  // where the walk believes to be: that of the part, if it is in the graph
   std::size_t most_frames = 0;
   std::size_t most_dimensions = 0;
 };
@@ -75,7 +78,7 @@ struct PartsSeen {
 /// A story, walked both ways.
 struct Walked {
   explicit Walked(const Story& story)
-      : structure(find_structure(*story.reader, story.facts)), seen{structure, {}, {}, {}, {}} {
+      : structure(find_structure(*story.reader, story.facts)), seen{structure, {}, {}, {}, {}, {}} {
     LoopWalk<PartsSeen> events(structure, by_events, seen);
     events.walk(*story.reader, damage);
     NoObserver nothing;
@@ -130,6 +133,17 @@ inline std::string history(const Story& story, std::size_t parts) {
     if (h.kind == Happening::Kind::kPart && story.places.contains(h.address) && parts-- == 0) break;
   }
   return text;
+}
+
+/// How many runs of loops the trace has.
+inline std::size_t count_runs(const Story& story) {
+  std::size_t count = 0;
+  trace::RunCursor cursor = story.reader->runs();
+  for (;;) {
+    const trace::RunCursor::Item item = *cursor.next();
+    if (item == trace::RunCursor::Item::kEnd) return count;
+    count += item == trace::RunCursor::Item::kRun && !cursor.run().literal();
+  }
 }
 
 /// Stacks numbered in the order of their first parts.
