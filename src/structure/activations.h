@@ -276,7 +276,7 @@ class Activations {
       client_.jump(stack, code_.hidden());
       return push(stack, place, stack_pointer, expected);
     }
-    if (landing_) return client_.land(stack, place);
+    if (landing_ && code_.address(place) != expected) return client_.land(stack, place);
     client_.jump(stack, place);
   }
 

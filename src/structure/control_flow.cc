@@ -69,7 +69,10 @@ class ControlFlowBuilder {
     if (from.first == to || from.second == to) return;
     add_edge(from, to);
   }
-  bool was_at(PlaceId place) const { return result_.owner_[place].function != kNoFunction; }
+  bool was_at(PlaceId place) const {
+    return result_.owner_[place].function != kNoFunction ||
+           std::any_of(landings_.begin(), landings_.end(), [&](const Landing& l) { return l.place == place; });
+  }
 
   void set_thread(trace::ThreadId) {}
   void run_part(S&, const Part&) {}
