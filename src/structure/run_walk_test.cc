@@ -33,6 +33,7 @@ class Counting {
   void leave(S&) {}
   void end(S&) {}
   void jump(S&, PlaceId) {}
+  void land(S&, PlaceId) {}
   bool was_at(PlaceId) const { return false; }
   void set_thread(trace::ThreadId) {}
   void run_part(S&, const Part&) { ++parts; }

@@ -158,6 +158,7 @@ class Notes {
   void leave(S&) {}
   void end(S&) {}
   void jump(S& stack, PlaceId place) { note(stack, "jump", place); }
+  void land(S& stack, PlaceId place) { note(stack, "land", place); }
   bool was_at(PlaceId) const { return false; }
   void set_thread(trace::ThreadId) {}
   void run_part(S& stack, const Part& part) { note(stack, "part", part.place); }
