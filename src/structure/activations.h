@@ -271,13 +271,12 @@ class Activations {
       expected = stack.frames.back().return_address;
       pop(stack);
     }
-    const bool elsewhere = expected != 0 && code_.address(place) != expected;
-    if (elsewhere && may_be_called(stack, place)) {
+    if (expected != 0 && code_.address(place) != expected && may_be_called(stack, place)) {
       const std::uint64_t stack_pointer = stack.stack_pointer - 8;
       client_.jump(stack, code_.hidden());
       return push(stack, place, stack_pointer, expected);
     }
-    if (elsewhere || (landing_ && expected == 0)) return client_.land(stack, place);
+    if (landing_ && code_.address(place) != expected) return client_.land(stack, place);
     client_.jump(stack, place);
   }
 

@@ -193,6 +193,62 @@ TEST(Activations, SmallThings) {
   EXPECT_EQ(walked.structure.flow.functions().size(), 4u);
 }
 
+/// A return that pops arguments is a return, not a landing.
+TEST(Activations, ReturnsThatPopArguments) {
+  Script script;
+  script.start(kMain);
+  for (const std::uint64_t bytes : {0, 16}) {
+    script.call(kF);
+    script.ret(bytes);
+    script.jump(bytes == 0 ? kMain : kMain + 0x40);
+  }
+  script.jump(kMain + 0x60);
+  const Story story = script.finish();
+  const Walked walked(story);
+  expect_as_defined(story, walked);
+  EXPECT_EQ(walked.structure.flow.functions()[0].places.size(), 3u);
+}
+
+/// What is behind setjmp calls g, the first time and after longjmp: the latter comes behind all that was between.
+TEST(Activations, CallFromWhereLongjmpLands) {
+  Script script;
+  script.start(kMain);
+  script.call(kF);  // setjmp
+  script.ret();
+  script.call(kG);
+  script.ret();
+  for (const std::uint64_t step : {0x40, 0x50, 0x60}) script.jump(kMain + step);
+  script.call(kH);
+  script.call(kLongjmp);
+  script.unwind(1, kMain + 8);
+  script.call(kG);
+  script.jump(kG + 0x20);
+  const Story story = script.finish();
+  const Walked walked(story);
+  expect_as_defined(story, walked);
+  EXPECT_EQ(walked.structure.forests[0].loops().size(), 0u);
+}
+
+/// longjmp leads to a place that turns out to be a function later on.
+TEST(Activations, LandingThatIsAStart) {
+  Script script;
+  script.start(kMain);
+  script.call(kF);
+  script.call(kLongjmp);
+  script.unwind(1, kG);
+  script.jump(kMain + 0x40);
+  script.call_indirect(kG);
+  script.ret();
+  script.call(kF);
+  script.ret();
+  script.jump(kMain + 0x80);
+  const Walked walked(script.finish());
+  EXPECT_EQ(walked.check.problem, "");
+  EXPECT_EQ(walked.check.stacks, 2u);  // so it is where a coroutine begins
+  for (std::size_t i = 0; i < walked.seen.parts.size(); ++i)
+    EXPECT_EQ(walked.seen.places[i], walked.seen.parts[i].address);
+}
+
 /// A direct jump, and one through a register, to where a function starts: its return is that of its caller.
 TEST(Activations, TailCalls) {
   Script script;

@@ -15,7 +15,7 @@ std::uint64_t mix(std::uint64_t hash, std::uint64_t value) {
 std::size_t hash_of(const ContextKey& context) {
   std::uint64_t hash = mix(context.parent, static_cast<std::uint64_t>(context.kind));
   hash = mix(hash, std::uint64_t{context.function} << 32 | context.site);
-  hash = mix(hash, std::uint64_t{context.caller} << 1 | context.landing);
+  hash = mix(hash, std::uint64_t{context.caller} << 32 | context.node);
   return mix(hash, std::uint64_t{context.loop} << 8 | static_cast<std::uint64_t>(context.origin));
 }
 

@@ -44,9 +44,9 @@ struct ContextKey {
   ContextId parent = kNoContext;
   FunctionId function = kNoFunction;  // called, started, or (kLoop) that the loop is in; kRecursion: that entered it
   PlaceId site = kNoPlace;            // kCall, kRecursion: where the call is
-  FunctionId caller = kNoFunction;    // and the function that it is in: hidden code and shared code are in several
+  FunctionId caller = kNoFunction;    // and in which function: hidden code and shared code are in several
+  NodeId node = kNoNode;              // and at which of its nodes: that where longjmp lands is another one
   LoopId loop = kNoLoop;              // kLoop: in the function's forest
-  bool landing = false;               // kCall, kRecursion: the call is made by the node for landing there
   friend bool operator==(const ContextKey&, const ContextKey&) = default;
 };
 

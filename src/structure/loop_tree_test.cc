@@ -16,7 +16,7 @@ using Kind = ContextKey::Kind;
 TEST(LoopTree, FindsWhatItMade) {
   LoopTree tree;
   ASSERT_EQ(tree.contexts().size(), 1u);
-  const ContextKey start{Kind::kStart, Origin::kThread, LoopTree::root(), 7, kNoPlace, kNoFunction, kNoLoop};
+  const ContextKey start{Kind::kStart, Origin::kThread, LoopTree::root(), 7, kNoPlace, kNoFunction, kNoNode, kNoLoop};
   const ContextId a = tree.child(start, 3, 4);
   EXPECT_EQ(a, 1u);
   EXPECT_EQ(tree[a].index, 3u);
@@ -31,7 +31,7 @@ TEST(LoopTree, FindsWhatItMade) {
 TEST(LoopTree, RandomKeys) {
   std::mt19937_64 random(testing::seed(1));
   LoopTree tree;
-  using Key = std::tuple<Kind, Origin, ContextId, FunctionId, PlaceId, FunctionId, LoopId>;
+  using Key = std::tuple<Kind, Origin, ContextId, FunctionId, PlaceId, FunctionId, NodeId, LoopId>;
   std::map<Key, ContextId> made;
   for (int i = 0; i < 50000; ++i) {
     const auto pick = [&](std::uint64_t below) { return static_cast<std::uint32_t>(random() % below); };
@@ -41,9 +41,10 @@ TEST(LoopTree, RandomKeys) {
                   pick(3),
                   pick(10) == 0 ? kNoPlace : pick(3),
                   pick(10) == 0 ? kNoFunction : pick(3),
+                  pick(10) == 0 ? kNoNode : pick(3),
                   pick(10) == 0 ? kNoLoop : pick(3)};
-    const auto [kind, origin, parent, function, site, caller, loop] = key;
-    const ContextId id = tree.child({kind, origin, parent, function, site, caller, loop}, pick(100), pick(100));
+    const auto [kind, origin, parent, function, site, caller, node, loop] = key;
+    const ContextId id = tree.child({kind, origin, parent, function, site, caller, node, loop}, pick(100), pick(100));
     const auto [found, added] = made.try_emplace(key, id);
     ASSERT_EQ(found->second, id);
     ASSERT_EQ(made.size() + 1, tree.contexts().size());

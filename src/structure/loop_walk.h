@@ -129,7 +129,9 @@ class LoopWalk {
     state.context = tree_.child(start, static_cast<std::uint32_t>(tree_.contexts().size()), 0);
     state.dimensions.push_back({state.context, LoopTree::root(), kNoLoop, tree_[state.context].entries++, 0});
     frame.caller_context = LoopTree::root();
-    if (structure_.recursion.component_of(frame.function) != kNoComponent) enter_component(state, frame, {}, 0);
+    if (structure_.recursion.component_of(frame.function) != kNoComponent)
+      enter_component(state, frame, {{}, {}, state.context, frame.function, kNoPlace, kNoFunction, kNoNode, kNoLoop},
+                      0);
     frame.dimensions = static_cast<std::uint32_t>(state.dimensions.size());
     arrive_at_entry(stack);
   }
@@ -282,12 +284,6 @@ class LoopWalk {
   void stop_watching() { journaling_ = false; }
 
  private:
-  /// Where a call is.
-  struct Site {
-    PlaceId place = kNoPlace;
-    FunctionId function = kNoFunction;
-    bool landing = false;
-  };
   struct NodeInfo {
     LoopId innermost = kNoLoop;
     bool header = false;
@@ -358,19 +354,20 @@ class LoopWalk {
 
   /// Algorithm 2, calls: what becomes of the state of `state` when `caller` calls `frame.function`.
   void enter(Stack& state, const Frame& caller, Frame& frame, std::uint32_t index) {
-    const PlaceId place = structure_.flow.functions()[caller.function].places[caller.current];
-    const Site site{place, caller.function, caller.current != structure_.flow.node_of(caller.function, place)};
+    const PlaceId site = structure_.flow.functions()[caller.function].places[caller.current];
+    const ContextKey key{Context::Kind::kCall, {},     state.context, frame.function, site, caller.function,
+                         caller.current,       kNoLoop};
     frame.caller_context = state.context;
     frame.stamp = stamp(state);
     const ComponentId component = structure_.recursion.component_of(frame.function);
     if (component == kNoComponent) {
-      enter_call(state, frame, site, index);
+      enter_call(state, key, index);
     } else if (live(state, component) == nullptr) {
-      enter_component(state, frame, site, index);
+      enter_component(state, frame, key, index);
     } else if (structure_.recursion.is_header(frame.function)) {
       iterate_component(state);
     } else {
-      enter_call(state, frame, site, index);
+      enter_call(state, key, index);
     }
     frame.dimensions = static_cast<std::uint32_t>(state.dimensions.size());
   }
@@ -382,16 +379,13 @@ class LoopWalk {
     return static_cast<std::uint32_t>(structure_.flow.functions()[caller.function].places.size());
   }
 
-  void enter_call(Stack& state, const Frame& frame, const Site& site, std::uint32_t index) {
-    const ContextKey key{Context::Kind::kCall, {},      state.context, frame.function, site.place,
-                         site.function,        kNoLoop, site.landing};
-    state.context = tree_.child(key, index, frame.function);
+  void enter_call(Stack& state, const ContextKey& key, std::uint32_t index) {
+    state.context = tree_.child(key, index, key.function);
     count_entry(state.context);
   }
 
-  void enter_component(Stack& state, Frame& frame, const Site& site, std::uint32_t index) {
-    const ContextKey key{
-        Context::Kind::kRecursion, {}, state.context, frame.function, site.place, site.function, kNoLoop, site.landing};
+  void enter_component(Stack& state, Frame& frame, ContextKey key, std::uint32_t index) {
+    key.kind = Context::Kind::kRecursion;
     const ContextId outer = state.context;
     state.context = tree_.child(key, index, frame.function);
     count_entry(state.context);
@@ -477,7 +471,8 @@ class LoopWalk {
       const LoopId loop = entering_.back();
       entering_.pop_back();
       const ContextId outer_context = state.context;
-      const ContextKey key{Context::Kind::kLoop, {}, outer_context, frame.function, kNoPlace, kNoFunction, loop, false};
+      const ContextKey key{Context::Kind::kLoop, {},      outer_context, frame.function, kNoPlace,
+                           kNoFunction,          kNoNode, loop};
       state.context = tree_.child(key, forest.index_of_loop(loop), 0);
       count_entry(state.context);
       const bool at_header = loop == info.innermost && info.header;

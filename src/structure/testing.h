@@ -48,8 +48,7 @@ struct Happening {
     kBegin,   // a stack begins, with a function at `address`; if `number` is 1, in the middle of one
     kCall,    // of the function at `address`
     kUnwind,  // activations end until `number` are left
-    kJump,    // to `address`; 0: into hidden code
-    kLand,    // the same, where no call returns to: by longjmp or the unwinder
+    kJump,    // to `address`; 0: into hidden code; if `number` is 1, into an older activation, by longjmp or the like
     kFall,    // into `address`, without an instruction that leads there
     kBehind,  // the stack's first function has returned to `address`: that is taken for a tail call
     kPart,    // `number` instructions ran, from `address` on
@@ -140,8 +139,12 @@ class Script {
   void tail_call_indirect(std::uint64_t to) { leave_to(ExitKind::kIndirectJump, frame().entry, to); }
   /// longjmp, or (kReturn) how exceptions do it.
   void unwind(std::size_t depth, std::uint64_t to, ExitKind kind = ExitKind::kIndirectJump) {
-    leave(kind, std::nullopt, stack().frames[depth - 1].now);
-    land(depth, to);
+    const std::uint64_t stack_pointer = stack().frames[depth - 1].now;
+    const bool as_if_returned = kind == ExitKind::kReturn && stack_pointer == frame().seen_entry + 8;
+    const bool lands = to != stack().frames[depth].return_address && !as_if_returned;
+    leave(kind, std::nullopt, stack_pointer);
+    pop_to(depth, to);
+    stack().pending.back().number = lands ? 1 : 0;
   }
   void alloca(std::uint64_t bytes) { frame().now -= bytes; }
 
@@ -164,7 +167,7 @@ class Script {
     const std::uint64_t back = behind();
     leave(ExitKind::kCall, library, frame().now - 8);
     side(trace::Hidden{trace::Hidden::Reason::kLibrary, 100});
-    enter_from_hidden(to, back);
+    enter_from_hidden(to, back, frame().now - 8);
   }
   /// The function that was called by hidden code returns to it, and it calls `to`, with `deeper` bytes more on the
   /// stack.
@@ -174,7 +177,7 @@ class Script {
     side(trace::Hidden{trace::Hidden::Reason::kLibrary, 100});
     stack().frames.pop_back();
     stack().pending = {note_of(Happening::Kind::kUnwind, 0, depth())};
-    enter_from_hidden(to, from.return_address, deeper);
+    enter_from_hidden(to, from.return_address, from.entry, deeper);
   }
   /// It returns, and the hidden code returns too.
   void ret_through_hidden() {
@@ -213,7 +216,10 @@ class Script {
     std::vector<Happening> first = {note_of(Happening::Kind::kEnd, 0)};
     stack().frames.clear();
     current_[thread_] = interrupted;
-    land(depth, to);
+    const std::size_t entered = depth_entered();
+    const bool lands = depth >= entered || to != stack().frames[depth].return_address;
+    pop_to(depth, to);
+    stack().pending.back().number = lands ? 1 : 0;
     stack().pending.insert(stack().pending.begin(), first.begin(), first.end());
   }
   /// Switches to a new stack by a return (or jump) to the start of `function`.
@@ -291,7 +297,8 @@ class Script {
 
  private:
   struct Frame {
-    std::uint64_t entry = 0;  // stack pointer when it was called
+    std::uint64_t entry = 0;       // stack pointer when it was called
+    std::uint64_t seen_entry = 0;  // as far as a trace tells: that of the call of the hidden code that called it
     std::uint64_t now = 0;
     std::uint64_t return_address = 0;
     bool from_hidden = false;
@@ -308,6 +315,11 @@ class Script {
   Stack& stack() { return stacks_[current_.at(thread_)]; }
   const Stack& stack() const { return stacks_[current_.at(thread_)]; }
   Frame& frame() { return stack().frames.back(); }
+  /// Without the activation that is called, but has not run yet.
+  std::size_t depth_entered() const {
+    const std::vector<Happening>& pending = stack().pending;
+    return depth() - (!pending.empty() && pending.back().kind == Happening::Kind::kCall ? 1 : 0);
+  }
   static std::vector<std::uint64_t> return_addresses_of(const Stack& stack) {
     std::vector<std::uint64_t> addresses;
     for (const Frame& frame : stack.frames) addresses.push_back(frame.return_address);
@@ -327,11 +339,12 @@ class Script {
   }
   void begin(Origin origin, std::uint64_t function, std::uint64_t stack_pointer) {
     current_[thread_] = static_cast<std::uint32_t>(stacks_.size());
-    stacks_.push_back({thread_, origin, {{stack_pointer, stack_pointer - kFrame, 0, false}}, function, 0, {}});
+    stacks_.push_back(
+        {thread_, origin, {{stack_pointer, stack_pointer, stack_pointer - kFrame, 0, false}}, function, 0, {}});
     expect({{Happening::Kind::kBegin, function}}, function);
   }
   void push(std::uint64_t to, std::uint64_t entry, std::uint64_t return_address) {
-    stack().frames.push_back({entry, entry - kFrame, return_address, false});
+    stack().frames.push_back({entry, entry, entry - kFrame, return_address, false});
     expect({{Happening::Kind::kCall, to}}, to);
   }
   void pop_to(std::size_t depth, std::uint64_t to) {
@@ -339,17 +352,12 @@ class Script {
     stack().pending = {note_of(Happening::Kind::kUnwind, 0, depth)};
     expect({{Happening::Kind::kJump, to}}, to);
   }
-  /// A landing, unless it looks just like the return of a call.
-  void land(std::size_t depth, std::uint64_t to) {
-    const std::vector<Frame>& frames = stack().frames;
-    const bool returns = frames.size() > depth && frames[depth].return_address == to;
-    pop_to(depth, to);
-    if (!returns) stack().pending.back().kind = Happening::Kind::kLand;
-  }
-  void enter_from_hidden(std::uint64_t to, std::uint64_t return_address, std::uint64_t deeper = 0) {
+  void enter_from_hidden(std::uint64_t to, std::uint64_t return_address, std::uint64_t seen_entry,
+                         std::uint64_t deeper = 0) {
     stack().pending.push_back(note_of(Happening::Kind::kJump, 0));
     push(to, frame().now - 256 - deeper, return_address);
     frame().from_hidden = true;
+    frame().seen_entry = seen_entry;
   }
   void drop(std::uint32_t stack) {
     log_.push_back({Happening::Kind::kEnd, stack, stacks_[stack].origin, 0, 0});

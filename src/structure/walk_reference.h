@@ -10,8 +10,9 @@
 // - The context of a part is: the context of the first call of the innermost live component; the component; then, from
 //   the activation that its last step led to (visits before that step do not count) up to the innermost one, their
 //   loops and calls.
-// - Where control lands in an older activation is a node of its own, unless it can land there again without having been
-//   there in another way in between.
+// - A place that control comes to by longjmp or an exception is a node of its own, unless it comes there again and
+// again
+//   without having been there in the ordinary way.
 // - A tail call inside a live component, made by a function that was itself tail-called in it, ends the caller's loops;
 //   the two end as one activation.
 //
@@ -60,12 +61,9 @@ class WalkReference {
     do {
       functions_.clear();
       function_at_.clear();
-      calls_.clear();
-      forget();
       replay();
     } while (find_ways_back());
     find_loops();
-    forget();
     known_ = true;
     replay();
     for (const auto& [key, entry] : loop_entries_) finish_loop(key.first, entry);
@@ -88,8 +86,8 @@ class WalkReference {
     std::size_t function = 0;
     std::size_t below = kNone;
     std::uint64_t site = 0;
-    bool from_landing = false;  // the caller was at a node for landing
-    std::size_t depth = 0;      // of the real activation that it belongs to
+    bool from_landing = false;
+    std::size_t depth = 0;  // of the real activation that it belongs to
     bool tail = false;
     bool merged = false;
     Time called = 0;
@@ -105,8 +103,8 @@ class WalkReference {
   };
   struct FunctionInfo {
     std::uint64_t entry = 0;
-    std::vector<std::uint64_t> places;
-    std::vector<bool> landings;  // is the node one for landing at its place?
+    std::vector<std::uint64_t> places;  // by node
+    std::vector<bool> landings;
     std::vector<std::pair<NodeId, NodeId>> edges;
     std::vector<reference::Loop> loops;  // outer ones first
   };
@@ -129,6 +127,10 @@ class WalkReference {
   // ---- Replaying --------------------------------------------------------------------------------------------------
 
   void replay() {
+    acts_.clear();
+    stacks_.clear();
+    begun_.clear();
+    now_ = 0;
     for (const Happening& h : story_.log) {
       ++now_;
       using Kind = Happening::Kind;
@@ -149,9 +151,6 @@ class WalkReference {
         case Kind::kBehind:
           jump(h);
           break;
-        case Kind::kLand:
-          jump(h, true);
-          break;
         case Kind::kPart:
           ran(h);
           break;
@@ -162,13 +161,6 @@ class WalkReference {
     }
   }
 
-  void forget() {
-    acts_.clear();
-    stacks_.clear();
-    begun_.clear();
-    now_ = 0;
-  }
-
   Act& top(std::uint32_t stack) { return acts_[stacks_[stack].live.back()]; }
 
   std::size_t function(std::uint64_t entry) {
@@ -176,14 +168,19 @@ class WalkReference {
     if (added) functions_.push_back({entry, {entry}, {false}, {}, {}});
     return found->second;
   }
-  NodeId node(std::size_t function, std::uint64_t address, bool landing) {
-    FunctionInfo& info = functions_[function];
-    if (ways_back_.contains({info.entry, address})) landing = false;
-    for (NodeId node = 0; node < info.places.size(); ++node)
-      if (info.places[node] == address && info.landings[node] == landing) return node;
-    info.places.push_back(address);
-    info.landings.push_back(landing);
-    return static_cast<NodeId>(info.places.size() - 1);
+  NodeId find_node(const FunctionInfo& function, std::uint64_t address, bool landing) const {
+    for (NodeId node = 0; node < function.places.size(); ++node)
+      if (function.places[node] == address && function.landings[node] == landing) return node;
+    return kNoNode;
+  }
+  NodeId node(std::size_t id, std::uint64_t address, bool landing) {
+    FunctionInfo& function = functions_[id];
+    landing = landing && !ways_back_.contains({function.entry, address});
+    if (find_node(function, address, landing) == kNoNode) {
+      function.places.push_back(address);
+      function.landings.push_back(landing);
+    }
+    return find_node(function, address, landing);
   }
 
   void begin(const Happening& h) {
@@ -192,27 +189,27 @@ class WalkReference {
     stack = {h.origin, begun_[{h.origin, root}]++, root, {}};
     roots_.insert(static_cast<NodeId>(root));
     if (known_) ++totals[start_label(stack)].entries;
-    push(h.stack, root, 0, false, 1);
+    push(h.stack, root, 0, false, false, 1);
   }
   void call(std::uint32_t stack, std::uint64_t address, bool tail, std::size_t depth) {
     const std::size_t callee = function(address);
     const Act& caller = top(stack);
     calls_.insert({static_cast<NodeId>(caller.function), static_cast<NodeId>(callee)});
-    const std::uint64_t site = functions_[caller.function].places[caller.visits.back().node];
-    const bool landing = functions_[caller.function].landings[caller.visits.back().node];
-    push(stack, callee, site, tail, depth, landing);
+    const FunctionInfo& function = functions_[caller.function];
+    const NodeId node = caller.visits.back().node;
+    push(stack, callee, function.places[node], function.landings[node], tail, depth);
   }
-  void jump(const Happening& h, bool landing = false) {
+  void jump(const Happening& h) {
     Act& act = top(h.stack);
     if (starts_.contains(h.address) && functions_[act.function].entry != h.address)
       return call(h.stack, h.address, true, act.depth);
-    const NodeId to = node(act.function, h.address, landing);
+    const NodeId to = node(act.function, h.address, h.kind == Happening::Kind::kJump && h.number == 1);
     functions_[act.function].edges.push_back({act.visits.back().node, to});
     act.visits.push_back({now_, to});
     if (known_) locate(h.stack);
   }
-  void push(std::uint32_t stack, std::size_t function, std::uint64_t site, bool tail, std::size_t depth,
-            bool from_landing = false) {
+  void push(std::uint32_t stack, std::size_t function, std::uint64_t site, bool from_landing, bool tail,
+            std::size_t depth) {
     StackInfo& info = stacks_[stack];
     Act act;
     act.stack = stack;
@@ -261,34 +258,31 @@ class WalkReference {
 
   // ---- Graphs -----------------------------------------------------------------------------------------------------
 
-  /// Landings from which control can come to the same landing without passing the place in another way.
+  static reference::Relation relation_of(const FunctionInfo& function) {
+    EXPECT_LE(function.places.size(), 64u);
+    reference::Relation edges(function.places.size(), 0);
+    for (const auto& [from, to] : function.edges) edges[from] |= reference::only(to);
+    return edges;
+  }
+  /// Landings to which control comes again without having been at the place in the ordinary way: these are no nodes of
+  /// their own.
   bool find_ways_back() {
     const std::size_t before = ways_back_.size();
     for (const FunctionInfo& function : functions_) {
-      for (NodeId node = 0; node < function.places.size(); ++node) {
-        if (!function.landings[node]) continue;
-        std::set<NodeId> reached;
-        bool passes = false;
-        for (NodeId other = 0; other < function.places.size(); ++other)
-          passes |= function.places[other] == function.places[node] && !function.landings[other];
-        for (std::size_t round = 0; round <= function.places.size(); ++round) {
-          for (const auto& [from, to] : function.edges) {
-            const bool starts = from == node || reached.contains(from);
-            if (starts && (function.places[to] != function.places[node] || to == node)) reached.insert(to);
-          }
-        }
-        if (passes && reached.contains(node)) ways_back_.insert({function.entry, function.places[node]});
+      const reference::Relation edges = relation_of(function);
+      for (NodeId node = 0; node < edges.size(); ++node) {
+        const NodeId first = find_node(function, function.places[node], false);
+        if (!function.landings[node] || first == kNoNode) continue;
+        const reference::Nodes others = reference::all(edges.size()) & ~reference::only(first);
+        if (reference::has(reference::reached(edges, node, others), node))
+          ways_back_.insert({function.entry, function.places[node]});
       }
     }
     return ways_back_.size() != before;
   }
-
   void find_loops() {
     for (FunctionInfo& function : functions_) {
-      ASSERT_LE(function.places.size(), 64u);
-      reference::Relation edges(function.places.size(), 0);
-      for (const auto& [from, to] : function.edges) edges[from] |= reference::only(to);
-      function.loops = reference::loops(edges, 0);
+      function.loops = reference::loops(relation_of(function), 0);
       std::stable_sort(function.loops.begin(), function.loops.end(),
                        [](const reference::Loop& a, const reference::Loop& b) { return a.depth < b.depth; });
     }
@@ -380,7 +374,7 @@ class WalkReference {
 
   std::string called(const char* kind, const Act& act) const {
     const std::uint64_t caller = act.below == kNone ? 0 : functions_[acts_[act.below].function].entry;
-    return fmt::format("/{} {:x}{}@{:x}>{:x}", kind, act.site, act.from_landing ? "!" : "", caller,
+    return fmt::format("/{} {:x}{}@{:x}>{:x}", kind, act.site, act.from_landing ? "'" : "", caller,
                        functions_[act.function].entry);
   }
 
@@ -488,11 +482,11 @@ class WalkReference {
 
   const Story& story_;
   std::set<std::uint64_t> starts_;
-  std::set<std::pair<std::uint64_t, std::uint64_t>> ways_back_;  // (function, place)
-  bool known_ = false;                                           // the graphs are complete
+  bool known_ = false;  // the graphs are complete
   Time now_ = 0;
   std::map<std::uint64_t, std::size_t> function_at_;
   std::vector<FunctionInfo> functions_;
+  std::set<std::pair<std::uint64_t, std::uint64_t>> ways_back_;  // function and place
   std::set<std::pair<NodeId, NodeId>> calls_;
   std::set<NodeId> roots_;
   reference::Components components_;

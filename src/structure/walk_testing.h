@@ -26,6 +26,9 @@ inline std::string describe(const Structure& structure, const LoopTree& tree, Co
   const auto address = [&](PlaceId place) { return place == kNoPlace ? 0 : structure.code.address(place); };
   const Function& function = structure.flow.functions()[c.function];
   const std::uint64_t caller = c.caller == kNoFunction ? 0 : address(structure.flow.functions()[c.caller].entry);
+  const bool landing =
+      c.caller != kNoFunction && c.site != kNoPlace && structure.flow.node_of(c.caller, c.site) != c.node;
+  const std::string site = fmt::format("{:x}{}@{:x}", address(c.site), landing ? "'" : "", caller);
   const std::string outer = describe(structure, tree, c.parent);
   switch (c.kind) {
     case Context::Kind::kStart:
@@ -35,15 +38,13 @@ inline std::string describe(const Structure& structure, const LoopTree& tree, Co
                                                               : "coroutine",
                          address(function.entry));
     case Context::Kind::kCall:
-      return fmt::format("{}/call {:x}{}@{:x}>{:x}", outer, address(c.site), c.landing ? "!" : "", caller,
-                         address(function.entry));
+      return fmt::format("{}/call {}>{:x}", outer, site, address(function.entry));
     case Context::Kind::kLoop:
       return fmt::format("{}/loop {:x}@{:x}", outer,
                          address(function.places[structure.forests[c.function].loops()[c.loop].header]),
                          address(function.entry));
     default:
-      return fmt::format("{}/recursion {:x}{}@{:x}>{:x}", outer, address(c.site), c.landing ? "!" : "", caller,
-                         address(function.entry));
+      return fmt::format("{}/recursion {}>{:x}", outer, site, address(function.entry));
   }
 }
 
@@ -126,7 +127,7 @@ std::string text_of_counts(const Counts& c) {
 
 /// What happened up to the given part, for a person.
 inline std::string history(const Story& story, std::size_t parts) {
-  constexpr const char* kKinds[] = {"begin", "call", "unwind to", "jump", "land", "fall", "behind", "ran", "end"};
+  constexpr const char* kKinds[] = {"begin", "call", "unwind to", "jump", "fall", "behind", "ran", "end"};
   std::string text;
   for (const Happening& h : story.log) {
     text += fmt::format("\n  stack {}: {} {:x} {}", h.stack, kKinds[static_cast<int>(h.kind)], h.address, h.number);
