@@ -89,7 +89,7 @@ TEST(LoopWalk, Figure2) {
 
 constexpr std::uint64_t M0 = 0x400, M1 = M0 + 8, M2 = M1 + 8;
 constexpr std::uint64_t A0 = 0x500, A1 = A0 + 8, A2 = A1 + 8, A3 = A2 + 8;
-constexpr std::uint64_t B0 = 0x600, B1 = B0 + 8, B2 = B1 + 8, B3 = B2 + 8, B4 = B3 + 8, B5 = B4 + 8;
+constexpr std::uint64_t B0 = 0x600, B1 = B0 + 8, B2 = B1 + 8, B3 = B2 + 8, B4 = B3 + 8;
 constexpr std::uint64_t C0 = 0x700, D0 = 0x800, D1 = D0 + 8;
 
 /// Figure 3, example 1: M calls A; A has the loop L1 = {A1, A2}, and A1 calls B; B has the loop L2 = {B1, B2}.
