@@ -205,7 +205,22 @@ class Activations {
     const Frame& top = stack.frames.back();
     if (top.return_address != 0 && code_.address(place) == top.return_address && returned_unseen(stack, place))
       return return_to(stack, below(stack, stack.frames.size()), place);
+    if (stack.hidden && !in_function(top, place) && landed_unseen(stack, below(stack, stack.frames.size()), place))
+      return;
     go_to(stack, place);
+  }
+
+  /// Hidden code was called and left by an exception or longjmp: control is in the middle of a function that is active,
+  /// in one of the first `depth` frames. Known only where symbols tell where functions are.
+  bool landed_unseen(Stack& stack, std::size_t depth, PlaceId place) {
+    const std::uint64_t function = code_.function_of(place);
+    if (starts_[place] || function == 0 || function == code_.address(place)) return false;
+    while (depth > 0 && code_.function_of(stack.frames[depth - 1].function) != function) depth = below(stack, depth);
+    if (depth == 0) return false;
+    landing_ = true;
+    return_to(stack, depth, place);
+    landing_ = false;
+    return true;
   }
 
   /// How many frames are left when the frame at `depth` returns, and with it the frames that it was tail-called from:
@@ -239,6 +254,7 @@ class Activations {
     const std::uint64_t behind = stack.exit->behind;
     const std::uint64_t address = code_.address(place);
     if (address == behind) return client_.jump(stack, place);
+    if (stack.exit->target != address && landed_unseen(stack, stack.frames.size(), place)) return;
     if (stack.exit->target != 0 && stack.exit->target != address) client_.jump(stack, code_.hidden());
     push(stack, place, stack.stack_pointer, behind);
   }

@@ -54,6 +54,7 @@ struct Context : ContextKey {
   std::uint32_t index = 0;
   std::uint32_t minor = 0;
 
+  bool main_thread = false;        // kStart: by the main thread
   std::uint64_t instructions = 0;  // exclusive, all three
   std::uint64_t memory = 0;
   std::uint64_t floating = 0;

@@ -128,6 +128,7 @@ class LoopWalk {
     start.function = frame.function;
     state.context = tree_.child(start, static_cast<std::uint32_t>(tree_.contexts().size()), 0);
     state.dimensions.push_back({state.context, LoopTree::root(), kNoLoop, tree_[state.context].entries++, 0});
+    if (thread_ == 0) tree_[state.context].main_thread = true;
     frame.caller_context = LoopTree::root();
     if (structure_.recursion.component_of(frame.function) != kNoComponent)
       enter_component(state, frame, {{}, {}, state.context, frame.function, kNoPlace, kNoFunction, kNoNode, kNoLoop},

@@ -190,7 +190,7 @@ class Describer {
       node.kind = TreeNode::Kind::kLoop;
       describe_loop(context, node);
     }
-    if (context.kind == Context::Kind::kStart) node.origin = origin(id, context);
+    if (context.kind == Context::Kind::kStart) node.origin = origin(context);
     if (site_[id] != kNoPlace) node.call_site = source_of(structure_.code.last_instruction(site_[id]));
     return node;
   }
@@ -210,14 +210,14 @@ class Describer {
     node.inlined = name.source->inlined;
   }
 
-  std::string origin(ContextId id, const Context& context) const {
+  static std::string origin(const Context& context) {
     switch (context.origin) {
       case Origin::kSignalHandler:
         return "signal handler";
       case Origin::kCoroutine:
         return "coroutine";
       default:
-        return id == 1 ? "" : "thread";
+        return context.main_thread ? "" : "thread";
     }
   }
 
@@ -264,6 +264,20 @@ class Describer {
 
   // ---- Quality --------------------------------------------------------------------------------------------------
 
+  static std::string why_ended(const trace::EndInfo& end) {
+    using Reason = trace::EndInfo::Reason;
+    switch (end.reason) {
+      case Reason::kInstructionLimit:
+        return "recording stopped at its limit of instructions; the program went on";
+      case Reason::kSizeLimit:
+        return "recording stopped at its limit of size; the program went on";
+      case Reason::kExec:
+        return "the program replaced itself by another one, which is not shown";
+      default:
+        return end.text.empty() ? "recording stopped before the program ended" : end.text;
+    }
+  }
+
   void add_quality(profile::Profile& result) const {
     const auto total = static_cast<double>(std::max<std::uint64_t>(result.program.instructions, 1));
     if (!structure_.damage.empty())
@@ -274,6 +288,8 @@ class Describer {
                                                            "recorded until then"
                                                          : reader_.damage(),
                                 1.0});
+    if (reader_.end() && reader_.end()->reason != trace::EndInfo::Reason::kProgramEnded)
+      result.quality.push_back({"not to the end", why_ended(*reader_.end()), 1.0});
     std::uint64_t unnamed = 0;
     for (const TreeNode& node : result.tree)
       if (node.parent && !node.source) unnamed += node.self_ops;
