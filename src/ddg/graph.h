@@ -1,0 +1,190 @@
+// The dynamic dependence graph, folded: statements, accesses, values, dependences and objects of a run.
+//
+// A *statement* is a place (a straight piece of code) in a context of the loop tree; what ran of it at one iteration
+// vector is an *instance*. An iteration vector has one coordinate per dimension of the context, outermost first: the
+// number of the stack (thread, signal handler, coroutine) among those that started the same way, then one counter per
+// loop and recursive component. What the run did outside the program's own instructions has statements too: a call of
+// an allocator, a system call.
+//
+// Four kinds of streams are folded. Everything about a point is exact; what folding approximates is said in Folded.
+// - The *domain* of a statement: its instances, no labels.
+// - The *accesses*: one stream per load or store of an instruction and object that it touched. Two outputs: the ordinal
+//   of the memory block within its object, and the byte offset within the block.
+// - The *values*: one stream per integer result of an instruction, sign-extended from its width. One output.
+// - The *dependences*: one stream per (producer, consumer, operand, lane); the point is the consumer's iteration
+//   vector, the outputs are the producer's.
+//
+// Flow dependences, and what they are between. A producer is an instruction of an instance; every byte of memory and of
+// every register knows the instance that wrote it last. An operand of an instruction is a read of consecutive bytes.
+// Its bytes are cut into maximal *chunks* that were written by one instance; bytes that nothing in the trace wrote
+// (program input) belong to no chunk. Each chunk is one dependence; its *lane* is its first byte within the operand.
+// - Operands: register reads by their index in InstructionFacts::reads; the flags that an instruction reads are one
+//   operand, kFlagsOperand, whose bytes are the flags carry, parity, adjust, zero, sign, overflow in this order, those
+//   it does not read left out when chunks are cut (the lane is the number of the flag, 0..5); the loads by
+//   kFirstMemoryOperand + their index among the accesses of the instruction.
+// - Registers that carry dependences: general (a write of 4 bytes writes 8), vector, x87 and MMX (one cell per physical
+//   register; MMX register i is physical register i), flags but the direction flag. Segment bases, mxcsr, x87 control,
+//   status and tags carry none.
+// - Register flow between two instructions of one instance is the same in every instance: it is in Statement::local,
+//   not in a stream. Flow through memory always is in a stream.
+// - A guarded access whose address is 0 did not happen.
+// - An allocator's call is a statement of kind kAllocator, at the context and node that control is at when it happens.
+//   It reads rdi (calloc, realloc and memalign: and rsi) as operands 0 and 1, instruction 0; it produces rax, but for
+//   free and delete; all other registers that a call may change (rcx, rdx, rsi, rdi, r8-r11, vector, x87, flags; rax
+//   too, after free) have no producer afterwards. A fresh block's bytes and a freed block's have none; realloc moves
+//   what was there.
+// - Hidden code of a library (record --no-libs) is the same with kind kHidden: it reads rdi, rsi, rdx, rcx, r8, r9 as
+//   operands 0..5, and produces rax, rdx, xmm0 and xmm1 (16 bytes each). What it does to memory is not known. The
+//   hidden lazy resolver changes nothing.
+// - A system call is a statement of kind kSystemCall: instruction 0 reads and writes memory as the kernel did (a read
+//   is an operand kFirstMemoryOperand + n, the n-th of this call and at most 100; since one read may have very many
+//   chunks, the points of these dependences have one more coordinate, the number of the chunk, and no lane), produces
+//   rax, and, if it has an effect outside (system_calls.h), reads and writes the environment: operand
+//   kEnvironmentOperand, kind kEnvironment. What the kernel writes outside of system calls has no producer.
+// - Mapping memory and unmapping it takes producers away; mremap moves them.
+// - A signal handler starts with registers that have no producer; when it returns, those of before it are back.
+//   A thread starts with none. When recording begins again after a pause, no register has one.
+//
+// Threads run one at a time, so there is one order, and flow between threads is flow like any other.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "fold/fold.h"
+#include "structure/code_map.h"
+#include "structure/digraph.h"
+#include "structure/loop_tree.h"
+#include "trace/types.h"
+
+namespace loopfold::ddg {
+
+using StatementId = std::uint32_t;  // dense, in the order of first execution
+using ObjectId = std::uint32_t;     // dense; 0 is the environment, 1 what is not known; then in the order of first use
+
+inline constexpr ObjectId kEnvironmentObject = 0;
+inline constexpr ObjectId kUnknownObject = 1;
+
+inline constexpr std::uint8_t kFirstMemoryOperand = 128;
+inline constexpr std::uint8_t kEnvironmentOperand = 253;
+inline constexpr std::uint8_t kFlagsOperand = 254;
+
+/// Register flow inside one instance.
+struct LocalFlow {
+  std::uint16_t from = 0;  // instruction of the place
+  std::uint16_t to = 0;
+  std::uint8_t operand = 0;
+  std::uint8_t lane = 0;
+  friend auto operator<=>(const LocalFlow&, const LocalFlow&) = default;
+};
+
+struct Instruction {
+  std::uint64_t address = 0;
+  std::uint32_t kinds = 0;  // trace::Kind bits
+};
+
+struct Statement {
+  enum class Kind : std::uint8_t { kCode, kAllocator, kHidden, kSystemCall };
+  StatementId id = 0;
+  Kind kind = Kind::kCode;
+  structure::ContextId context = structure::kNoContext;
+  structure::NodeId node = structure::kNoNode;     // of the graph of the function that the context is in
+  structure::PlaceId place = structure::kNoPlace;  // of the node; where control was, for the other kinds
+  std::uint32_t detail = 0;                        // kAllocator: Allocation::Function; kSystemCall: its number
+  std::vector<Instruction> instructions;           // one for the other kinds
+  std::vector<LocalFlow> local;                    // sorted
+  std::uint64_t count = 0;                         // instances
+  fold::Folded domain;
+};
+
+struct Access {
+  StatementId statement = 0;
+  std::uint16_t instruction = 0;  // of the place
+  std::uint8_t index = 0;         // among the accesses of the instruction
+  bool store = false;
+  bool guarded = false;
+  std::uint32_t size = 0;
+  ObjectId object = kUnknownObject;
+  fold::Folded address;  // outputs: block ordinal, byte offset
+};
+
+struct Value {
+  StatementId statement = 0;
+  std::uint16_t instruction = 0;
+  std::uint8_t index = 0;  // among the results of the instruction
+  std::uint8_t reg = 0;    // as in trace::IntegerResult
+  std::uint8_t width = 0;
+  fold::Folded value;
+};
+
+struct Dependence {
+  enum class Kind : std::uint8_t { kRegister, kMemory, kEnvironment };
+  StatementId from = 0;
+  StatementId to = 0;
+  std::uint16_t from_instruction = 0;
+  std::uint16_t to_instruction = 0;
+  std::uint8_t operand = 0;
+  std::uint16_t lane = 0;
+  Kind kind = Kind::kRegister;
+  bool address = false;              // the operand is read to form an address, and for nothing else
+  bool chunks = false;               // points have one more coordinate, the number of the chunk
+  ObjectId object = kUnknownObject;  // kMemory: of the first instance; kEnvironment: the environment
+  bool more_objects = false;         // kMemory: other instances were in other objects
+  /// By level: instances whose first shared coordinate that differs is this one; the last entry: none differs.
+  std::vector<std::uint64_t> carried;
+  fold::Folded map;
+};
+
+struct Object {
+  enum class Kind : std::uint8_t { kHeap, kGlobal, kStack, kEnvironment, kUnknown };
+  ObjectId id = 0;
+  Kind kind = Kind::kUnknown;
+  std::string name;        // "conn" (global), "malloc in alloc_rows", "frame of f", "environment", ...
+  std::string type;        // of a global, from DWARF: "double[300][120]"; else empty
+  std::uint64_t size = 0;  // of the largest block
+  std::uint64_t blocks = 0;
+  std::uint64_t site =
+      0;  // heap: the address of the call in the program's own code; stack: of the function; global: its address
+  std::string file;  // of a global: where it is declared, if known
+  int line = 0;
+};
+
+/// Something that could not be kept as exactly as asked, beyond what single streams say about themselves.
+struct GaveUp {
+  std::string what;
+  std::string why;
+  std::uint64_t instructions = 0;  // that it concerns
+};
+
+struct Costs {
+  double seconds = 0;  // of CPU time
+  std::uint64_t instructions = 0;
+  std::uint64_t points = 0;  // given to folders
+  std::uint64_t streams = 0;
+  std::uint64_t shadow_bytes = 0;  // most at a time
+  std::uint64_t stream_bytes = 0;  // most at a time, accounted
+  std::uint64_t collections = 0;   // of iteration vectors that nothing refers to any more
+};
+
+struct Graph {
+  std::vector<Statement> statements;    // by id
+  std::vector<Access> accesses;         // sorted by statement, instruction, index, object
+  std::vector<Value> values;            // sorted by statement, instruction, index
+  std::vector<Dependence> dependences;  // sorted by to, to_instruction, operand, lane, from, from_instruction
+  std::vector<Object> objects;          // by id
+  std::vector<GaveUp> gave_up;
+  std::string damage;  // one line if the trace could not be read to its end
+  std::uint64_t max_intermediate =
+      0;  // #MP_I: most intermediate polyhedra of all streams at a time, summed at the ends
+  Costs costs;
+};
+
+/// Dimensions of the iteration vectors of a context: the stack's number, loops and recursions around it and itself.
+std::uint16_t dimensions_of(const structure::LoopTree& tree, structure::ContextId context);
+
+/// Dimensions that both contexts share: those of the nearest context that both are in.
+std::uint16_t shared_dimensions(const structure::LoopTree& tree, structure::ContextId a, structure::ContextId b);
+
+}  // namespace loopfold::ddg
