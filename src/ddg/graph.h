@@ -96,12 +96,13 @@ struct Statement {
   StatementId id = 0;
   Kind kind = Kind::kCode;
   structure::ContextId context = structure::kNoContext;
-  structure::NodeId node = structure::kNoNode;     // of the graph of the function that the context is in
-  structure::PlaceId place = structure::kNoPlace;  // of the node; where control was, for the other kinds
-  std::uint32_t detail = 0;                        // kAllocator: Allocation::Function; kSystemCall: its number
-  std::vector<Instruction> instructions;           // one for the other kinds
-  std::vector<LocalFlow> local;                    // sorted
-  std::uint64_t count = 0;                         // instances
+  structure::FunctionId function = structure::kNoFunction;  // that control is in: several in a recursive component
+  structure::NodeId node = structure::kNoNode;              // of the function's graph
+  structure::PlaceId place = structure::kNoPlace;           // of the node; where control was, for the other kinds
+  std::uint32_t detail = 0;                                 // kAllocator: Allocation::Function; kSystemCall: its number
+  std::vector<Instruction> instructions;                    // one for the other kinds
+  std::vector<LocalFlow> local;                             // sorted
+  std::uint64_t count = 0;                                  // instances
   fold::Folded domain;
 };
 
