@@ -6,7 +6,6 @@ namespace loopfold::fold {
 
 void Fingerprint::clear() {
   known_ = true;
-  uniform_ = true;
   count_ = 0;
   hash_ = 0;
   prefixes_.clear();

@@ -11,8 +11,8 @@
 // the hash after each of the first kPrefixes elements is kept; past them only fingerprints of equal length are
 // comparable, and for what cannot be compared the answer is "not proven".
 //
-// A fingerprint may have more elements than there are points that need them (h is then taken to be affine there): that
-// asks for more equalities, not for fewer.
+// A fingerprint may have more elements than there are points that need them, as if h went on there: that asks for more
+// equalities, not for fewer.
 //
 // Hashes have 64 bits. A collision would let a wrong coefficient pass; nothing else does.
 #pragma once
@@ -50,9 +50,6 @@ class Fingerprint {
 
   bool known() const { return known_; }
   std::uint64_t count() const { return count_; }
-  /// Whether all slices of the polyhedron along dimensions outside the top have all elements.
-  bool uniform() const { return uniform_; }
-  void set_uniform(bool uniform) { uniform_ = uniform; }
 
   /// Whether it is proven that both agree as far as both go.
   bool agrees_with(const Fingerprint& other) const;
@@ -68,7 +65,6 @@ class Fingerprint {
   bool hash_after(std::uint64_t elements, std::uint64_t& into) const;
 
   bool known_ = true;
-  bool uniform_ = true;
   std::uint64_t count_ = 0;
   std::uint64_t hash_ = 0;
   std::vector<std::uint64_t> prefixes_;  // hash after 1, 2, 3 ... elements

@@ -104,10 +104,10 @@ class Regenerator {
     }
   }
 
-  void make(Fingerprint& into) {
+  bool make(Fingerprint& into) {
     Wide first = 0;
     into.clear();
-    if (!possible_ || !make(along_, 0, into, first)) into.forget();
+    return possible_ && make(along_, 0, into, first);
   }
 
  private:
@@ -155,7 +155,7 @@ class Regenerator {
 void add_affine_dimension(Fingerprint& fingerprint, std::uint32_t along, const Coefficients& coefficients,
                           const Polyhedron& p, std::size_t q) {
   const std::int64_t low = p.minimum(q);
-  if (!fingerprint.known() || !fingerprint.uniform() || p.anchor()[q] != low) return fingerprint.forget();
+  if (!fingerprint.known() || p.anchor()[q] != low) return fingerprint.forget();
   const std::uint64_t length = static_cast<std::uint64_t>(p.maximum(q)) - static_cast<std::uint64_t>(low) + 1;
   const Fingerprint slice = fingerprint;
   fingerprint.clear();
@@ -165,14 +165,13 @@ void add_affine_dimension(Fingerprint& fingerprint, std::uint32_t along, const C
     fingerprint.append(along == 0 ? Fingerprint::element(difference)
                                   : Fingerprint::element(difference, p.anchor()[outermost(along)], slice));
   }
-  fingerprint.set_uniform(p.constant_bounds(q));
 }
 
 /// The fingerprint of `f` along `along`, which holds all dimensions in which `f` is TOP.
 void make_fingerprint(const LabelFunction& f, const Coefficients& coefficients, const Polyhedron& p,
                       std::uint32_t along, Fingerprint& into) {
   std::uint32_t done = f.coefficients.top;
-  if (done == 0 && std::popcount(along) > 1) return Regenerator(coefficients, p, along).make(into);
+  if (done == 0 && std::popcount(along) > 1 && Regenerator(coefficients, p, along).make(into)) return;
   into = f.fingerprint;
   if (done == 0) into.clear();
   const std::uint32_t missing = along & ~done;
@@ -237,9 +236,7 @@ void widen(LabelFunction& f, const Polyhedron& p, const LabelFunction& g, const 
   set_top(joined, inside);
   if (!widened_already && step_fits && same_start(p, slice, inside) && f.fingerprint.agrees_with(its) &&
       matches_along(joined, p, slice, d, step)) {
-    const bool uniform = f.fingerprint.uniform() && its.uniform() && f.fingerprint.count() == its.count();
     if (f.fingerprint.count() < its.count()) f.fingerprint = its;
-    f.fingerprint.set_uniform(uniform);
     f.coefficients = joined;
     return;
   }

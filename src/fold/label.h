@@ -24,10 +24,10 @@
 // coordinates along T. If it is not proven, d becomes TOP as well, which is always right, since points that agree in d
 // are points of one slice.
 // When T grows, h becomes a function of more dimensions, and its fingerprint has to be made anew. That is possible
-// - from an affine function: from its coefficients, if the bounds of T's dimensions depend on each other only, or if T
-// is
-//   a single dimension;
-// - by a dimension outside the old top, along which f was affine, if all slices have the same elements (are uniform).
+// - from an affine function, by its coefficients: exactly, if the bounds of T's dimensions depend on each other only,
+// else
+//   as if T's dimensions were a rectangle, which holds more points and so proves less, but nothing wrong;
+// - by a dimension outside the old top, along which f was affine, in the same way.
 // Else the fingerprint is forgotten, nothing is proven any more, and every dimension further out becomes TOP.
 //
 // Exactness: coefficients are proven, but for collisions of 64-bit hashes. Sums are made in 128 bits and checked; what
