@@ -14,6 +14,7 @@
 #include <fmt/core.h>
 
 #include <filesystem>
+#include <limits>
 #include <optional>
 #include <span>
 #include <unordered_set>
@@ -25,6 +26,8 @@
 
 namespace loopfold::symbols {
 namespace {
+
+constexpr std::uint64_t kMaximalLine = std::numeric_limits<int>::max();
 
 std::optional<std::uint64_t> fixed_address(Dwarf_Die& die) {
   Dwarf_Attribute location;
@@ -81,14 +84,32 @@ std::string name_of(const References& references, Dwarf* dwarf, Dwarf_Die die, c
   return function_name.empty() ? raw_name : fmt::format("{}::{}", function_name, raw_name);
 }
 
+/// By number, as DW_AT_decl_file has it. DWARF 5 counts from 0, which libdw's own function does not know.
+std::string file_name(Dwarf_Die& die, std::uint64_t number) {
+  Dwarf_Die unit;
+  Dwarf_Half version = 0;
+  Dwarf_Files* files = nullptr;
+  std::size_t count = 0;
+  if (dwarf_cu_info(die.cu, &version, nullptr, &unit, nullptr, nullptr, nullptr, nullptr) != 0) return {};
+  if (dwarf_getsrcfiles(&unit, &files, &count) != 0 || number >= count || (number == 0 && version < 5)) return {};
+  const char* path = dwarf_filesrc(files, number, nullptr, nullptr);
+  return path != nullptr ? std::filesystem::path(path).lexically_normal().string() : std::string();
+}
+
+std::optional<std::uint64_t> number(const References& references, Dwarf_Die& die, unsigned name) {
+  Dwarf_Attribute attribute;
+  Dwarf_Word value = 0;
+  if (!references.has(die, name, attribute) || dwarf_formudata(&attribute, &value) != 0) return std::nullopt;
+  return value;
+}
+
+/// A definition that completes a declaration may leave out what is the same there.
 void find_declaration(const References& references, Dwarf_Die die, DataSymbol& symbol) {
   for (int i = 0; i < kLongestOriginChain; ++i) {
-    const char* file = dwarf_hasattr(&die, DW_AT_decl_file) != 0 ? dwarf_decl_file(&die) : nullptr;
-    if (file != nullptr) {
-      symbol.file = std::filesystem::path(file).lexically_normal().string();
-      if (dwarf_hasattr(&die, DW_AT_decl_line) == 0 || dwarf_decl_line(&die, &symbol.line) != 0) symbol.line = 0;
-      return;
-    }
+    const std::optional<std::uint64_t> file = number(references, die, DW_AT_decl_file);
+    const std::optional<std::uint64_t> line = number(references, die, DW_AT_decl_line);
+    if (symbol.file.empty() && file) symbol.file = file_name(die, *file);
+    if (symbol.line == 0 && line && *line <= kMaximalLine) symbol.line = static_cast<int>(*line);
     const std::optional<Dwarf_Die> origin = references.origin(die);
     if (!origin) return;
     die = *origin;
