@@ -61,7 +61,8 @@ class Describer {
   const ddg::Statement& statement(ddg::StatementId id) const { return graph_.statements[id]; }
   bool drops(ddg::StatementId id) const { return drops_first(context_.tree, statement(id).context); }
   std::uint64_t address(ddg::StatementId id, std::uint16_t instruction) const {
-    return statement(id).instructions[instruction].address;
+    const std::vector<ddg::Instruction>& instructions = statement(id).instructions;
+    return instruction < instructions.size() ? instructions[instruction].address : 0;
   }
 
   // ---- statements ----
@@ -218,10 +219,8 @@ class Describer {
   }
 
   profile::Dependence describe(const ddg::Dependence& from) const {
-    const std::uint64_t producer = address(from.from, from.from_instruction);
     const std::uint64_t consumer = address(from.to, from.to_instruction);
     profile::Dependence to;
-    to.from = from.from;
     to.to = from.to;
     to.kind = kind_of(from.kind);
     to.count = from.map.points;
@@ -231,17 +230,37 @@ class Describer {
       return std::all_of(piece.outputs.begin(), piece.outputs.end(), [](const auto& o) { return o.affine(); });
     };
     to.affine = std::all_of(from.map.pieces.begin(), from.map.pieces.end(), affine);
-    to.source_from = names_.source(producer);
     to.source_to = names_.source(consumer);
-    to.instruction_from = names_.code(producer);
     to.instruction_to = names_.code(consumer);
     if (from.kind != ddg::Dependence::Kind::kRegister) to.object = from.object;
     to.more_objects = from.more_objects;
     to.operand = operand_name(from.operand);
     to.lane = from.lane;
     to.address = from.address;
+    if (from.from == ddg::kNoStatement) {
+      add_unknown_producer(from, to);
+      return to;
+    }
+    const std::uint64_t producer = address(from.from, from.from_instruction);
+    to.from = from.from;
+    to.source_from = names_.source(producer);
+    to.instruction_from = names_.code(producer);
     add_map(from, to);
     return to;
+  }
+
+  /// Who the consumers are: those that were kept, or all of the statement.
+  void add_unknown_producer(const ddg::Dependence& from, profile::Dependence& to) const {
+    const bool kept = !from.map.pieces.empty();
+    fold::TextOptions options;
+    options.drop_first_in = drops(from.to);
+    options.hide_last_in = kept && from.chunks;
+    fold::Folded consumers = kept ? from.map : statement(from.to).domain;
+    for (fold::Piece& piece : consumers.pieces) piece.outputs.clear();
+    const auto dimensions = static_cast<std::uint16_t>(ddg::dimensions_of(context_.tree, statement(from.to).context) +
+                                                       (options.hide_last_in ? 1 : 0));
+    to.map = fold::dependence_text(consumers, {dimensions, 0, 0}, "unknown", name_of(from.to), options);
+    to.affine = false;
   }
 
   void add_map(const ddg::Dependence& from, profile::Dependence& to) const {

@@ -50,10 +50,10 @@ class Collector {
     for (const ddg::Access& access : graph_.accesses) look_at(access);
     for (const ddg::Value& value : graph_.values) look_at(value);
     for (const ddg::Dependence& dependence : graph_.dependences) look_at(dependence);
+    for (const ddg::GaveUp& gave_up : graph_.gave_up)
+      found_[{what_of(gave_up), gave_up.why}].add({gave_up.statement, kAllInstructions}, gave_up.instructions);
     std::vector<profile::GaveUp> result;
     const std::uint64_t whole = profile_.program.instructions;
-    for (const ddg::GaveUp& gave_up : graph_.gave_up)
-      result.push_back({gave_up.what, gave_up.why, share_of(gave_up.instructions, whole)});
     for (const auto& [name, concerned] : found_)
       result.push_back({name.first, name.second, share_of(concerned.total(), whole)});
     std::sort(result.begin(), result.end(), [](const profile::GaveUp& a, const profile::GaveUp& b) {
@@ -66,7 +66,13 @@ class Collector {
  private:
   const ddg::Statement& statement(ddg::StatementId id) const { return graph_.statements[id]; }
   std::uint64_t address(ddg::StatementId id, std::uint16_t instruction) const {
-    return statement(id).instructions[instruction].address;
+    const std::vector<ddg::Instruction>& instructions = statement(id).instructions;
+    return instruction < instructions.size() ? instructions[instruction].address : 0;
+  }
+
+  std::string what_of(const ddg::GaveUp& gave_up) const {
+    if (gave_up.statement == ddg::kNoStatement) return gave_up.what;
+    return fmt::format("{} {}", gave_up.what, names_.phrase(address(gave_up.statement, 0)));
   }
 
   void look_at(const ddg::Statement& from) {
@@ -93,8 +99,11 @@ class Collector {
 
   void look_at(const ddg::Dependence& from) {
     if (from.map.exact()) return;
-    const std::string what = fmt::format("dependence {} -> {}", names_.name(address(from.from, from.from_instruction)),
-                                         names_.name(address(from.to, from.to_instruction)));
+    const std::string consumer = names_.name(address(from.to, from.to_instruction));
+    const std::string what =
+        from.from == ddg::kNoStatement
+            ? fmt::format("producer of what {} reads", consumer)
+            : fmt::format("dependence {} -> {}", names_.name(address(from.from, from.from_instruction)), consumer);
     found_[{what, why(from.map, statement(from.to).context)}].add({from.to, from.to_instruction}, from.map.points);
   }
 

@@ -36,6 +36,7 @@ std::uint64_t unknown_instructions(const ddg::Graph& graph) {
 /// Instances of a dependence whose ends are in different threads, handlers or coroutines.
 std::uint64_t between_stacks(const ddg::Graph& graph, const structure::LoopTree& tree,
                              const ddg::Dependence& dependence) {
+  if (dependence.from == ddg::kNoStatement) return 0;
   const structure::ContextId from = graph.statements[dependence.from].context;
   const structure::ContextId to = graph.statements[dependence.to].context;
   if (ddg::shared_dimensions(tree, from, to) == 0) return dependence.map.points;

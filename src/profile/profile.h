@@ -179,8 +179,8 @@ struct Carried {
 /// Flow from one instruction to another.
 struct Dependence {
   enum class Kind : std::uint8_t { kRegister, kMemory, kControl, kEnvironment };
-  std::uint32_t from = 0;  // statements
-  std::uint32_t to = 0;
+  std::optional<std::uint32_t> from;  // statement; null where the producer is not known any more (memory limit)
+  std::uint32_t to = 0;               // statement
   Kind kind = Kind::kRegister;
   std::uint64_t count = 0;
   std::string map;  // isl, from producer to consumer

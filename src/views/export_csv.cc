@@ -96,7 +96,7 @@ Row row_of(const profile::Value& value) {
 }
 
 Row row_of(const profile::Dependence& dependence) {
-  return {{"from", std::to_string(dependence.from)},
+  return {{"from", dependence.from ? std::to_string(*dependence.from) : ""},
           {"to", std::to_string(dependence.to)},
           {"kind", std::string(kind_name(dependence.kind))},
           {"source_from", text(dependence.source_from)},

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -131,7 +132,7 @@ class DotWriter {
   }
 
   void arrows() {
-    std::map<std::tuple<std::uint32_t, std::uint32_t, profile::Dependence::Kind>, Arrow> all;
+    std::map<std::tuple<std::optional<std::uint32_t>, std::uint32_t, profile::Dependence::Kind>, Arrow> all;
     for (const profile::Dependence& dependence : profile_.dependences) {
       Arrow& arrow = all[{dependence.from, dependence.to, dependence.kind}];
       arrow.count += dependence.count;
@@ -146,7 +147,7 @@ class DotWriter {
       const bool more = arrow.distances.size() > kMostDistances;
       arrow.distances.resize(std::min(arrow.distances.size(), kMostDistances));
       put(fmt::format("  {} -> {} [label=\"{}\\n{}{}\\n{}\", color={}, fontcolor={}, style={}];\n",
-                      profile_.statements[from].name, profile_.statements[to].name, kind_name(kind),
+                      from ? profile_.statements[*from].name : "unknown", profile_.statements[to].name, kind_name(kind),
                       fmt::join(arrow.distances, " "), more ? " …" : "", short_count(arrow.count), color(kind),
                       color(kind), arrow.exact ? "solid" : "dashed"));
     }
