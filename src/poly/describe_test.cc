@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "poly/functions.h"
 #include "poly/statistics.h"
 #include "poly/testing.h"
 #include "profile/json.h"
