@@ -10,7 +10,8 @@ namespace {
 
 constexpr std::uint8_t kStackPointer = 4;
 constexpr std::uint64_t kRedZone = 128;
-constexpr std::uint64_t kAboveFirstFrame = 64 * 1024;  // of the first frame: arguments and environment
+constexpr std::uint64_t kFar = std::uint64_t{64} << 20;  // no frame is so large
+constexpr std::uint64_t kAboveFirstFrame = 64 * 1024;    // of the first frame: arguments and environment
 
 std::int64_t sign_extended(std::uint64_t value, std::uint8_t width) {
   switch (width) {
@@ -163,12 +164,14 @@ void Builder::execute(const Where& where, const structure::Part& part) {
   const bool x87 = block.ftop.kind != trace::Value::Kind::kNone;
   const std::uint64_t top = x87 ? trace::evaluate(block, block.ftop, slots) : 0;
   read_registers(code, instance, thread, top);
-  std::uint64_t lowest = thread.stack_pointer;
-  values(code, block, slots, site, thread, stack, lowest);
+  values(code, block, slots, site);
+  next_result_ = 0;
+  switched_ = false;
   for (const MemoryAccess& access : code.accesses) {
+    follow_stack_pointer(code, access.instruction, thread, stack);
     const std::uint64_t address = trace::evaluate(block, access.address, slots);
     if (access.guarded && address == 0) continue;
-    const Objects::Place place = locate(where, stack, lowest, address);
+    const Objects::Place place = locate(where, stack, address);
     streams_.access(site, access, point_.data(), place.object, place.block, place.offset);
     if (access.store)
       memory_.write(address, access.size,
@@ -176,6 +179,7 @@ void Builder::execute(const Where& where, const structure::Part& part) {
     else
       read_memory(access, address, instance, place.object);
   }
+  follow_stack_pointer(code, 0xffff, thread, stack);
   for (const LiveOut& out : code.live_outs)
     thread.registers[out.granule] = {streams_.definition(site, out.instruction), instance.entry, instance.counter};
   for (const LiveOut& out : code.x87_live_outs)
@@ -232,23 +236,40 @@ void Builder::depend(const Streams::Reader& reader, const Cell& cell) {
   streams_.dependence(reader, cell.producer, point_.data(), producer_.data());
 }
 
-void Builder::values(const PartCode& code, const trace::Block& block, std::span<const std::uint64_t> slots, SiteId site,
-                     ThreadState& thread, StackState& stack, std::uint64_t& lowest) {
+void Builder::values(const PartCode& code, const trace::Block& block, std::span<const std::uint64_t> slots,
+                     SiteId site) {
+  results_.resize(code.values.size());
   for (std::size_t i = 0; i < code.values.size(); ++i) {
     const IntegerValue& value = code.values[i];
-    const std::uint64_t result = trace::evaluate(block, value.value, slots);
-    streams_.value(site, value, i, point_.data(), sign_extended(result, value.width));
+    results_[i] = trace::evaluate(block, value.value, slots);
+    streams_.value(site, value, i, point_.data(), sign_extended(results_[i], value.width));
+  }
+}
+
+/// What the stack pointer is before and after an instruction. One that moves far, or comes from memory, has gone over
+/// to another stack.
+void Builder::follow_stack_pointer(const PartCode& code, std::uint16_t instruction, ThreadState& thread,
+                                   StackState& stack) {
+  lowest_ = thread.stack_pointer;
+  for (; next_result_ < code.values.size() && code.values[next_result_].instruction <= instruction; ++next_result_) {
+    const IntegerValue& value = code.values[next_result_];
     if (value.reg != kStackPointer || value.width != 8) continue;
-    thread.stack_pointer = result;
-    lowest = lowest == 0 ? result : std::min(lowest, result);
-    if (stack.base == 0) stack.base = result;
+    const std::uint64_t before = thread.stack_pointer;
+    const std::uint64_t now = results_[next_result_];
+    thread.stack_pointer = now;
+    const bool far = before != 0 && (now > before ? now - before : before - now) > kFar;
+    if (far || value.loaded) {
+      switched_ = switched_ || value.instruction < instruction;
+      continue;
+    }
+    lowest_ = value.instruction < instruction || lowest_ == 0 ? now : std::min(lowest_, now);
+    if (stack.base == 0) stack.base = now;
   }
 }
 
 /// On the stack: between what the stack pointer allows and the oldest frame.
-Objects::Place Builder::locate(const Where& where, const StackState& stack, std::uint64_t lowest,
-                               std::uint64_t address) {
-  if (lowest != 0 && address >= lowest - kRedZone) {
+Objects::Place Builder::locate(const Where& where, const StackState& stack, std::uint64_t address) {
+  if (!switched_ && lowest_ != 0 && address >= lowest_ - kRedZone) {
     const FrameView oldest = where.frame(where.frames, 0);
     const std::uint64_t end = oldest.known ? oldest.stack_pointer + 8 : stack.base + kAboveFirstFrame;
     if (address < end) return in_frame(where, address);
@@ -305,7 +326,7 @@ void Builder::collect() {
   for (const std::unique_ptr<ThreadState>& thread : threads_) {
     if (!thread) continue;
     mark_all(thread->registers);
-    for (const Registers& saved : thread->saved) mark_all(saved);
+    for (const ThreadState::Saved& saved : thread->saved) mark_all(saved.registers);
     if (thread->in_system_call) entries_.mark(thread->system_call.entry);
   }
   if (environment_.producer != 0) entries_.mark(environment_.entry);

@@ -101,7 +101,11 @@ class Builder {
   };
   struct ThreadState {
     Registers registers;
-    std::vector<Registers> saved;  // by signal handlers
+    struct Saved {
+      Registers registers;
+      std::uint64_t stack_pointer = 0;
+    };
+    std::vector<Saved> saved;  // by signal handlers
     std::uint64_t stack_pointer = 0;
     bool in_system_call = false;
     Instance system_call;
@@ -146,9 +150,9 @@ class Builder {
                      const Registers& registers);
   void read_memory(const MemoryAccess& access, std::uint64_t address, const Instance& instance, ObjectId object);
   void depend(const Streams::Reader& reader, const Cell& cell);
-  void values(const PartCode& code, const trace::Block& block, std::span<const std::uint64_t> slots, SiteId site,
-              ThreadState& thread, StackState& stack, std::uint64_t& lowest);
-  Objects::Place locate(const Where& where, const StackState& stack, std::uint64_t lowest, std::uint64_t address);
+  void values(const PartCode& code, const trace::Block& block, std::span<const std::uint64_t> slots, SiteId site);
+  void follow_stack_pointer(const PartCode& code, std::uint16_t instruction, ThreadState& thread, StackState& stack);
+  Objects::Place locate(const Where& where, const StackState& stack, std::uint64_t address);
   Objects::Place in_frame(const Where& where, std::uint64_t address);
 
   void follow_at(const Where& where, const trace::SideEvent& event) { follow(&where, event); }
@@ -205,6 +209,11 @@ class Builder {
   std::uint32_t next_part_ = 0;
   std::vector<std::int64_t> point_;
   std::vector<std::int64_t> producer_;
+  std::vector<std::uint64_t> results_;  // of the part
+  std::size_t next_result_ = 0;         // that the stack pointer has not followed yet
+  std::uint64_t lowest_ = 0;            // stack pointer, around the instruction
+  bool switched_ = false;               // the part has gone over to another stack
+  bool recording_ = true;
   std::vector<LiveIn> argument_;
 
   std::uint64_t events_ = 0;

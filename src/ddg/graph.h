@@ -47,7 +47,8 @@
 //   kEnvironmentOperand, kind kEnvironment. What the kernel writes outside of system calls has no producer.
 // - Mapping memory and unmapping it takes producers away; mremap moves them.
 // - A signal handler starts with registers that have no producer; when it returns, those of before it are back.
-//   A thread starts with none. When recording begins again after a pause, no register has one.
+//   A thread starts with none. While recording pauses, calls are no statements and what the
+//   kernel writes has no producer; when it begins again, no register has one.
 //
 // Threads run one at a time, so there is one order, and flow between threads is flow like any other.
 #pragma once

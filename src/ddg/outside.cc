@@ -30,6 +30,7 @@ bool frees(Function function) { return function == Function::kFree || function =
 }  // namespace
 
 void Builder::follow(const Where* where, const trace::SideEvent& event) {
+  if (!recording_) where = nullptr;
   if (const auto* a = std::get_if<trace::Allocation>(&event.data)) {
     allocation(where, event.thread, *a);
   } else if (const auto* h = std::get_if<trace::Hidden>(&event.data)) {
@@ -47,6 +48,7 @@ void Builder::follow(const Where* where, const trace::SideEvent& event) {
   } else if (std::holds_alternative<trace::ThreadStart>(event.data)) {
     std::fill(thread(event.thread).registers.begin(), thread(event.thread).registers.end(), Cell{});
   } else if (const auto* recording = std::get_if<trace::Recording>(&event.data)) {
+    recording_ = recording->on;
     if (!recording->on) return;
     for (const std::unique_ptr<ThreadState>& state : threads_) {
       if (!state) continue;
@@ -145,11 +147,11 @@ void Builder::hidden(const Where* where, trace::ThreadId id, const trace::Hidden
 }
 
 void Builder::system_call(const Where* where, trace::ThreadId id, const trace::SyscallEnter& call) {
-  if (where == nullptr) return;
   ThreadState& thread = this->thread(id);
+  thread.in_system_call = where != nullptr;
+  if (where == nullptr) return;
   thread.system_call = outside(*where, Statement::Kind::kSystemCall, std::min(call.number, kOccurrence - 1));
   thread.system_call_point = point_;
-  thread.in_system_call = true;
   thread.kernel_reads = 0;
   thread.kernel_chunks = 0;
   if (!has_outside_effect(call.number)) return;
@@ -227,10 +229,11 @@ void Builder::signal(trace::ThreadId id, const trace::Signal& signal) {
   ThreadState& thread = this->thread(id);
   if (signal.enter) {
     if (thread.saved.size() == kMaxSaved) thread.saved.erase(thread.saved.begin());
-    thread.saved.push_back(thread.registers);
+    thread.saved.push_back({thread.registers, thread.stack_pointer});
     std::fill(thread.registers.begin(), thread.registers.end(), Cell{});
   } else if (!thread.saved.empty()) {
-    thread.registers = std::move(thread.saved.back());
+    thread.registers = std::move(thread.saved.back().registers);
+    thread.stack_pointer = thread.saved.back().stack_pointer;
     thread.saved.pop_back();
   }
 }

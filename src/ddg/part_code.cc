@@ -24,8 +24,16 @@ bool carries_data(RegisterFile file) {
 std::uint8_t width_of(const trace::IntegerResult& result, const trace::InstructionFacts& facts) {
   if (result.width != 8) return result.width;
   for (const trace::RegisterUse& write : facts.writes)
-    if (write.file == RegisterFile::kGeneral && write.index == result.reg) return write.width;
+    if (write.file == RegisterFile::kGeneral && write.index == result.reg && write.zero_extended) return 4;
   return result.width;
+}
+
+/// Whether a result is what the instruction loaded.
+bool is_loaded(const trace::IntegerResult& result, const trace::InstructionFacts& facts) {
+  if ((facts.kinds & trace::kLoad) == 0 || facts.transfer != trace::Transfer::kCopy) return false;
+  for (const trace::RegisterUse& write : facts.writes)
+    if (write.file == RegisterFile::kGeneral && write.index == result.reg) return !write.step;
+  return false;
 }
 
 /// A write of 4 bytes to a general register clears the upper half.
@@ -220,7 +228,8 @@ PartCode compile_part(const trace::Block& block, const std::vector<trace::Instru
     const trace::IntegerResult& result = block.results[i];
     if (result.instruction < begin || result.instruction >= end) continue;
     code.values.push_back({static_cast<std::uint16_t>(result.instruction - begin), seen[result.instruction]++,
-                           result.reg, width_of(result, facts[result.instruction]), result.value});
+                           result.reg, width_of(result, facts[result.instruction]),
+                           is_loaded(result, facts[result.instruction]), result.value});
   }
   return code;
 }

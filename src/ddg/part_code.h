@@ -93,6 +93,7 @@ struct IntegerValue {
   std::uint8_t index = 0;         // among the results of the instruction
   std::uint8_t reg = 0;
   std::uint8_t width = 0;
+  bool loaded = false;  // from memory, as it is
   trace::Value value;
 };
 

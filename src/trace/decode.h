@@ -75,6 +75,7 @@ struct RegisterUse {
                            // VEX scalar operation, the old contents of a gather's masked lanes)
   bool step = false;       // read or written beside the instruction's real work, by adding a constant: the stack
                            // pointer of push, pop, call, ret and leave; rsi, rdi and rcx of string instructions
+  bool zero_extended = false;  // of a write: 4 bytes were computed, and the upper 4 are cleared
   friend bool operator==(const RegisterUse&, const RegisterUse&) = default;
 };
 

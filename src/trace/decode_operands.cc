@@ -145,7 +145,8 @@ class Collector {
       read(source);
     }
     if ((operand.actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) != 0) {
-      if (use.file == RegisterFile::kGeneral && use.width == 4) use.width = 8;
+      use.zero_extended = use.file == RegisterFile::kGeneral && use.width == 4;
+      if (use.zero_extended) use.width = 8;
       if (use.file == RegisterFile::kVector && decoded_.is_vex()) use.width = kVectorBytes;
       write(use);
     }
