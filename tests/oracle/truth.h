@@ -1,0 +1,20 @@
+// The flow of values that a kernel's description implies: isl's own dataflow analysis.
+//
+// For each read of each statement, the last write of the same element before it in the order of the statements. Exact:
+// all conditions and subscripts are affine, so nothing is approximated. A statement reads before it writes; flow from
+// an instance to itself is no flow.
+#pragma once
+
+#include <isl/cpp.h>
+
+#include "description.h"
+
+namespace loopfold::oracle {
+
+/// `{ S[i, j] : ... }`, the instances of all statements.
+isl::union_set static_domains(isl::ctx context, const Description& description);
+
+/// `{ S[producer] -> R[consumer] : ... }`.
+isl::union_map static_flow(isl::ctx context, const Description& description);
+
+}  // namespace loopfold::oracle
