@@ -27,7 +27,8 @@
 //
 // Iterations of runs are not expanded: an iteration that leaves everything but counters as it was is recorded (its
 // *journal*), and further ones along the same path are the journal times their number. An Observer that wants every
-// part has kEveryPart and is told of each, in order.
+// part has kEveryPart and is told of each, in order. One with kValues is also told of every event, with all its slots,
+// before its parts, and of every side event.
 #pragma once
 
 #include <algorithm>
@@ -51,7 +52,13 @@ struct Dimension {
   LoopId loop = kNoLoop;
   std::uint64_t counter = 0;
   std::uint64_t headers = 0;  // executions of the loop's header in this entry
-  friend bool operator==(const Dimension&, const Dimension&) = default;
+  std::uint64_t serial = 0;   // of the entry: no two are the same
+
+  /// But for the serial number.
+  friend bool operator==(const Dimension& a, const Dimension& b) {
+    return a.context == b.context && a.outer == b.outer && a.loop == b.loop && a.counter == b.counter &&
+           a.headers == b.headers;
+  }
 };
 
 /// Observes nothing.
@@ -68,7 +75,8 @@ class LoopWalk {
     ContextId caller_context = kNoContext;
     std::uint32_t dimensions = 0;  // there were when its first loop was entered
     bool entered_component = false;
-    std::uint64_t stamp = 0;  // counter of the innermost live component when it was called
+    std::uint64_t stamp = 0;       // counter of the innermost live component when it was called
+    std::uint64_t activation = 0;  // ordinal among those of its function (only if events are observed)
     friend bool operator==(const Frame&, const Frame&) = default;
   };
   struct Stack {
@@ -82,6 +90,7 @@ class LoopWalk {
     std::uint64_t id = 0;               // of the stack: grows with every new one
   };
   using S = typename Activations<LoopWalk>::Stack;
+  static constexpr bool kValues = wants_values<Observer>();
 
   LoopWalk(const Structure& structure, LoopTree& tree, Observer& observer)
       : structure_(structure), tree_(tree), observer_(observer) {
@@ -127,7 +136,8 @@ class LoopWalk {
     start.parent = LoopTree::root();
     start.function = frame.function;
     state.context = tree_.child(start, static_cast<std::uint32_t>(tree_.contexts().size()), 0);
-    state.dimensions.push_back({state.context, LoopTree::root(), kNoLoop, tree_[state.context].entries++, 0});
+    push_dimension(state, LoopTree::root(), kNoLoop, 0);
+    state.dimensions.back().counter = tree_[state.context].entries++;
     if (thread_ == 0) tree_[state.context].main_thread = true;
     frame.caller_context = LoopTree::root();
     if (structure_.recursion.component_of(frame.function) != kNoComponent)
@@ -187,7 +197,9 @@ class LoopWalk {
     }
   }
 
-  void end(S&) {}
+  void end(S& stack) {
+    if constexpr (requires { observer_.end(*this, stack); }) observer_.end(*this, stack);
+  }
 
   void jump(S& stack, PlaceId place) { go(stack, structure_.flow.node_of(stack.frames.back().data.function, place)); }
   void land(S& stack, PlaceId place) {
@@ -213,6 +225,9 @@ class LoopWalk {
   trace::ThreadId thread() const { return thread_; }
   /// How many threads ran.
   std::uint64_t threads() const { return static_cast<std::uint64_t>(std::count(ran_.begin(), ran_.end(), true)); }
+
+  void event(S& stack, trace::ExitId exit, const std::uint64_t* slots) { observer_.event(*this, stack, exit, slots); }
+  void side(S* stack, const trace::SideEvent& event) { observer_.side(*this, stack, event); }
 
   void run_part(S& stack, const Part& part) {
     if constexpr (Observer::kEveryPart) observer_.part(*this, stack, part);
@@ -392,7 +407,7 @@ class LoopWalk {
     count_entry(state.context);
     state.components.push_back(
         {structure_.recursion.component_of(frame.function), static_cast<std::uint32_t>(state.dimensions.size())});
-    state.dimensions.push_back({state.context, outer, kNoLoop, 0, 0});
+    push_dimension(state, outer, kNoLoop, 0);
     frame.entered_component = true;
   }
 
@@ -402,6 +417,11 @@ class LoopWalk {
     leave_loops(state, dimension + 1, kNoNode);
     ++state.dimensions[dimension].counter;
     state.context = state.dimensions[dimension].context;
+  }
+
+  /// Of the context that control is in now, entered from `outer`.
+  void push_dimension(Stack& state, ContextId outer, LoopId loop, std::uint64_t headers) {
+    state.dimensions.push_back({state.context, outer, loop, 0, headers, ++next_serial_});
   }
 
   void pop_dimension(Stack& state) {
@@ -429,6 +449,10 @@ class LoopWalk {
   void arrive_at_entry(S& stack) {
     Frame& frame = stack.frames.back().data;
     frame.current = 0;
+    if constexpr (kValues) {
+      activations_.resize(structure_.forests.size());
+      frame.activation = activations_[frame.function]++;
+    }
     move(stack, frame, kNoNode);
   }
 
@@ -477,7 +501,7 @@ class LoopWalk {
       state.context = tree_.child(key, forest.index_of_loop(loop), 0);
       count_entry(state.context);
       const bool at_header = loop == info.innermost && info.header;
-      state.dimensions.push_back({state.context, outer_context, loop, 0, at_header ? std::uint64_t{1} : 0});
+      push_dimension(state, outer_context, loop, at_header ? 1 : 0);
     }
   }
 
@@ -488,6 +512,8 @@ class LoopWalk {
   trace::ThreadId thread_ = 0;
   std::vector<bool> ran_;  // by thread
   std::uint64_t next_stack_ = 0;
+  std::uint64_t next_serial_ = 0;
+  std::vector<std::uint64_t> activations_;  // by function: how many there were
   std::vector<LoopId> entering_;
 
   // Of the iteration of a run that is being recorded.

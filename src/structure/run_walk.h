@@ -14,6 +14,9 @@
 //   PathEnd end_path(S&, slot)     the iteration ended: what became of the client's state?
 //   repeat(S&, slot, n)            the iteration that ended with this slot happens n times more
 //   stop_watching()                the comparisons are over
+// A client with `static constexpr bool kValues = true` is given every event of every run, with the values of all slots:
+//   event(S&, ExitId, const uint64_t* slots)   the block runs; its parts come next
+//   side(S*, const SideEvent&)                 before the walk follows it; null if the thread has no stack
 #pragma once
 
 #include <algorithm>
@@ -38,10 +41,18 @@ enum class PathEnd : std::uint8_t {
   kRepeatable,  // as it was but for counters, and in any order with the other paths that are repeatable
 };
 
+/// Whether a client of the walk, or an observer behind it, asks for the values of events.
+template <class T>
+constexpr bool wants_values() {
+  if constexpr (requires { T::kValues; }) return T::kValues;
+  return false;
+}
+
 template <class Client>
 class RunWalk {
  public:
   using Tracker = Activations<Client>;
+  static constexpr bool kValues = wants_values<Client>();
 
   RunWalk(const CodeMap& code, std::vector<std::uint8_t>& starts, Client& client, bool expand_all = false)
       : code_(code), starts_(starts), client_(client), expand_all_(expand_all) {}
@@ -49,7 +60,7 @@ class RunWalk {
   /// Reads to the end. What is damaged ends it, and is said in `damage`.
   void walk(const trace::Reader& reader, std::string& damage, const std::function<void(double)>& progress = {}) {
     trace::CursorOptions options;
-    options.control_only = true;
+    options.control_only = !kValues;
     trace::RunCursor cursor = reader.runs(options);
     std::size_t group = 0;
     for (;;) {
@@ -72,6 +83,7 @@ class RunWalk {
   }
 
   void side(const trace::SideEvent& event) {
+    if constexpr (kValues) client_.side(tracker(event.thread).current(), event);
     if (const auto* recording = std::get_if<trace::Recording>(&event.data)) {
       if (recording->on) finish();
     } else if (const auto* signal = std::get_if<trace::Signal>(&event.data)) {
@@ -94,7 +106,7 @@ class RunWalk {
       events(tracker, run.paths[0].exits, run.slots);
       return;
     }
-    if (expand_all_ || !steady(run) || !find_hidden(run)) return expand(tracker, run);
+    if (kValues || expand_all_ || !steady(run) || !find_hidden(run)) return expand(tracker, run);
     repeat(tracker, run);
   }
 
@@ -125,6 +137,7 @@ class RunWalk {
 
   void finish_event(Tracker& tracker, trace::ExitId id, const ExitCode& exit, std::span<const Part> parts,
                     const std::uint64_t* slots) {
+    if constexpr (kValues) client_.event(*tracker.current(), id, slots);
     client_.run_part(*tracker.current(), parts[0]);
     for (std::size_t i = 1; i < parts.size(); ++i) {
       tracker.fall_through(parts[i].place);
