@@ -73,6 +73,7 @@ class Lister {
     const ddg::Object& object = run_.graph.objects[access.object];
     json["store"] = access.store;
     json["size"] = access.size;
+    json["index"] = access.index;
     json["object"] = {{"kind", static_cast<int>(object.kind)}, {"name", object.name}, {"blocks", object.blocks}};
     add_stream(json, access.address, dimensions(statement));
     json["block_coefficients"] = coefficients(access.address, 0);
@@ -85,6 +86,7 @@ class Lister {
     const ddg::Statement& statement = of(value.statement);
     Json json = entry(statement, value.instruction);
     json["register"] = value.reg;
+    json["index"] = value.index;
     add_stream(json, value.value, dimensions(statement));
     json["text"] = label_text(value.value, "S", dimensions(statement), 1);
     return json;
@@ -99,6 +101,7 @@ class Lister {
     const std::size_t dimensions_to = dimensions(to) + (dependence.chunks ? 1 : 0);
     json["kind"] = kKinds[static_cast<int>(dependence.kind)];
     json["operand"] = dependence.operand;
+    json["lane"] = dependence.lane;
     json["address"] = dependence.address;
     json["from_line"] = producer == 0 ? 0 : run_.code->line_in(description_.file, producer);
     json["from_where"] = producer == 0 ? "" : run_.symbolizer->describe(producer);
