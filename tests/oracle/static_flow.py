@@ -172,9 +172,9 @@ def check_wrong_descriptions(kernels):
             suite.check(f"wrong description noticed: {new!r}", right.count(old) == 1 and result.status == 1, result)
 
 
-def at(listing, kind, tag, **wanted):
+def at(listing, streams, tag, **wanted):
     """Streams of one kind on the line of a tag."""
-    return [stream for stream in listing[kind]
+    return [stream for stream in listing[streams]
             if stream["line"] == listing["tags"][tag] and all(stream[name] == value for name, value in wanted.items())]
 
 
