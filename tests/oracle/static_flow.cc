@@ -2,10 +2,11 @@
 //
 //     static_flow truth KERNEL.c [SIZE...]              the flow that isl finds, and the domains
 //     static_flow compare KERNEL.c TRACE [SIZE...]      equal as sets, and every piece exact? Else the differences
-//     static_flow list KERNEL.c TRACE [SIZE...]         the folded streams of the kernel's functions, as JSON
+//     static_flow covers KERNEL.c TRACE [SIZE...]       is all that the source implies in the folded graph, exact or
+//     not? static_flow list KERNEL.c TRACE [SIZE...]         the folded streams of the kernel's functions, as JSON
 //
 // SIZEs are the program's arguments. --fold=VARIANT, in front of all, chooses how streams are folded. Exit status 0 if
-// equal, 1 if not, 3 if something could not be read. Set equality is isl's: exact, whatever the number of pieces and
+// so, 1 if not, 3 if something could not be read. Set equality is isl's: exact, whatever the number of pieces and
 // however they are written.
 #include <fmt/format.h>
 #include <isl/cpp.h>
@@ -81,9 +82,19 @@ int compare(isl::ctx context, const Description& description, Analysed& run) {
   return equal ? kEqual : kDifferent;
 }
 
+int covers(isl::ctx context, const Description& description, Analysed& run) {
+  const Observed observed = observe(context, run, description);
+  const isl::union_set domains = static_domains(context, description).subtract(observed.domains);
+  const isl::union_map flow = static_flow(context, description).subtract(observed.flow);
+  print_sets("domain not covered", domains);
+  print_maps("flow not covered", flow);
+  return domains.is_empty() && flow.is_empty() ? kEqual : kDifferent;
+}
+
 int usage() {
-  std::fputs("usage: static_flow [--fold=VARIANT] truth KERNEL.c [SIZE...] | compare|list KERNEL.c TRACE [SIZE...]\n",
-             stderr);
+  std::fputs(
+      "usage: static_flow [--fold=VARIANT] truth KERNEL.c [SIZE...] | compare|covers|list KERNEL.c TRACE [SIZE...]\n",
+      stderr);
   return kUsage;
 }
 
@@ -106,6 +117,7 @@ int run(std::vector<std::string> words) {
   Result<Analysed> analysed = analyse(words[2], options);
   if (!analysed) return complain(analysed.error());
   if (words[0] == "compare") return compare(context, *description, *analysed);
+  if (words[0] == "covers") return covers(context, *description, *analysed);
   if (words[0] != "list") return usage();
   print(listing(context, *analysed, *description).dump());
   return kEqual;
