@@ -1,6 +1,6 @@
 // Convolution of an image with a small window.
 //
-// static: sizes N = 9, M = 10, K = 3, L = 4
+// static: sizes N = 10, M = 11, K = 4, L = 5
 // static: Z[i, j] : 0 <= i < N - K + 1 and 0 <= j < M - L + 1
 // static:   order [i, j, 0]
 // static:   writes B[i, j]
@@ -29,10 +29,10 @@ KERNEL void convolve(int n, int m, int h, int v, double (*A)[m], double (*w)[v],
 }
 
 int main(int argc, char** argv) {
-  const int n = size_argument(argc, argv, 1, 9);
-  const int m = size_argument(argc, argv, 2, 10);
-  const int h = size_argument(argc, argv, 3, 3);
-  const int v = size_argument(argc, argv, 4, 4);
+  const int n = size_argument(argc, argv, 1, 10);
+  const int m = size_argument(argc, argv, 2, 11);
+  const int h = size_argument(argc, argv, 3, 4);
+  const int v = size_argument(argc, argv, 4, 5);
   double* const b = numbers((long)n * m);
   convolve(n, m, h, v, (double(*)[m])numbers((long)n * m), (double(*)[v])numbers((long)h * v), (double(*)[m])b);
   print_sum(b, (long)n * m);

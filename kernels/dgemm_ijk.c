@@ -1,5 +1,5 @@
-// Matrix product, inner loop over the common dimension. C may be A or B for all that the compiler knows, so every update
-// goes through memory.
+// Matrix product, inner loop over the common dimension. C may be A or B for all that the compiler knows, so every
+// update goes through memory.
 //
 // static: sizes N = 7, M = 9, K = 11
 // static: Z[i, j] : 0 <= i < N and 0 <= j < M

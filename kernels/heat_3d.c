@@ -1,6 +1,6 @@
 // Heat in a box: seven points, explicit steps; the new state is copied back.
 //
-// static: sizes T = 3, N = 7, M = 6, K = 8
+// static: sizes T = 4, N = 7, M = 6, K = 8
 // static: S[t, i, j, k] : 0 <= t < T and 0 <= i < N - 2 and 0 <= j < M - 2 and 0 <= k < K - 2
 // static:   order [t, 0, i, j, k]
 // static:   reads A[i, j + 1, k + 1], A[i + 2, j + 1, k + 1], A[i + 1, j, k + 1], A[i + 1, j + 2, k + 1]
@@ -34,7 +34,7 @@ KERNEL void heat(int steps, int n, int m, int p, double (*A)[m][p], double (*B)[
 }
 
 int main(int argc, char** argv) {
-  const int steps = size_argument(argc, argv, 1, 3);
+  const int steps = size_argument(argc, argv, 1, 4);
   const int n = size_argument(argc, argv, 2, 7);
   const int m = size_argument(argc, argv, 3, 6);
   const int p = size_argument(argc, argv, 4, 8);

@@ -8,7 +8,11 @@
 #include <stdlib.h>
 
 /// The function under study: nothing that its callers pass becomes part of it.
+#ifdef __clang__
+#define KERNEL __attribute__((noinline))
+#else
 #define KERNEL __attribute__((noipa))
+#endif
 
 /// The number-th argument (from 1), or `otherwise`.
 static inline int size_argument(int argc, char** argv, int number, int otherwise) {

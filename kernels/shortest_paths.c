@@ -1,5 +1,5 @@
-// Shortest paths between all pairs, through the first k nodes, for growing k. Row and column k are read in the step that
-// also writes them.
+// Shortest paths between all pairs, through the first k nodes, for growing k. Row and column k are read in the step
+// that also writes them.
 //
 // static: sizes N = 8
 // static: S[k, i, j] : 0 <= k < N and 0 <= i < N and 0 <= j < N

@@ -1,6 +1,6 @@
-// Forward substitution: L x = b, x in the place of b, for the rows from `first` on. With 0 in its place, GCC would see that
-// the inner loop is not entered in the first iteration and enter the outer loop behind it: counters would then differ from
-// those of the source.
+// Forward substitution: L x = b, x in the place of b, for the rows from `first` on. With 0 in its place, GCC would see
+// that the inner loop is not entered in the first iteration and enter the outer loop behind it: counters would then
+// differ from those of the source.
 //
 // static: sizes N = 17
 // static: S[i, j] : 0 <= i < N and 0 <= j < i

@@ -23,7 +23,7 @@ KERNEL void wavefront(int n, double (*A)[n + 1]) {
 int main(int argc, char** argv) {
   const int n = size_argument(argc, argv, 1, 9);
   double* const a = numbers((long)(n + 1) * (n + 1));
-  wavefront(n, (double(*)[n + 1])a);
+  wavefront(n, (double(*)[n + 1]) a);
   print_sum(a, (long)(n + 1) * (n + 1));
   return 0;
 }
