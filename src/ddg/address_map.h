@@ -38,19 +38,6 @@ class AddressMap {
     return Entry{chunk.keys[at], chunk.values[at]};
   }
 
-  /// The entry with the smallest key that is above `key`.
-  std::optional<Entry> above(std::uint64_t key) const {
-    std::size_t index = count_up_to(firsts_.data(), firsts_.size(), key);
-    std::size_t at = 0;
-    if (index != 0) at = count_up_to(chunks_[index - 1]->keys.data(), chunks_[index - 1]->count, key);
-    if (index != 0 && at < chunks_[index - 1]->count)
-      --index;
-    else
-      at = 0;
-    if (index == chunks_.size()) return std::nullopt;
-    return Entry{chunks_[index]->keys[at], chunks_[index]->values[at]};
-  }
-
   /// Replaces the value of a key that is there.
   void insert(std::uint64_t key, std::uint32_t value);
 

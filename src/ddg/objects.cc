@@ -96,7 +96,7 @@ Objects::BlockIndex Objects::find_block(std::uint64_t address, bool& whole_line)
 
 bool Objects::heap_touches(std::uint64_t start, std::uint64_t last) const {
   const std::optional<AddressMap::Entry> before = heap_.floor(last);
-  return before && blocks_[before->value].start <= blocks_[before->value].last && blocks_[before->value].last >= start;
+  return before && blocks_[before->value].last >= start;
 }
 
 Objects::BlockIndex Objects::global_at(std::uint64_t address, bool& whole_line) {
@@ -181,26 +181,23 @@ void Objects::drop_hints(std::uint64_t start, std::uint64_t last) {
 /// Takes away the blocks that overlap a range.
 void Objects::drop_heap_blocks(std::uint64_t start, std::uint64_t last) {
   while (const std::optional<AddressMap::Entry> before = heap_.floor(last)) {
-    const Block& block = blocks_[before->value];
-    if (before->key < start && (block.start > block.last || block.last < start)) return;
+    if (blocks_[before->value].last < start) return;
     heap_.erase(before->key);
     drop_block(before->value);
   }
 }
 
+/// A block of 0 bytes has its address for itself.
 void Objects::add_heap_block(std::uint64_t address, std::uint64_t size, Source source, std::int64_t ordinal) {
   Block block;
+  block.start = address;
+  block.last = last_of(address, std::max<std::uint64_t>(size, 1));
   block.base = address;
   block.ordinal = ordinal;
   block.source = source;
   block.object = sources_[source].id;
-  const std::uint64_t last = size != 0 ? last_of(address, size) : address;
-  drop_heap_blocks(address, last);
-  if (size != 0) {
-    block.start = address;
-    block.last = last;
-    drop_hints(address, last);
-  }
+  drop_heap_blocks(block.start, block.last);
+  drop_hints(block.start, block.last);
   heap_.insert(address, new_block(block));
   sources_[source].size = std::max(sources_[source].size, size);
 }
@@ -252,22 +249,29 @@ void Objects::add_mapping(std::uint64_t address, std::uint64_t size, const Block
   mappings_[address] = new_block(block);
 }
 
-/// The break only grows at its end: one block, unless something else was mapped between.
-void Objects::grow_break(std::uint64_t address, std::uint64_t size) {
-  const Source source = heap_source(kBreakFamily, trace::kNoStack);
+void Objects::add_new_mapping(std::uint64_t address, std::uint64_t size, Source source) {
   Block block;
   block.base = address;
   block.source = source;
   block.object = sources_[source].id;
-  block.ordinal = static_cast<std::int64_t>(sources_[source].blocks);
+  block.ordinal = static_cast<std::int64_t>(sources_[source].blocks++);
+  sources_[source].size = std::max(sources_[source].size, size);
+  add_mapping(address, size, block);
+}
+
+/// The break only grows at its end: one block, unless something else was mapped between.
+void Objects::grow_break(std::uint64_t address, std::uint64_t size) {
+  const Source source = heap_source(kBreakFamily, trace::kNoStack);
   const auto after = mappings_.lower_bound(address);
   if (after != mappings_.begin()) {
-    const Block& before = blocks_[std::prev(after)->second];
-    if (before.source == source && before.last + 1 == address) block = before;
+    Block& before = blocks_[std::prev(after)->second];
+    if (before.source == source && before.last + 1 == address) {
+      before.last = last_of(address, size);
+      sources_[source].size = std::max(sources_[source].size, before.last - before.base + 1);
+      return;
+    }
   }
-  sources_[source].blocks = std::max(sources_[source].blocks, static_cast<std::uint64_t>(block.ordinal) + 1);
-  sources_[source].size = std::max(sources_[source].size, address - block.base + size);
-  add_mapping(address, size, block);
+  add_new_mapping(address, size, source);
 }
 
 void Objects::remap(const trace::Mapping& mapping) {
@@ -279,16 +283,12 @@ void Objects::remap(const trace::Mapping& mapping) {
   }
   if (mapping.old_size != 0) drop_mappings(mapping.old_address, last_of(mapping.old_address, mapping.old_size));
   drop_mappings(mapping.address, last_of(mapping.address, mapping.size));
-  Block block;
-  if (old) {
-    block = *old;
-    block.base = mapping.address - (mapping.old_address - old->base);
-  } else {
-    block.source = heap_source(kMappingFamily, mapping.stack);
-    block.object = sources_[block.source].id;
-    block.ordinal = static_cast<std::int64_t>(sources_[block.source].blocks++);
-    block.base = mapping.address;
+  if (!old) {
+    add_new_mapping(mapping.address, mapping.size, heap_source(kMappingFamily, mapping.stack));
+    return;
   }
+  Block block = *old;
+  block.base = mapping.address - (mapping.old_address - old->base);
   Origin& origin = sources_[block.source];
   origin.size = std::max(origin.size, mapping.address - block.base + mapping.size);
   add_mapping(mapping.address, mapping.size, block);
@@ -310,17 +310,10 @@ void Objects::mapping(const trace::Mapping& mapping) {
       drop_mappings(mapping.address, last);
       grow_break(mapping.address, mapping.size);
       break;
-    case Operation::kMap: {
+    case Operation::kMap:
       drop_mappings(mapping.address, last);
-      Block block;
-      block.base = mapping.address;
-      block.source = heap_source(kMappingFamily, mapping.stack);
-      block.object = sources_[block.source].id;
-      block.ordinal = static_cast<std::int64_t>(sources_[block.source].blocks++);
-      sources_[block.source].size = std::max(sources_[block.source].size, mapping.size);
-      add_mapping(mapping.address, mapping.size, block);
+      add_new_mapping(mapping.address, mapping.size, heap_source(kMappingFamily, mapping.stack));
       break;
-    }
     case Operation::kProtect:
       break;
   }

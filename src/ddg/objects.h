@@ -101,7 +101,7 @@ class Objects {
     std::uint64_t blocks = 0;
   };
 
-  /// A range of addresses in one block of an object. Empty, and in no address, if start > last.
+  /// A range of addresses in one block of an object. A dead one has none: start > last.
   struct Block {
     std::uint64_t start = 1;
     std::uint64_t last = 0;
@@ -131,6 +131,7 @@ class Objects {
   void drop_heap_blocks(std::uint64_t start, std::uint64_t last);
   void drop_hints(std::uint64_t start, std::uint64_t last);
   void add_mapping(std::uint64_t address, std::uint64_t size, const Block& like);
+  void add_new_mapping(std::uint64_t address, std::uint64_t size, Source source);
   void drop_mappings(std::uint64_t start, std::uint64_t last);
   void grow_break(std::uint64_t address, std::uint64_t size);
   void remap(const trace::Mapping& mapping);

@@ -25,6 +25,7 @@
 #include <cstring>
 
 #include "symbols/debug_file.h"
+#include "symbols/debug_variables.h"
 #include "symbols/readable_name.h"
 
 namespace loopfold::symbols {
@@ -199,15 +200,20 @@ std::vector<ElfData> ModuleFile::read_data_symbols() {
 const DataTable* ModuleFile::data() {
   if (module_ == nullptr) return nullptr;
   if (!data_) {
+    if (!looked_for_debug_info_) open_debug_info();
+    if (dwarf_ != nullptr) debug_variables_ = find_variables(dwarf_, alternate_ != nullptr);
+    for (DebugVariable& variable : debug_variables_) variable.address -= debug_bias_;
     GElf_Addr ignored = 0;
     data_.emplace(segments(), read_loaded_sections(dwfl_module_getelf(module_, &ignored)), read_data_symbols(),
-                  std::vector<DebugVariable>());
+                  debug_variables_);
   }
   return &*data_;
 }
 
 void ModuleFile::describe(const DataTable::Variable& variable, DataSymbol& symbol) {
   symbol.name = readable_name(variable.name);
+  if (variable.debug == DataTable::kNone) return;
+  describe_variable(dwarf_, alternate_ != nullptr, debug_variables_[variable.debug], variable.name, symbol);
 }
 
 std::vector<UnwindRange> ModuleFile::read_unwind_ranges() {
@@ -251,6 +257,7 @@ void ModuleFile::open_debug_info() {
   Dwarf* dwarf = dwfl_module_getdwarf(module_, &dwarf_bias);
   if (dwarf == nullptr) return;
   debug_bias_ = bias_ - dwarf_bias;
+  dwarf_ = dwarf;
   open_alternate_file(dwarf);
   debug_info_.emplace(dwarf, alternate_ != nullptr);
 }

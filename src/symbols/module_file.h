@@ -72,7 +72,9 @@ class ModuleFile {
   std::optional<DataTable> data_;
   bool looked_for_debug_info_ = false;
   std::uint64_t debug_bias_ = 0;  // added to an address of the file, gives one of its debug file
+  Dwarf* dwarf_ = nullptr;        // belongs to the session; null if there is none
   std::optional<DebugInfo> debug_info_;
+  std::vector<DebugVariable> debug_variables_;
   std::unordered_map<std::string_view, std::string> readable_names_[2];  // of functions and of stubs
 };
 
