@@ -9,10 +9,6 @@
 // static:   order [1, j, i]
 // static:   reads a[3*i], b[j]
 // static:   writes a[3*i]
-// static: E[i] : 0 <= i < N
-// static:   order [2, i]
-// static:   reads a[i]
-// static:   writes a[i]
 #include "kernel.h"
 
 KERNEL void steps(int n, int m, double* a, double* b) {
@@ -23,9 +19,6 @@ KERNEL void steps(int n, int m, double* a, double* b) {
     for (int i = 0; i < n; i += 3) {
       a[i] += b[j];  // R:
     }
-  }
-  for (int i = 0; i < n; i++) {
-    a[i] *= 2.5;  // E:
   }
 }
 

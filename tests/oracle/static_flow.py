@@ -1,12 +1,14 @@
 """Static truth: the folded dependence graph of kernels/*.c equals isl's dataflow analysis of the same loops.
 
-Every kernel is compiled by GCC, recorded and analysed, in its default sizes and in sizes twice as large.
+Every kernel is compiled by GCC, recorded and analysed, in its default sizes and in sizes twice and four times as large.
 
 - Affine kernels (`// static:` lines): domains and flow between statements equal the description's as sets, and every
-  piece is exact (static_flow.cc). This is asserted at -O1; at -O2 it is only printed, with LOOPFOLD_O2=1.
+  piece is exact (static_flow.cc). This is asserted at -O1; at -O2 it is only printed, with LOOPFOLD_O2=1. Where a
+  kernel says `// limited:`, folding is known to have no form for it: everything is covered, and equality must fail, so
+  that the line goes when the limit does.
 - The published ways of folding: F is equal as well, those that approximate contain everything.
 - Their folded form does not grow: the streams, their numbers of pieces and their texts, constants apart, are the same
-  for both sizes.
+  for the two larger sizes (in small ones, two points make many lines).
 - All kernels: the points of each stream are in its pieces, all of them.
 - Irregular kernels (`// irregular:`): what is affine in them is found to be; pieces stay few.
 
@@ -41,6 +43,7 @@ class Kernel:
         with open(path, encoding="utf-8") as file:
             text = file.read()
         self.irregular = "\n// irregular:" in text
+        self.limited = "\n// limited:" in text
         self.sizes = [int(size) for size in re.findall(r"\w+ = (\d+)", re.search(r": sizes (.*)", text).group(1))]
 
     def __str__(self):
@@ -120,23 +123,35 @@ def check_growth(kernel, small, large):
                         f"{describe(stream)}\n{describe(after[name])}")
 
 
+def check_equal(run):
+    result = run.oracle("compare")
+    suite.check(f"{run.name}: equals the static flow", result.status == 0, (result.stdout + result.stderr).decode())
+
+
+def check_limited(kernel):
+    with lf.Directory() as directory:
+        run = Run(kernel, directory, "-O1", [size * 4 for size in kernel.sizes])
+        result = run.oracle("compare")
+        suite.check(f"{run.name}: is limited", result.status == 1, f"// limited: is no longer true\n{result}")
+        check_variants(run)
+        result = run.oracle("covers")
+        suite.check(f"{run.name}: covers the static flow", result.status == 0, result)
+
+
 def check_affine(kernel):
     with lf.Directory() as directory:
-        listings = []
-        for factor in (1, 2):
-            run = Run(kernel, directory, "-O1", [size * factor for size in kernel.sizes])
-            if not run.sound:
-                return
-            result = run.oracle("compare")
-            suite.check(f"{run.name}: equals the static flow", result.status == 0,
-                        (result.stdout + result.stderr).decode())
-            if factor == 1:
-                check_variants(run)
-            listings.append(run.streams())
-            if listings[-1] is None:
-                return
-            check_points(run, listings[-1])
-        check_growth(kernel, *listings)
+        runs = [Run(kernel, directory, "-O1", [size * factor for size in kernel.sizes]) for factor in (1, 2, 4)]
+        if not all(run.sound for run in runs):
+            return
+        check_equal(runs[0])
+        check_equal(runs[2])
+        check_variants(runs[0])
+        listings = [run.streams() for run in runs]
+        if not all(listings):
+            return
+        for run, listing in zip(runs, listings):
+            check_points(run, listing)
+        check_growth(kernel, *listings[1:])
         for kind in ("domains", "accesses"):
             for stream in listings[0][kind]:
                 suite.check(f"{kernel}: {kind}: exact", stream["exact"], describe(stream))
@@ -289,7 +304,7 @@ def check_irregular(kernel):
 
 
 def check(kernel):
-    (check_irregular if kernel.irregular else check_affine)(kernel)
+    (check_irregular if kernel.irregular else check_limited if kernel.limited else check_affine)(kernel)
 
 
 def main():
