@@ -17,22 +17,22 @@ KERNEL double sum_of(const struct node* p) {
   return s;
 }
 
-/// Node (i * step) modulo n is the i-th of the list; step and n have no common divisor.
+/// The nodes of one block, linked in an order that has no form.
 KERNEL struct node* shuffled(int n) {
   struct node* const pool = block_of(n, sizeof(struct node));
-  int step = n / 3 + 1;
-  for (int d = 2; d <= step; d++) {
-    if (n % d == 0 && step % d == 0) {
-      step++;
-      d = 1;
-    }
+  int* const draws = integers(n, 1 << 20);
+  int* const order = block_of(n, sizeof(int));
+  for (int i = 0; i < n; i++) {
+    const int j = draws[i] % (i + 1);
+    order[i] = order[j];
+    order[j] = i;
   }
   for (int i = 0; i < n; i++) {
-    struct node* const node = &pool[(long)i * step % n];
+    struct node* const node = &pool[order[i]];
     node->value = 0.5 + i % 5;
-    node->next = i + 1 < n ? &pool[(long)(i + 1) * step % n] : NULL;
+    node->next = i + 1 < n ? &pool[order[i + 1]] : NULL;
   }
-  return &pool[0];
+  return &pool[order[0]];
 }
 
 int main(int argc, char** argv) {

@@ -23,6 +23,7 @@
 #include "description.h"
 #include "listing.h"
 #include "observed.h"
+#include "profile_flow.h"
 #include "truth.h"
 
 namespace loopfold::oracle {
@@ -67,19 +68,34 @@ int truth(isl::ctx context, const Description& description) {
   return kEqual;
 }
 
+/// Prints where the two differ; whether they are equal.
+bool same(const isl::union_set& expected_domains, const isl::union_set& domains, const isl::union_map& expected_flow,
+          const isl::union_map& flow) {
+  print_sets("domain not observed", expected_domains.subtract(domains));
+  print_sets("domain not in the source", domains.subtract(expected_domains));
+  print_maps("flow not observed", expected_flow.subtract(flow));
+  print_maps("flow not in the source", flow.subtract(expected_flow));
+  return expected_domains.is_equal(domains) && expected_flow.is_equal(flow);
+}
+
 int compare(isl::ctx context, const Description& description, Analysed& run) {
-  const isl::union_set domains = static_domains(context, description);
-  const isl::union_map flow = static_flow(context, description);
   const Observed observed = observe(context, run, description);
-  print_sets("domain not observed", domains.subtract(observed.domains));
-  print_sets("domain not in the source", observed.domains.subtract(domains));
-  print_maps("flow not observed", flow.subtract(observed.flow));
-  print_maps("flow not in the source", observed.flow.subtract(flow));
+  const bool equal =
+      same(static_domains(context, description), observed.domains, static_flow(context, description), observed.flow) &&
+      observed.inexact.empty();
   for (const std::string& line : observed.inexact) print("not exact: " + line);
-  const bool equal = domains.is_equal(observed.domains) && flow.is_equal(observed.flow) && observed.inexact.empty();
   print(fmt::format("{}: {} statements, {} streams, {} pieces", equal ? "equal" : "different",
                     description.statements.size(), observed.streams, observed.pieces));
   return equal ? kEqual : kDifferent;
+}
+
+int compare_profile(isl::ctx context, const Description& description, const std::string& directory) {
+  const Result<ProfileFlow> profile = profile_flow(context, directory, description);
+  if (!profile) return complain(profile.error());
+  const bool equal = same(static_domains(context, description), profile->domains,
+                          static_flow(context, description, Through::kArrays), profile->flow);
+  if (!profile->exact) print("the profile does not say that all of it is exact");
+  return equal && profile->exact ? kEqual : kDifferent;
 }
 
 int covers(isl::ctx context, const Description& description, Analysed& run) {
@@ -93,7 +109,8 @@ int covers(isl::ctx context, const Description& description, Analysed& run) {
 
 int usage() {
   std::fputs(
-      "usage: static_flow [--fold=VARIANT] truth KERNEL.c [SIZE...] | compare|covers|list KERNEL.c TRACE [SIZE...]\n",
+      "usage: static_flow [--fold=VARIANT] truth KERNEL.c [SIZE...] | compare|covers|profile|list KERNEL.c TRACE "
+      "[SIZE...]\n",
       stderr);
   return kUsage;
 }
@@ -114,6 +131,7 @@ int run(std::vector<std::string> words) {
   const std::unique_ptr<isl_ctx, FreeContext> owner(isl_ctx_alloc());
   const isl::ctx context(owner.get());
   if (words[0] == "truth") return truth(context, *description);
+  if (words[0] == "profile") return compare_profile(context, *description, words[2]);
   Result<Analysed> analysed = analyse(words[2], options);
   if (!analysed) return complain(analysed.error());
   if (words[0] == "compare") return compare(context, *description, *analysed);

@@ -25,6 +25,8 @@ isl::union_map relation(isl::ctx context, const StaticStatement& statement, cons
       context, fmt::format("{{ {} -> {}{} }}", statement.tuple(), to, where(both(statement.domain, condition))));
 }
 
+bool is_variable(const ElementText& element) { return element.element.find("[]") != std::string::npos; }
+
 std::size_t longest_order(const Description& description) {
   std::size_t longest = 0;
   for (const StaticStatement& statement : description.statements) longest = std::max(longest, statement.order.size());
@@ -59,12 +61,13 @@ isl::union_set static_domains(isl::ctx context, const Description& description) 
   return all;
 }
 
-isl::union_map static_flow(isl::ctx context, const Description& description) {
+isl::union_map static_flow(isl::ctx context, const Description& description, Through through) {
   const isl::union_map order = schedule(context, description);
   const isl::union_map sources = writes(context, description);
   isl::union_map all(context, "{ }");
   for (const StaticStatement& statement : description.statements) {
     for (const ElementText& read : statement.reads) {
+      if (through == Through::kArrays && is_variable(read)) continue;
       const isl::union_access_info info =
           isl::union_access_info(relation(context, statement, read.element, read.condition))
               .set_must_source(sources)

@@ -14,7 +14,10 @@ namespace loopfold::oracle {
 /// `{ S[i, j] : ... }`, the instances of all statements.
 isl::union_set static_domains(isl::ctx context, const Description& description);
 
+/// What flow goes through: variables (`s[]`) may live in registers, elements of arrays do not.
+enum class Through { kAll, kArrays };
+
 /// `{ S[producer] -> R[consumer] : ... }`.
-isl::union_map static_flow(isl::ctx context, const Description& description);
+isl::union_map static_flow(isl::ctx context, const Description& description, Through through = Through::kAll);
 
 }  // namespace loopfold::oracle
