@@ -151,14 +151,12 @@ class Observer {
         break;
       }
       flow = flow.unite(ways.apply_range(into_instances));
-      ways = ways.apply_range(into_others).coalesce();
+      ways = ways.apply_range(into_others);
     }
     return flow;
   }
 
-  isl::union_map without_identity(const isl::union_map& flow) const {
-    return flow.subtract(instances_.identity()).coalesce();
-  }
+  isl::union_map without_identity(const isl::union_map& flow) const { return flow.subtract(instances_.identity()); }
 
   isl::ctx context_;
   Analysed& run_;

@@ -23,7 +23,7 @@ class Reader {
   ProfileFlow read() {
     for (const Json& statement : profile_.at("statements")) add_domain(statement);
     for (const Json& dependence : profile_.at("dependences")) add_dependence(dependence);
-    into_.flow = into_.flow.subtract(into_.domains.identity()).coalesce();
+    into_.flow = into_.flow.subtract(into_.domains.identity());
     return into_;
   }
 

@@ -1,13 +1,16 @@
 // Static truth: the flow of values that a kernel's source implies, against what the folded graph of its binary says.
 //
-//     static_flow truth KERNEL.c [SIZE...]              the flow that isl finds, and the domains
-//     static_flow compare KERNEL.c TRACE [SIZE...]      equal as sets, and every piece exact? Else the differences
-//     static_flow covers KERNEL.c TRACE [SIZE...]       is all that the source implies in the folded graph, exact or
-//     not? static_flow list KERNEL.c TRACE [SIZE...]         the folded streams of the kernel's functions, as JSON
+//     static_flow truth KERNEL.c [SIZE...]             the flow that isl finds, and the domains
+//     static_flow compare KERNEL.c TRACE [SIZE...]     equal as sets, and every piece exact? Else the differences
+//     static_flow covers KERNEL.c TRACE [SIZE...]      is all of the source's flow in the folded graph, exact or not?
+//     static_flow profile KERNEL.c TRACE [SIZE...]     is flow through memory the same in TRACE/profile.json?
+//     static_flow list KERNEL.c TRACE [SIZE...]        the folded streams of the kernel's functions, as JSON
 //
 // SIZEs are the program's arguments. --fold=VARIANT, in front of all, chooses how streams are folded. Exit status 0 if
 // so, 1 if not, 3 if something could not be read. Set equality is isl's: exact, whatever the number of pieces and
-// however they are written.
+// however they are written. Nothing is ever coalesced: isl 0.25's coalesce, given a union of lattices such as
+// { [i] : 1 <= i <= 9 and i mod 4 = 1; [i] : 3 <= i <= 7 and i mod 4 = 3; [i] : 0 <= i <= 2 } inside of a larger map,
+// has been seen to add points, also to the objects that it shares parts with.
 #include <fmt/format.h>
 #include <isl/cpp.h>
 #include <isl/ctx.h>
@@ -55,11 +58,11 @@ std::string text_of(const T& object) {
 
 /// One line per relation between two statements.
 void print_maps(const char* title, const isl::union_map& maps) {
-  maps.foreach_map([title](isl::map map) { print(fmt::format("{}: {}", title, text_of(map.coalesce()))); });
+  maps.foreach_map([title](isl::map map) { print(fmt::format("{}: {}", title, text_of(map))); });
 }
 
 void print_sets(const char* title, const isl::union_set& sets) {
-  sets.foreach_set([title](isl::set set) { print(fmt::format("{}: {}", title, text_of(set.coalesce()))); });
+  sets.foreach_set([title](isl::set set) { print(fmt::format("{}: {}", title, text_of(set))); });
 }
 
 int truth(isl::ctx context, const Description& description) {

@@ -75,7 +75,7 @@ isl::union_map static_flow(isl::ctx context, const Description& description, Thr
       all = all.unite(info.compute_flow().must_dependence());
     }
   }
-  return all.coalesce();
+  return all;
 }
 
 }  // namespace loopfold::oracle
