@@ -71,7 +71,7 @@ bool Exact::add_unexpected(const std::int64_t* point, const std::int64_t* labels
   std::vector<Block> rows(1);
   rows[0].words = std::make_unique<std::int64_t[]>(View::at(layout.outputs));
   rows[0].points = 1;
-  if (!bounded_.empty()) rows[0].bounds = std::make_unique<std::vector<Window>>(bounds, bounds + bounded_.size());
+  if (!bounded_.empty()) rows[0].bounds = std::make_unique<Bounds>(Bounds{{bounds, bounds + bounded_.size()}, {}});
   std::copy_n(labels, layout.outputs, rows[0].words.get());
   offer(inner, rows, point[inner]);
   expect_next();
@@ -150,7 +150,7 @@ void Exact::bound_expected(const Window* bounds) {
   for (Block& block : levels_[View::at(inner)]) {
     const View view = grow_.view(block, inner);
     if (view.start(inner) + static_cast<Wide>(view.extent(inner)) * view.stride(inner) != last_.back()) continue;
-    for (std::size_t i = 0; i < bounded_.size(); ++i) (*block.bounds)[i].include(bounds[i]);
+    block.bounds->add(bounds, bounded_.size());
     return;
   }
 }
@@ -256,6 +256,13 @@ bool Exact::repeat_break(int level, std::size_t index, const Row& row, std::vect
   if (grow_.try_swap(blocks[index], row, level) || grow_.try_modular(blocks[index], row, level)) return true;
   std::vector<Block> turns = grow_.try_periodic(blocks[index], row, level, max_pieces_ / 2);
   if (turns.empty()) return false;
+  for (Block& block : blocks) {
+    if (!block.closed || !grow_.try_prepend(turns, block, level)) continue;
+    std::swap(block, turns.back());
+    turns.pop_back();
+    block.closed = false;
+    break;
+  }
   blocks[index] = std::move(turns[0]);
   for (std::size_t i = 1; i < turns.size(); ++i) {
     blocks.push_back(std::move(turns[i]));
@@ -341,7 +348,7 @@ std::vector<Piece> Exact::pieces(std::size_t outputs) const {
     pieces.push_back(piece_of(grow_.view(blocks[i], 0), outputs));
     for (std::size_t b = 0; b < bounded_.size(); ++b) {
       Output& output = pieces.back().outputs[bounded_[b]];
-      const Window& bounds = (*blocks[i].bounds)[b];
+      const Window& bounds = blocks[i].bounds->all[b];
       output.minimum = bounds.low;
       output.maximum = bounds.high;
       output.distance_minimum = bounds.distance_low;

@@ -59,6 +59,8 @@ class Grow {
   bool try_modular(Block& block, const Row& row, int level);
   /// The blocks that take turns, the first of them with `row`; none if they do not.
   std::vector<Block> try_periodic(const Block& block, const Row& row, int level, std::int64_t longest) const;
+  /// Puts rows that came before all of these, at the end of a period, in front of the blocks that take turns.
+  bool try_prepend(std::vector<Block>& turns, const Block& partial, int level) const;
   /// Takes the rows before the break away.
   Block take_before(Block& block, int level) const;
 
