@@ -9,8 +9,9 @@
 // 1. a block that predicts it;
 // 2. a block whose break it repeats: a swap, a modulus, a period;
 // 3. a block of one row, one with the same known dimensions first;
-// 4. a block that predicted otherwise: a modulus that is known already, or a break;
-// 5. a block that has a break already: what is before the break is closed;
+// 4. a block that predicted otherwise, by a multiple of a modulus that is known already;
+// 5. a block that predicted otherwise: a break; if it has one already, what is before that is closed. Blocks that grew
+//    last are asked first;
 // 6. none: it is a block of its own.
 // All rows at one coordinate are tried for 1 before any is tried for the rest, and a block takes one row per
 // coordinate.
@@ -235,17 +236,33 @@ void Exact::offer_other(int level, const Row& row, std::vector<std::uint8_t>& ta
   if (by([&](std::size_t i) { return grow_.try_second_row(blocks[i], row, level); })) return;
   if (by([&](std::size_t i) { return grow_.try_known_modulus(blocks[i], row, level); })) return;
   accuse(row, level);
-  const auto open = [](const Block& block) { return !block.closed; };
-  const bool alone = std::count_if(blocks.begin(), blocks.end(), open) == 1;
-  if (by([&](std::size_t i) {
-        if (!(alone || grow_.due(blocks[i], row, level)) || !grow_.can_break(blocks[i], row, level)) return false;
-        grow_.start_break(blocks[i], row, level);
-        return true;
-      }))
-    return;
-  if (by([&](std::size_t i) { return end_break(level, i, row, taken); })) return;
+  if (offer_behind_break(level, row, taken)) return;
   blocks.push_back(grow_.block_of(row, level));
   taken.push_back(1);
+}
+
+/// Asks blocks for a break, those first that grew last.
+bool Exact::offer_behind_break(int level, const Row& row, std::vector<std::uint8_t>& taken) {
+  std::vector<Block>& blocks = levels_[View::at(level)];
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i < blocks.size(); ++i)
+    if (!blocks[i].closed) order.push_back(i);
+  const bool alone = order.size() == 1;
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return grow_.last_at(blocks[a], level) > grow_.last_at(blocks[b], level);
+  });
+  for (const std::size_t i : order) {
+    if (taken[i] != 0) continue;
+    if (blocks[i].before) {
+      if (!end_break(level, i, row, taken)) continue;
+    } else {
+      if (!(alone || grow_.due(blocks[i], row, level)) || !grow_.can_break(blocks[i], row, level)) continue;
+      grow_.start_break(blocks[i], row, level);
+    }
+    taken[i] = 1;
+    return true;
+  }
+  return false;
 }
 
 /// The row repeats the break of a block: finds out what the break was.

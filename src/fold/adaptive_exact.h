@@ -65,6 +65,7 @@ class Exact {
   bool offer_predicted(int level, const Row& row, std::vector<std::uint8_t>& taken);
   void offer_other(int level, const Row& row, std::vector<std::uint8_t>& taken);
   bool offer_by(int level, std::vector<std::uint8_t>& taken, const std::function<bool(std::size_t index)>& attempt);
+  bool offer_behind_break(int level, const Row& row, std::vector<std::uint8_t>& taken);
   bool repeat_break(int level, std::size_t index, const Row& row, std::vector<std::uint8_t>& taken);
   bool end_break(int level, std::size_t index, const Row& row, std::vector<std::uint8_t>& taken);
   void accuse(const Row& row, int level);

@@ -227,6 +227,11 @@ bool Grow::try_known_modulus(Block& block, const Row& row, int level) const {
   return true;
 }
 
+Wide Grow::last_at(const Block& block, int level) const {
+  const View own = view(block, level);
+  return own.start(level) + static_cast<Wide>(own.extent(level)) * own.stride(level);
+}
+
 bool Grow::due(const Block& block, const Row& row, int level) const {
   const View own = view(block, level);
   return row.at >= own.start(level) + (static_cast<Wide>(own.extent(level)) + 1) * step_of(block, level).stride;

@@ -66,6 +66,8 @@ class Grow {
 
   std::int64_t rows(const Block& block, int level) const { return view(block, level).extent(level) + 1; }
   bool has_step(const Block& block, int level) const { return block.knows(level) || block.before != nullptr; }
+  /// The coordinate of the last row.
+  Wide last_at(const Block& block, int level) const;
   /// Whether the coordinate is not before the one of the next row.
   bool due(const Block& block, const Row& row, int level) const;
   View view(const Block& block, int level) const { return {layout, block, level}; }
