@@ -4,8 +4,8 @@ Every kernel is compiled by GCC, recorded and analysed, in its default sizes and
 
 - Affine kernels (`// static:` lines): domains and flow between statements equal the description's as sets, and every
   piece is exact (static_flow.cc). This is asserted at -O1, and at -O0 where all values go through arrays; at -O2 it is
-  only printed, with LOOPFOLD_O2=1. Where a kernel says `// limited:`, folding is known to have no form for it: everything
-  is covered, and equality must fail, so that the line goes when the limit does.
+  only printed, with LOOPFOLD_O2=1. Where a kernel says `// limited:`, folding is known to have no form for it:
+  everything is covered, and equality must fail, so that the line goes when the limit does.
 - The same through the texts of profile.json, where values go through memory.
 - The published ways of folding: F is equal as well, those that approximate contain everything.
 - Their folded form does not grow: the streams, their numbers of pieces and their texts, constants apart, are the same
@@ -46,7 +46,8 @@ class Kernel:
         self.irregular = "\n// irregular:" in text
         self.limited = "\n// limited:" in text
         self.variables = re.search(r"// static: .*\[\](?! :)", text) is not None
-        self.sizes = [int(size) for size in re.findall(r"\w+ = (\d+)", re.search(r": sizes (.*)", text).group(1))]
+        sizes = re.search(r": sizes (.*)", text).group(1)
+        self.sizes = [int(size) for size in re.findall(r"\w+ = (\d+)", sizes)]
 
     def __str__(self):
         return self.name
