@@ -61,7 +61,8 @@ class Run:
         self.name = f"{kernel} {level} {' '.join(self.sizes)}"
         program = os.path.join(directory, f"{kernel}{level}".replace(" ", ""))
         self.trace = f"{program}-{'-'.join(self.sizes)}"
-        built = lf.run(["gcc", *FLAGS, *level.split(), kernel.path, "-o", program, "-lm"], env={"PATH": os.environ["PATH"]})
+        built = lf.run(["gcc", *FLAGS, *level.split(), kernel.path, "-o", program, "-lm"],
+                       env={"PATH": os.environ["PATH"]})
         recorded = lf.record(self.trace, [program, *self.sizes])
         self.sound = suite.check(f"{self.name}: builds", built.status == 0, built) and suite.check(
             f"{self.name}: records", recorded.status == 0, recorded)
