@@ -4,6 +4,17 @@
 
 namespace loopfold::fold::adaptive {
 
+namespace {
+
+void include(std::vector<Window>& into, const Window* bounds, std::size_t count) {
+  if (into.empty())
+    into.assign(bounds, bounds + count);
+  else
+    for (std::size_t i = 0; i < count; ++i) into[i].include(bounds[i]);
+}
+
+}  // namespace
+
 bool Cruise::start(const Layout& layout, const Block& block, int level, const std::vector<std::int64_t>& last,
                    const std::int64_t* point, const std::int64_t* labels) {
   const View view{layout, block, level};
@@ -58,12 +69,20 @@ bool Cruise::next_row(const Layout& layout, Block& block, const std::vector<std:
   for (--q; q > level_ && finished(q);) --q;
   if (!step(layout, block, q, last, point, labels)) return false;
   points_ += static_cast<std::uint64_t>(in_row);
+  if (block.bounds) {
+    for (int p = layout.dimensions - 1; p > q; --p) {
+      std::vector<Window>& row = bounds_[View::at(p)];
+      if (p - 1 > level_)
+        include(bounds_[View::at(p - 1)], row.data(), row.size());
+      else
+        block.bounds->add(row.data(), row.size());
+      row.clear();
+    }
+  }
   if (q > level_) return true;
   ++values_of(layout, block, level_)[layout.extent(level_)];
   block.points += points_;
   points_ = 0;
-  if (block.bounds) join_bounds(*block.bounds, bounds_);
-  bounds_.clear();
   return true;
 }
 
@@ -81,7 +100,7 @@ std::vector<Block> Cruise::stop(const Layout& layout, const Block& block) {
     row.known = block.known & (~std::uint32_t{0} << k);
     forget_degenerate(layout, row, k);
     row.points = count_points({layout, row, k}, complete);
-    if (block.bounds) row.bounds = std::make_unique<std::vector<Window>>(bounds_);
+    if (block.bounds) row.bounds = std::make_unique<Bounds>(Bounds{bounds_[View::at(k)], {}});
   }
   level_ = -1;
   counts_ = {};
@@ -91,15 +110,14 @@ std::vector<Block> Cruise::stop(const Layout& layout, const Block& block) {
 
 void Cruise::bound(const Window* bounds, std::size_t count) {
   if (count == 0) return;
-  if (bounds_.empty())
-    bounds_.assign(bounds, bounds + count);
-  else
-    for (std::size_t i = 0; i < count; ++i) bounds_[i].include(bounds[i]);
+  bounds_.resize(counts_.size());
+  include(bounds_.back(), bounds, count);
 }
 
-void join_bounds(std::vector<Window>& into, const std::vector<Window>& other) {
-  if (into.empty()) into = other;
-  for (std::size_t i = 0; i < std::min(into.size(), other.size()); ++i) into[i].include(other[i]);
+std::size_t Cruise::bytes() const {
+  std::size_t bytes = sizeof(std::int64_t) * (counts_.size() + functions_.size());
+  for (const std::vector<Window>& row : bounds_) bytes += sizeof(row) + sizeof(Window) * row.size();
+  return bytes;
 }
 
 }  // namespace loopfold::fold::adaptive

@@ -37,11 +37,9 @@ class Cruise {
   /// none.
   std::vector<Block> stop(const Layout& layout, const Block& block);
 
-  /// Of the outputs that are only bounded: those of the unfinished row.
+  /// Of the outputs that are only bounded, at the current point.
   void bound(const Window* bounds, std::size_t count);
-  std::size_t bytes() const {
-    return sizeof(std::int64_t) * (counts_.size() + functions_.size()) + sizeof(Window) * bounds_.size();
-  }
+  std::size_t bytes() const;
 
  private:
   int offset(const Layout& layout, int q) const { return layout.part(q) - (layout.dimensions - 1 - q); }
@@ -49,13 +47,10 @@ class Cruise {
             const std::int64_t* point, const std::int64_t* labels);
 
   int level_ = -1;
-  std::uint64_t points_ = 0;             // of complete innermost rows since the row of the block began
-  std::vector<std::int64_t> counts_;     // by dimension
-  std::vector<std::int64_t> functions_;  // for D-1 down to the level: with the counts up to this dimension
-  std::vector<Window> bounds_;
+  std::uint64_t points_ = 0;                 // of complete innermost rows since the row of the block began
+  std::vector<std::int64_t> counts_;         // by dimension
+  std::vector<std::int64_t> functions_;      // for D-1 down to the level: with the counts up to this dimension
+  std::vector<std::vector<Window>> bounds_;  // by dimension: of the complete rows of the unfinished one
 };
-
-/// Makes `into` cover `other`, which may have nothing.
-void join_bounds(std::vector<Window>& into, const std::vector<Window>& other);
 
 }  // namespace loopfold::fold::adaptive

@@ -9,8 +9,9 @@
 // 1. a block that predicts it;
 // 2. a block whose break it repeats: a swap, a modulus, a period;
 // 3. a block of one row, one with the same known dimensions first;
-// 4. a block that predicted otherwise: a modulus that is known already, or a break;
-// 5. a block that has a break already: what is before the break is closed;
+// 4. a block that predicted otherwise, by a multiple of a modulus that is known already;
+// 5. a block that predicted otherwise: a break; if it has one already, what is before that is closed. Blocks that grew
+//    last are asked first;
 // 6. none: it is a block of its own.
 // All rows at one coordinate are tried for 1 before any is tried for the rest, and a block takes one row per
 // coordinate.
@@ -71,10 +72,10 @@ bool Exact::add_unexpected(const std::int64_t* point, const std::int64_t* labels
   std::vector<Block> rows(1);
   rows[0].words = std::make_unique<std::int64_t[]>(View::at(layout.outputs));
   rows[0].points = 1;
-  if (!bounded_.empty()) rows[0].bounds = std::make_unique<std::vector<Window>>(bounds, bounds + bounded_.size());
+  if (!bounded_.empty()) rows[0].bounds = std::make_unique<Bounds>(Bounds{{bounds, bounds + bounded_.size()}, {}});
   std::copy_n(labels, layout.outputs, rows[0].words.get());
   offer(inner, rows, point[inner]);
-  expect_next();
+  expect_next(labels);
   return !full_;
 }
 
@@ -96,6 +97,7 @@ void Exact::expect_in_cruise(const std::int64_t* point, const std::int64_t* labe
   const Block& block = levels_[View::at(cruise_.level())][0];
   if (extent == 0 || !block.knows(inner)) return;
   if (!expect_after(point, labels, block.words.get() + layout.part(inner))) return;
+  windows_ = nullptr;
   active_ = &cruise_.count();
   remaining_ = extent;
 }
@@ -121,23 +123,34 @@ bool Exact::expect_after(const std::int64_t* point, const std::int64_t* labels, 
 }
 
 /// Finds the block that took the last point, and what would come next in it.
-void Exact::expect_next() {
+void Exact::expect_next(const std::int64_t* labels) {
   const Layout& layout = grow_.layout;
   const int inner = layout.dimensions - 1;
   for (Block& block : levels_[View::at(inner)]) {
-    if (block.closed || block.windows || !block.knows(inner)) continue;
-    std::int64_t* own = values_of(layout, block, inner);
-    const std::int64_t* part = block.words.get() + layout.part(inner);
-    const Wide count = static_cast<Wide>(own[layout.extent(inner)]) + 1;
-    if (own[layout.start(inner)] + (count - 1) * part[0] != last_.back()) continue;
-    std::vector<std::int64_t> labels(View::at(layout.outputs));
-    for (std::size_t o = 0; o < labels.size(); ++o)
-      labels[o] = static_cast<std::int64_t>(own[o] + (count - 1) * part[1 + o]);
-    if (!expect_after(last_.data(), labels.data(), part)) return;
-    active_ = &own[layout.extent(inner)];
+    if (block.closed || !block.knows(inner) || grow_.last_at(block, inner) != last_.back()) continue;
+    windows_ = block.windows ? block.windows->data() : nullptr;
+    if (!expect_after(last_.data(), labels, block.words.get() + layout.part(inner))) return;
+    if (windows_ != nullptr && !wrap_next()) return;
+    active_ = &values_of(layout, block, inner)[layout.extent(inner)];
     remaining_ = std::numeric_limits<std::int64_t>::max();
     return;
   }
+}
+
+/// Brings modular labels back into the part of their windows that was seen already; false if they are not there, or if
+/// distances have to be measured.
+bool Exact::wrap_next() {
+  for (int o = 0; o < grow_.layout.outputs; ++o) {
+    const Window& window = windows_[o];
+    if (window.modulus == 0) continue;
+    Wide label = next_[View::at(1 + o)];
+    if (label > window.high) label -= window.modulus;
+    if (label < window.low) label += window.modulus;
+    if (label < window.low || label > window.high) return false;
+    if (grow_.layout.distance_dimension(o) == grow_.layout.dimensions - 1) return false;
+    next_[View::at(1 + o)] = static_cast<std::int64_t>(label);
+  }
+  return true;
 }
 
 /// The point that was expected had these bounds.
@@ -150,7 +163,7 @@ void Exact::bound_expected(const Window* bounds) {
   for (Block& block : levels_[View::at(inner)]) {
     const View view = grow_.view(block, inner);
     if (view.start(inner) + static_cast<Wide>(view.extent(inner)) * view.stride(inner) != last_.back()) continue;
-    for (std::size_t i = 0; i < bounded_.size(); ++i) (*block.bounds)[i].include(bounds[i]);
+    block.bounds->add(bounds, bounded_.size());
     return;
   }
 }
@@ -235,27 +248,53 @@ void Exact::offer_other(int level, const Row& row, std::vector<std::uint8_t>& ta
   if (by([&](std::size_t i) { return grow_.try_second_row(blocks[i], row, level); })) return;
   if (by([&](std::size_t i) { return grow_.try_known_modulus(blocks[i], row, level); })) return;
   accuse(row, level);
-  const auto open = [](const Block& block) { return !block.closed; };
-  const bool alone = std::count_if(blocks.begin(), blocks.end(), open) == 1;
-  if (by([&](std::size_t i) {
-        if (!(alone || grow_.due(blocks[i], row, level)) || !grow_.can_break(blocks[i], row, level)) return false;
-        grow_.start_break(blocks[i], row, level);
-        return true;
-      }))
-    return;
-  if (by([&](std::size_t i) { return end_break(level, i, row, taken); })) return;
+  if (offer_behind_break(level, row, taken)) return;
   blocks.push_back(grow_.block_of(row, level));
   taken.push_back(1);
+}
+
+/// Asks blocks for a break, those first that grew last.
+bool Exact::offer_behind_break(int level, const Row& row, std::vector<std::uint8_t>& taken) {
+  std::vector<Block>& blocks = levels_[View::at(level)];
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i < blocks.size(); ++i)
+    if (!blocks[i].closed) order.push_back(i);
+  const bool alone = order.size() == 1;
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return grow_.last_at(blocks[a], level) > grow_.last_at(blocks[b], level);
+  });
+  for (const std::size_t i : order) {
+    if (taken[i] != 0) continue;
+    if (blocks[i].before) {
+      if (!end_break(level, i, row, taken)) continue;
+    } else {
+      if (!(alone || grow_.due(blocks[i], row, level)) || !grow_.can_break(blocks[i], row, level)) continue;
+      grow_.start_break(blocks[i], row, level);
+    }
+    taken[i] = 1;
+    return true;
+  }
+  return false;
 }
 
 /// The row repeats the break of a block: finds out what the break was.
 bool Exact::repeat_break(int level, std::size_t index, const Row& row, std::vector<std::uint8_t>& taken) {
   std::vector<Block>& blocks = levels_[View::at(level)];
-  if (!grow_.repeats_break(blocks[index], row, level)) return false;
+  if (!grow_.can_repeat(blocks[index], row, level)) return false;
   sync_points(level);
-  if (grow_.try_swap(blocks[index], row, level) || grow_.try_modular(blocks[index], row, level)) return true;
+  const bool repeats = grow_.repeats_break(blocks[index], row, level);
+  if (repeats && grow_.try_swap(blocks[index], row, level)) return true;
+  if (grow_.try_modular(blocks[index], row, level)) return true;
+  if (!repeats) return false;
   std::vector<Block> turns = grow_.try_periodic(blocks[index], row, level, max_pieces_ / 2);
   if (turns.empty()) return false;
+  for (Block& block : blocks) {
+    if (!block.closed || !grow_.try_prepend(turns, block, level)) continue;
+    std::swap(block, turns.back());
+    turns.pop_back();
+    block.closed = false;
+    break;
+  }
   blocks[index] = std::move(turns[0]);
   for (std::size_t i = 1; i < turns.size(); ++i) {
     blocks.push_back(std::move(turns[i]));
@@ -341,7 +380,7 @@ std::vector<Piece> Exact::pieces(std::size_t outputs) const {
     pieces.push_back(piece_of(grow_.view(blocks[i], 0), outputs));
     for (std::size_t b = 0; b < bounded_.size(); ++b) {
       Output& output = pieces.back().outputs[bounded_[b]];
-      const Window& bounds = (*blocks[i].bounds)[b];
+      const Window& bounds = blocks[i].bounds->all[b];
       output.minimum = bounds.low;
       output.maximum = bounds.high;
       output.distance_minimum = bounds.distance_low;

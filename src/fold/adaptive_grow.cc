@@ -33,7 +33,7 @@ Block Grow::block_of(const Row& row, int level) const {
   into[layout.extent(level)] = 0;
   block.known = row.block.known & bits_from(level + 1);
   block.points = row.block.points;
-  if (row.block.bounds) block.bounds = std::make_unique<std::vector<Window>>(*row.block.bounds);
+  if (row.block.bounds) block.bounds = std::make_unique<Bounds>(Bounds{row.block.bounds->all, {row.block.bounds->all}});
   if (row.block.windows) {
     block.windows = std::make_unique<std::vector<Window>>(*row.block.windows);
     for (int o = 0; o < layout.outputs; ++o) {
@@ -159,8 +159,7 @@ void Grow::absorb(Block& block, const Row& row, int level) const {
   }
   block.known |= fresh | std::uint32_t{1} << level;
   block.points += row.block.points;
-  if (block.bounds && row.block.bounds)
-    for (std::size_t i = 0; i < block.bounds->size(); ++i) (*block.bounds)[i].include((*row.block.bounds)[i]);
+  if (block.bounds) block.bounds->add(row.block.bounds->all.data(), row.block.bounds->all.size());
   ++values_of(layout, block, level)[layout.extent(level)];
 }
 
@@ -228,6 +227,11 @@ bool Grow::try_known_modulus(Block& block, const Row& row, int level) const {
   return true;
 }
 
+Wide Grow::last_at(const Block& block, int level) const {
+  const View own = view(block, level);
+  return own.start(level) + static_cast<Wide>(own.extent(level)) * own.stride(level);
+}
+
 bool Grow::due(const Block& block, const Row& row, int level) const {
   const View own = view(block, level);
   return row.at >= own.start(level) + (static_cast<Wide>(own.extent(level)) + 1) * step_of(block, level).stride;
@@ -242,6 +246,9 @@ bool Grow::can_break(const Block& block, const Row& row, int level) const {
 void Grow::start_break(Block& block, const Row& row, int level) const {
   Block now = block_of(row, level);
   set_step(now, step_of(block, level), level);
+  for (int o = 0; o < layout.outputs; ++o)
+    if (block.modulus(o) != 0 && shorter(window_of(view(now, level), o), block.modulus(o)))
+      set_modulus(now, o, block.modulus(o), level);
   now.before = std::make_unique<Block>(std::move(block));
   block = std::move(now);
 }
@@ -251,18 +258,21 @@ bool Grow::break_of(const Block& block, int level, Step& into) const {
   return step_to(*block.before, {block, level, view(block, level).start(level)}, level, into);
 }
 
+bool Grow::can_repeat(const Block& block, const Row& row, int level) const {
+  return !block.closed && block.before && same_inside(block, row, level);
+}
+
 bool Grow::repeats_break(const Block& block, const Row& row, int level) const {
-  if (block.closed || !block.before) return false;
   Step first;
   Step second;
-  return same_inside(block, row, level) && break_of(block, level, first) && step_to(block, row, level, second) &&
-         first == second;
+  return break_of(block, level, first) && step_to(block, row, level, second) && first == second;
 }
 
 /// Rows x0 x1 | x2 with a row x3 that comes after x2 as x2 after x1: x0 | x1 x2 x3.
 bool Grow::try_swap(Block& block, const Row& row, int level) const {
   const Block& before = *block.before;
-  if (rows(before, level) != 2 || rows(block, level) != 1 || block.windows || before.windows || row.block.windows)
+  if (rows(before, level) != 2 || rows(block, level) != 1 || block.windows || before.windows || row.block.windows ||
+      !has_rows(view(before, level)))
     return false;
   Step step;
   if (!break_of(block, level, step)) return false;
@@ -279,35 +289,47 @@ bool Grow::try_swap(Block& block, const Row& row, int level) const {
   return true;
 }
 
-bool Grow::try_modular(Block& block, const Row& row, int level) {
+/// The outputs that jumped at the break and again now, by multiples of one number each. False if that is not so.
+bool Grow::find_moduli(const Block& block, const Row& row, int level, Moduli& found) const {
   Step jump;
-  if (rows(block, level) < 2 || !break_of(block, level, jump)) return false;
-  const Step own = step_of(block, level);
-  if (jump.stride != own.stride) return false;
+  Step again;
   const Block& before = *block.before;
-  const Row rest{block, level, view(block, level).start(level)};
-  if (!same_inside(before, rest, level)) return false;
-  Block both = copy_of(layout, before, level);
-  set_step(both, own, level);
-  std::vector<std::pair<int, std::int64_t>> found;
+  if (!break_of(block, level, jump) || !step_to(block, row, level, again)) return false;
+  const Step own = step_of(block, level);
+  if (jump.stride != own.stride || again.stride != own.stride) return false;
   for (int f = 0; f < layout.functions(level); ++f) {
     const Wide off = static_cast<Wide>(jump.steps[View::at(f)]) - own.steps[View::at(f)];
-    if (off == 0) continue;
+    const Wide now = static_cast<Wide>(again.steps[View::at(f)]) - own.steps[View::at(f)];
+    const std::int64_t known = modulus(before, block, f);
+    if (f >= layout.outputs && (off != 0 || now != 0)) return false;
+    if (off == 0 || (known > 0 && off % known == 0)) continue;
     const Wide m = off < 0 ? -off : off;
-    if (f >= layout.outputs || !fits(m) || before.modulus(f) != 0 || block.modulus(f) != 0) return false;
+    if (!fits(m) || known != 0 || now == 0 || now % m != 0) return false;
     const Window window = joined(window_of(view(before, level), f), window_of(view(block, level), f));
     if (!shorter(window, static_cast<std::int64_t>(m))) return false;
     found.emplace_back(f, static_cast<std::int64_t>(m));
   }
+  return !found.empty();
+}
+
+bool Grow::try_modular(Block& block, const Row& row, int level) {
+  Moduli found;
+  const Row rest{block, level, view(block, level).start(level)};
+  if (rows(block, level) < 2 || !same_inside(*block.before, rest, level) || !find_moduli(block, row, level, found))
+    return false;
+  Block both = copy_of(layout, *block.before, level);
+  set_step(both, step_of(block, level), level);
   for (const auto& [output, m] : found) set_modulus(both, output, m, level);
-  join_windows(both, rest, level);
-  const std::int64_t behind = rows(block, level);
-  const std::uint64_t points = before.points + block.points;
+  if (!windows_join(both, rest, level)) return false;
   absorb(both, rest, level);
-  values_of(layout, both, level)[layout.extent(level)] += behind - 1;
-  both.points = points;
-  if (!continues(both, row, level)) return false;
-  absorb(both, row, level);
+  values_of(layout, both, level)[layout.extent(level)] += rows(block, level) - 1;
+  if (both.bounds) both.bounds->rows = {};
+  if (continues(both, row, level))
+    absorb(both, row, level);
+  else if (can_break(both, row, level))
+    start_break(both, row, level);
+  else
+    return false;
   moduli_.resize(View::at(layout.outputs));
   for (const auto& [output, m] : found) moduli_[View::at(output)] = m;
   block = std::move(both);
@@ -317,8 +339,8 @@ bool Grow::try_modular(Block& block, const Row& row, int level) {
 std::vector<Block> Grow::try_periodic(const Block& block, const Row& row, int level, std::int64_t longest) const {
   const Block& before = *block.before;
   const std::int64_t length = rows(block, level);
-  const std::int64_t first = rows(before, level);
-  if (length < 2 || length > longest || first > length || block.windows || before.windows || row.block.windows)
+  if (length < 2 || length > longest || rows(before, level) != length || block.windows || before.windows ||
+      row.block.windows || !has_rows(view(block, level)) || !has_rows(view(before, level)))
     return {};
   Step period;
   if (!same_inside(before, {block, level, 0}, level) || !break_of(block, level, period)) return {};
@@ -333,25 +355,41 @@ std::vector<Block> Grow::try_periodic(const Block& block, const Row& row, int le
     if (!add(period.steps[f], own.steps[f])) return {};
   std::vector<Block> blocks;
   for (std::int64_t turn = 0; turn < length; ++turn) {
-    Block second = row_of(view(block, level), turn);
-    const std::int64_t earlier = turn - (length - first);
-    if (earlier < 0) {
-      blocks.push_back(std::move(second));
-      continue;
-    }
-    Block one = row_of(view(before, level), earlier);
-    const Row next{second, level, view(second, level).start(level)};
+    Block one = row_of(view(before, level), turn);
+    const Block two = row_of(view(block, level), turn);
+    const Row next{two, level, view(two, level).start(level)};
     set_step(one, period, level);
     if (!representable_with(one, next, level)) return {};
     absorb(one, next, level);
     blocks.push_back(std::move(one));
   }
-  Block& growing = blocks.front();
-  if (continues(growing, row, level)) {
-    absorb(growing, row, level);
-    return blocks;
+  if (!continues(blocks.front(), row, level)) return {};
+  absorb(blocks.front(), row, level);
+  return blocks;
+}
+
+bool Grow::try_prepend(std::vector<Block>& turns, const Block& partial, int level) const {
+  const std::int64_t count = rows(partial, level);
+  const auto turn = [&](std::int64_t i) -> Block& { return turns[turns.size() - static_cast<std::size_t>(count - i)]; };
+  if (count >= static_cast<std::int64_t>(turns.size()) || partial.windows || !has_rows(view(partial, level)))
+    return false;
+  std::vector<Block> longer;
+  for (std::int64_t i = 0; i < count; ++i) {
+    const Block& rest = turn(i);
+    Block whole = row_of(view(partial, level), i);
+    const Row next{rest, level, view(rest, level).start(level)};
+    Step step;
+    if (!same_inside(whole, next, level) || !step_to(whole, next, level, step) || step != step_of(rest, level))
+      return false;
+    set_step(whole, step, level);
+    if (!representable_with(whole, next, level)) return false;
+    if (whole.bounds) whole.bounds->rows = {};
+    absorb(whole, next, level);
+    values_of(layout, whole, level)[layout.extent(level)] = rows(rest, level);
+    longer.push_back(std::move(whole));
   }
-  return try_second_row(growing, row, level) ? std::move(blocks) : std::vector<Block>{};
+  for (std::int64_t i = 0; i < count; ++i) turn(i) = std::move(longer[static_cast<std::size_t>(i)]);
+  return true;
 }
 
 Block Grow::take_before(Block& block, int level) const {

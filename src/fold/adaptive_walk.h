@@ -20,7 +20,7 @@ class Walker {
   Walker(const Layout& layout, const Block& block, int level, const std::vector<std::int64_t>& prefix);
   const std::vector<std::int64_t>& point() const { return point_; }
   const std::int64_t* labels();
-  const Window* bounds() const { return block_->bounds ? block_->bounds->data() : nullptr; }
+  const Window* bounds() const { return block_->bounds ? block_->bounds->all.data() : nullptr; }
   /// To the next point; false after the last one.
   bool next();
 

@@ -1,0 +1,34 @@
+// Matrix product, inner loop over the common dimension. C may be A or B for all that the compiler knows, so every
+// update goes through memory.
+//
+// static: sizes N = 7, M = 9, K = 11
+// static: Z[i, j] : 0 <= i < N and 0 <= j < M
+// static:   order [i, j, 0]
+// static:   writes C[i, j]
+// static: S[i, j, k] : 0 <= i < N and 0 <= j < M and 0 <= k < K
+// static:   order [i, j, 1, k]
+// static:   reads C[i, j], A[i, k], B[k, j]
+// static:   writes C[i, j]
+#include "kernel.h"
+
+KERNEL void dgemm(int n, int m, int depth, double (*C)[m], double (*A)[depth], double (*B)[m]) {
+  for (int i = 0; i < n; i++) {
+    for (int j = 0; j < m; j++) {
+      C[i][j] = 0;  // Z:
+      for (int k = 0; k < depth; k++) {
+        C[i][j] += A[i][k] * B[k][j];  // S:
+      }
+    }
+  }
+}
+
+int main(int argc, char** argv) {
+  const int n = size_argument(argc, argv, 1, 7);
+  const int m = size_argument(argc, argv, 2, 9);
+  const int depth = size_argument(argc, argv, 3, 11);
+  double* const c = numbers((long)n * m);
+  dgemm(n, m, depth, (double(*)[m])c, (double(*)[depth])numbers((long)n * depth),
+        (double(*)[m])numbers((long)depth * m));
+  print_sum(c, (long)n * m);
+  return 0;
+}

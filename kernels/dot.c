@@ -1,0 +1,38 @@
+// A sum and a dot product in variables, which the compiler keeps in registers.
+//
+// static: sizes N = 30
+// static: Z[] :
+// static:   order [0]
+// static:   writes s[]
+// static: S[i] : 0 <= i < N
+// static:   order [1, i]
+// static:   reads s[], a[i]
+// static:   writes s[]
+// static: D[i] : 0 <= i < N
+// static:   order [2, i]
+// static:   reads s[], a[i], b[i]
+// static:   writes s[]
+// static: W[] :
+// static:   order [3]
+// static:   reads s[]
+// static:   writes out[0]
+#include "kernel.h"
+
+KERNEL void sums(int n, double* a, double* b, double* out) {
+  double s = out[0];  // Z:
+  for (int i = 0; i < n; i++) {
+    s += a[i];  // S:
+  }
+  for (int i = 0; i < n; i++) {
+    s += a[i] * b[i];  // D:
+  }
+  out[0] = s;  // W:
+}
+
+int main(int argc, char** argv) {
+  const int n = size_argument(argc, argv, 1, 30);
+  double* const out = numbers(1);
+  sums(n, numbers(n), numbers(n), out);
+  print_sum(out, 1);
+  return 0;
+}

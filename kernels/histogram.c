@@ -1,0 +1,19 @@
+// A histogram: the subscript is data. No static truth.
+//
+// irregular: sizes N = 400, B = 12
+#include "kernel.h"
+
+KERNEL void histogram(int n, int* x, int* bins) {
+  for (int i = 0; i < n; i++) {
+    bins[x[i]] += 1;  // S:
+  }
+}
+
+int main(int argc, char** argv) {
+  const int n = size_argument(argc, argv, 1, 400);
+  const int b = size_argument(argc, argv, 2, 12);
+  int* const bins = integers(b, 3);
+  histogram(n, integers(n, b), bins);
+  for (int i = 0; i < b; i++) printf("%d\n", bins[i]);
+  return 0;
+}

@@ -1,0 +1,28 @@
+// Sparse matrix times vector, rows compressed: bounds and subscripts are data. No static truth.
+//
+// irregular: sizes N = 40
+#include "kernel.h"
+
+KERNEL void multiply(int n, const int* start, const int* column, const double* value, const double* x, double* y) {
+  for (int i = 0; i < n; i++) {
+    const int end = start[i + 1];  // B:
+    for (int k = start[i]; k < end; k++) {
+      y[i] += value[k] * x[column[k]];  // S:
+    }
+  }
+}
+
+int main(int argc, char** argv) {
+  const int n = size_argument(argc, argv, 1, 40);
+  int* const start = integers(n + 1, 9);
+  int entries = 0;
+  for (int i = 0; i <= n; i++) {
+    const int in_row = start[i];
+    start[i] = entries;
+    entries += in_row;
+  }
+  double* const y = numbers(n);
+  multiply(n, start, integers(entries, n), numbers(entries), numbers(n), y);
+  print_sum(y, n);
+  return 0;
+}

@@ -1,0 +1,33 @@
+// A matrix is transposed into another one; its lower triangle is subtracted from its upper one.
+//
+// static: sizes N = 12
+// static: S[i, j] : 0 <= i < N and 0 <= j < N
+// static:   order [0, i, j]
+// static:   reads A[i, j]
+// static:   writes B[j, i]
+// static: R[i, j] : 0 <= i < N and 0 <= j < N - 1 - i
+// static:   order [1, i, j]
+// static:   reads B[i, i + 1 + j], B[i + 1 + j, i]
+// static:   writes B[i, i + 1 + j]
+#include "kernel.h"
+
+KERNEL void transpose(int n, double (*A)[n], double (*B)[n]) {
+  for (int i = 0; i < n; i++) {
+    for (int j = 0; j < n; j++) {
+      B[j][i] = A[i][j];  // S:
+    }
+  }
+  for (int i = 0; i < n; i++) {
+    for (int j = i + 1; j < n; j++) {
+      B[i][j] = B[i][j] - B[j][i];  // R:
+    }
+  }
+}
+
+int main(int argc, char** argv) {
+  const int n = size_argument(argc, argv, 1, 12);
+  double* const b = numbers((long)n * n);
+  transpose(n, (double(*)[n])numbers((long)n * n), (double(*)[n])b);
+  print_sum(b, (long)n * n);
+  return 0;
+}
