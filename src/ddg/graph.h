@@ -22,8 +22,8 @@
 //   operand, kFlagsOperand, whose bytes are the flags carry, parity, adjust, zero, sign, overflow in this order, those
 //   it does not read left out when chunks are cut (the lane is the number of the flag, 0..5); the loads by
 //   kFirstMemoryOperand + their index among the accesses of the instruction.
-// - Registers that carry dependences: general (a write of 4 bytes writes 8), vector, x87 and MMX (one cell per physical
-//   register; MMX register i is physical register i), flags but the direction flag. Segment bases, mxcsr, x87 control,
+// - Registers that carry dependences: general (a write of 4 bytes writes 8), vector, x87 (one cell per physical
+//   register), MMX (one cell each, apart from x87), flags but the direction flag. Segment bases, mxcsr, x87 control,
 //   status and tags carry none.
 // - Register flow between two instructions of one instance is the same in every instance: it is in Statement::local,
 //   not in a stream. Flow through memory always is in a stream.
@@ -63,6 +63,9 @@ namespace loopfold::ddg {
 
 using StatementId = std::uint32_t;  // dense, in the order of first execution
 using ObjectId = std::uint32_t;     // dense; 0 is the environment, 1 what is not known; then in the order of first use
+
+/// In Dependence::from: a producer that is not known any more, because of the memory limit.
+inline constexpr StatementId kNoStatement = 0xffffffff;
 
 inline constexpr ObjectId kEnvironmentObject = 0;
 inline constexpr ObjectId kUnknownObject = 1;
@@ -153,6 +156,7 @@ struct Object {
 
 /// Something that could not be kept as exactly as asked, beyond what single streams say about themselves.
 struct GaveUp {
+  StatementId statement = kNoStatement;  // that it concerns, if it is one
   std::string what;
   std::string why;
   std::uint64_t instructions = 0;  // that it concerns

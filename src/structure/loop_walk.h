@@ -197,7 +197,9 @@ class LoopWalk {
     }
   }
 
-  void end(S&) {}
+  void end(S& stack) {
+    if constexpr (requires { observer_.end(*this, stack); }) observer_.end(*this, stack);
+  }
 
   void jump(S& stack, PlaceId place) { go(stack, structure_.flow.node_of(stack.frames.back().data.function, place)); }
   void land(S& stack, PlaceId place) {

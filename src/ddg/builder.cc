@@ -1,0 +1,340 @@
+#include "ddg/builder.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+namespace loopfold::ddg {
+
+namespace {
+
+constexpr std::uint8_t kStackPointer = 4;
+constexpr std::uint64_t kRedZone = 128;
+constexpr std::uint64_t kAboveFirstFrame = 64 * 1024;  // of the first frame: arguments and environment
+
+std::int64_t sign_extended(std::uint64_t value, std::uint8_t width) {
+  switch (width) {
+    case 1:
+      return static_cast<std::int8_t>(value);
+    case 2:
+      return static_cast<std::int16_t>(value);
+    case 4:
+      return static_cast<std::int32_t>(value);
+    default:
+      return static_cast<std::int64_t>(value);
+  }
+}
+
+std::vector<std::vector<trace::InstructionFacts>> decode_all(std::span<const trace::Block> blocks) {
+  std::vector<std::vector<trace::InstructionFacts>> facts;
+  facts.reserve(blocks.size());
+  for (const trace::Block& block : blocks) facts.push_back(trace::decode(block));
+  return facts;
+}
+
+/// Address of an instruction of a block.
+std::uint64_t address_of(const trace::Block& block, std::size_t instruction) {
+  std::uint64_t address = block.address;
+  for (std::size_t i = 0; i < instruction; ++i) address += block.lengths[i];
+  return address;
+}
+
+}  // namespace
+
+Builder::Builder(const trace::Reader& reader, const structure::Structure& structure, const structure::LoopTree& tree,
+                 symbols::Symbolizer& symbolizer, const Options& options)
+    : reader_(reader),
+      structure_(structure),
+      options_(options),
+      facts_(decode_all(structure.code.blocks())),
+      granules_(granules_for(structure.code.blocks(), facts_)),
+      streams_(options.fold, tree),
+      objects_(symbolizer, reader.stacks(), reader.modules()) {
+  variants_.resize(structure.code.places());
+  instructions_of_.resize(structure.code.places());
+  for (const trace::Exit& exit : structure.code.exits()) {
+    const structure::ExitCode& code = structure.code.exit(exit.id);
+    for (const structure::Part& part : structure.code.parts(code))
+      instructions_of_[part.place] = std::max(instructions_of_[part.place], part.instructions);
+    parts_.resize(std::max<std::size_t>(parts_.size(), code.first_part + std::size_t{code.parts}));
+  }
+  variant_of_part_.resize(parts_.size());
+  frames_.resize(structure.flow.functions().size());
+  frame_sizes_.resize(structure.flow.functions().size());
+  for (const std::uint8_t reg : std::array<std::uint8_t, 9>{0, 1, 2, 6, 7, 8, 9, 10, 11})
+    granules_.of_general(reg, call_registers_);
+  for (std::size_t granule = Granules::kFlags; granule < granules_.count(); ++granule)
+    call_registers_.push_back({static_cast<Granule>(granule), 0});
+  granules_.of_general(0, result_register_);
+  granules_.of_general(0, library_results_);
+  granules_.of_general(2, library_results_);
+  granules_.of_vector(0, 16, library_results_);
+  granules_.of_vector(1, 16, library_results_);
+  memory_.set_limit(options.max_memory / 2);
+}
+
+Builder::ThreadState& Builder::thread(trace::ThreadId id) {
+  if (id >= threads_.size()) threads_.resize(id + 1);
+  if (!threads_[id]) {
+    threads_[id] = std::make_unique<ThreadState>();
+    threads_[id]->registers.resize(granules_.count());
+  }
+  return *threads_[id];
+}
+
+Builder::StackState& Builder::stack(std::uint64_t id) {
+  if (id != last_stack_) {
+    std::unique_ptr<StackState>& state = stacks_[id];
+    if (!state) state = std::make_unique<StackState>();
+    last_stack_ = id;
+    last_stack_state_ = state.get();
+  }
+  return *last_stack_state_;
+}
+
+/// Code that was replaced at the same address is another statement.
+std::uint32_t Builder::variant_of(const PartCode& code, structure::PlaceId place) {
+  const trace::Block& block = structure_.code.blocks()[code.block];
+  const auto bytes = [](const trace::Block& b, const PartCode& c) {
+    const std::uint64_t begin = address_of(b, c.first_instruction) - b.address;
+    const std::uint64_t end = address_of(b, std::size_t{c.first_instruction} + c.instructions) - b.address;
+    return std::span(b.bytes).subspan(begin, end - begin);
+  };
+  const std::span<const std::uint8_t> mine = bytes(block, code);
+  std::vector<const PartCode*>& known = variants_[place];
+  for (std::uint32_t i = 0; i < known.size(); ++i) {
+    const std::span<const std::uint8_t> other = bytes(structure_.code.blocks()[known[i]->block], *known[i]);
+    const std::size_t common = std::min(mine.size(), other.size());
+    if (!std::equal(mine.begin(), mine.begin() + static_cast<std::ptrdiff_t>(common), other.begin())) continue;
+    if (mine.size() > other.size()) known[i] = &code;
+    return i;
+  }
+  known.push_back(&code);
+  return static_cast<std::uint32_t>(known.size() - 1);
+}
+
+const PartCode& Builder::code_of(std::uint32_t part, const structure::Part& what) {
+  std::unique_ptr<PartCode>& code = parts_[part];
+  if (!code) {
+    const trace::Exit& exit = structure_.code.exits()[exit_];
+    const trace::Block& block = structure_.code.blocks()[exit.block];
+    code = std::make_unique<PartCode>(
+        compile_part(block, facts_[exit.block], what, exit.accesses, exit.results, granules_));
+    variant_of_part_[part] = variant_of(*code, what.place);
+  }
+  return *code;
+}
+
+Builder::Instance Builder::enter(const Where& where, StackState& stack, SiteId site) {
+  const std::span<const structure::Dimension> dimensions = where.dimensions;
+  std::vector<Level>& levels = stack.levels;
+  while (levels.size() > dimensions.size() ||
+         (!levels.empty() && levels.back().serial != dimensions[levels.size() - 1].serial))
+    levels.pop_back();
+  for (std::size_t k = levels.size(); k < dimensions.size(); ++k) {
+    const EntryId parent = k == 0 ? kNoEntry : levels[k - 1].entry;
+    const std::uint64_t counter = k == 0 ? 0 : dimensions[k - 1].counter;
+    levels.push_back({dimensions[k].serial, entries_.add(parent, counter, static_cast<std::uint16_t>(k + 1))});
+  }
+  point_.resize(dimensions.size() + 1);
+  for (std::size_t k = 0; k < dimensions.size(); ++k) point_[k] = static_cast<std::int64_t>(dimensions[k].counter);
+  return {site, levels.back().entry, dimensions.back().counter};
+}
+
+void Builder::execute(const Where& where, const structure::Part& part) {
+  const structure::ExitCode& exit = structure_.code.exit(exit_);
+  const std::uint32_t index = exit.first_part + next_part_++;
+  const PartCode& code = code_of(index, part);
+  const trace::Block& block = structure_.code.blocks()[code.block];
+  const std::span<const std::uint64_t> slots{slots_, exit.slots};
+  ThreadState& thread = this->thread(where.thread);
+  StackState& stack = this->stack(where.stack);
+  const std::uint64_t number = where.origin == structure::Origin::kSignalHandler ? 0 : where.dimensions.front().counter;
+  const SiteId site =
+      streams_.site({Statement::Kind::kCode, where.context, where.node, variant_of_part_[index], number}, part.place,
+                    instructions_of_[part.place]);
+  streams_.set_code(site, &code);
+  const Instance instance = enter(where, stack, site);
+  instructions_ += part.instructions;
+  if (code.unknown) unknown_instructions_ += part.instructions;
+
+  streams_.instance(site, point_.data());
+  const bool x87 = block.ftop.kind != trace::Value::Kind::kNone;
+  const std::uint64_t top = x87 ? trace::evaluate(block, block.ftop, slots) : 0;
+  read_registers(code, instance, thread, top);
+  std::uint64_t lowest = thread.stack_pointer;
+  values(code, block, slots, site, thread, stack, lowest);
+  for (const MemoryAccess& access : code.accesses) {
+    const std::uint64_t address = trace::evaluate(block, access.address, slots);
+    if (access.guarded && address == 0) continue;
+    const Objects::Place place = locate(where, stack, lowest, address);
+    streams_.access(site, access, point_.data(), place.object, place.block, place.offset);
+    if (access.store)
+      memory_.write(address, access.size,
+                    {streams_.definition(site, access.instruction), instance.entry, instance.counter});
+    else
+      read_memory(access, address, instance, place.object);
+  }
+  for (const LiveOut& out : code.live_outs)
+    thread.registers[out.granule] = {streams_.definition(site, out.instruction), instance.entry, instance.counter};
+  for (const LiveOut& out : code.x87_live_outs)
+    thread.registers[Granules::kX87 + ((out.granule - Granules::kX87 + top) & 7)] = {
+        streams_.definition(site, out.instruction), instance.entry, instance.counter};
+}
+
+void Builder::read_registers(const PartCode& code, const Instance& instance, ThreadState& thread, std::uint64_t top) {
+  for (const RegisterRead& read : code.reads) {
+    Streams::Reader reader;
+    reader.site = instance.site;
+    reader.instruction = read.instruction;
+    reader.operand = read.operand;
+    reader.dense = read.dense;
+    reader.address = read.address;
+    read_granules({code.live_ins.data() + read.first, read.count}, top, read.x87, reader, thread.registers);
+  }
+}
+
+/// Neighbours that one instance wrote are one chunk.
+void Builder::read_granules(std::span<const LiveIn> granules, std::uint64_t top, bool x87, Streams::Reader reader,
+                            const Registers& registers) {
+  const Cell* before = nullptr;
+  for (const LiveIn& in : granules) {
+    const std::size_t granule = x87 ? Granules::kX87 + ((in.granule - Granules::kX87 + top) & 7) : in.granule;
+    const Cell& cell = registers[granule];
+    if (before != nullptr && *before == cell) continue;
+    before = &cell;
+    if (cell.producer == 0) continue;
+    reader.lane = in.lane;
+    depend(reader, cell);
+  }
+}
+
+void Builder::read_memory(const MemoryAccess& access, std::uint64_t address, const Instance& instance,
+                          ObjectId object) {
+  Streams::Reader reader;
+  reader.site = instance.site;
+  reader.instruction = access.instruction;
+  reader.operand = static_cast<std::uint8_t>(kFirstMemoryOperand + access.index);
+  reader.dense = access.operand;
+  reader.kind = Dependence::Kind::kMemory;
+  reader.object = object;
+  memory_.read(address, access.size, [&](std::uint64_t offset, std::uint64_t, const Cell& cell) {
+    reader.lane = static_cast<std::uint16_t>(offset);
+    depend(reader, cell);
+  });
+}
+
+void Builder::depend(const Streams::Reader& reader, const Cell& cell) {
+  if (cell.producer == kLostProducer) return streams_.lost_dependence(reader, point_.data());
+  producer_.resize(entries_.depth(cell.entry));
+  entries_.vector(cell.entry, cell.counter, producer_.data());
+  streams_.dependence(reader, cell.producer, point_.data(), producer_.data());
+}
+
+void Builder::values(const PartCode& code, const trace::Block& block, std::span<const std::uint64_t> slots, SiteId site,
+                     ThreadState& thread, StackState& stack, std::uint64_t& lowest) {
+  for (std::size_t i = 0; i < code.values.size(); ++i) {
+    const IntegerValue& value = code.values[i];
+    const std::uint64_t result = trace::evaluate(block, value.value, slots);
+    streams_.value(site, value, i, point_.data(), sign_extended(result, value.width));
+    if (value.reg != kStackPointer || value.width != 8) continue;
+    thread.stack_pointer = result;
+    lowest = lowest == 0 ? result : std::min(lowest, result);
+    if (stack.base == 0) stack.base = result;
+  }
+}
+
+/// On the stack: between what the stack pointer allows and the oldest frame.
+Objects::Place Builder::locate(const Where& where, const StackState& stack, std::uint64_t lowest,
+                               std::uint64_t address) {
+  if (lowest != 0 && address >= lowest - kRedZone) {
+    const FrameView oldest = where.frame(where.frames, 0);
+    const std::uint64_t end = oldest.known ? oldest.stack_pointer + 8 : stack.base + kAboveFirstFrame;
+    if (address < end) return in_frame(where, address);
+  }
+  return objects_.find(address);
+}
+
+/// The youngest frame that was entered with a stack pointer at or above the address.
+Objects::Place Builder::in_frame(const Where& where, std::uint64_t address) {
+  const auto above = [&](std::size_t index) {
+    const FrameView frame = where.frame(where.frames, index);
+    return !frame.known || address < frame.stack_pointer + 8;
+  };
+  std::size_t index = where.depth - 1;
+  if (!above(index)) {
+    std::size_t low = 0;
+    while (index - low > 1) {
+      const std::size_t middle = low + (index - low) / 2;
+      (above(middle) ? low : index) = middle;
+    }
+    index = low;
+  }
+  const FrameView frame = where.frame(where.frames, index);
+  ObjectId& object = frames_[frame.function];
+  if (object == 0) {
+    const structure::PlaceId entry = structure_.flow.functions()[frame.function].entry;
+    object = objects_.frame(structure_.code.address(entry));
+  }
+  const std::uint64_t base = frame.known ? frame.stack_pointer : stack(where.stack).base;
+  const auto offset = static_cast<std::int64_t>(address - base);
+  if (offset < 0) frame_sizes_[frame.function] = std::max(frame_sizes_[frame.function], std::uint64_t{0} - offset);
+  objects_.frame_block(object, static_cast<std::int64_t>(frame.activation));
+  return {object, static_cast<std::int64_t>(frame.activation), offset};
+}
+
+void Builder::check_limits() {
+  if (entries_.wants_collection()) collect();
+  const std::uint64_t fixed = fixed_bytes();
+  most_shadow_ = std::max(most_shadow_, fixed);
+  streams_.limit(options_.max_memory > fixed ? options_.max_memory - fixed : 0);
+}
+
+std::uint64_t Builder::fixed_bytes() const { return memory_.bytes() + entries_.bytes(); }
+
+/// Frees the entries that no cell refers to any more.
+void Builder::collect() {
+  ++collections_;
+  entries_.begin_collection();
+  memory_.for_each([&](Cell& cell) { entries_.mark(cell.entry); });
+  const auto mark_all = [&](const Registers& registers) {
+    for (const Cell& cell : registers)
+      if (cell.producer != 0) entries_.mark(cell.entry);
+  };
+  for (const std::unique_ptr<ThreadState>& thread : threads_) {
+    if (!thread) continue;
+    mark_all(thread->registers);
+    for (const Registers& saved : thread->saved) mark_all(saved);
+    if (thread->in_system_call) entries_.mark(thread->system_call.entry);
+  }
+  if (environment_.producer != 0) entries_.mark(environment_.entry);
+  for (const auto& [id, stack] : stacks_)
+    for (const Level& level : stack->levels) entries_.mark(level.entry);
+  entries_.end_collection();
+}
+
+void Builder::finish(Graph& graph) {
+  most_shadow_ = std::max(most_shadow_, fixed_bytes());
+  for (std::size_t function = 0; function < frames_.size(); ++function)
+    if (frames_[function] != 0) objects_.frame_size(frames_[function], frame_sizes_[function]);
+  streams_.finish(graph, structure_.code, facts_);
+  graph.objects = objects_.finish();
+  if (memory_.lost_writes() > 0)
+    graph.gave_up.push_back({kNoStatement, "producers of values in memory",
+                             "memory limit: there was no room to keep who wrote what", instructions_});
+  if (unknown_instructions_ > 0)
+    graph.gave_up.push_back({kNoStatement, "instructions that cannot be decoded",
+                             "what they do to registers is not known", unknown_instructions_});
+  if (hidden_library_instructions_ > 0)
+    graph.gave_up.push_back({kNoStatement, "code of libraries that was not recorded",
+                             "what it does to memory is not known (record without --no-libs)",
+                             hidden_library_instructions_});
+  graph.costs.instructions = instructions_;
+  graph.costs.points = streams_.points();
+  graph.costs.streams = streams_.count();
+  graph.costs.shadow_bytes = most_shadow_;
+  graph.costs.stream_bytes = streams_.most_bytes();
+  graph.costs.collections = collections_;
+}
+
+}  // namespace loopfold::ddg

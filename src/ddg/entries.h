@@ -1,0 +1,88 @@
+// Iteration vectors by reference.
+//
+// A cell of shadow memory cannot hold a whole iteration vector. It holds an *entry*, which stands for one entry of the
+// loop (or start of the stack) that the instance was in, and the counter of that loop. An entry knows the entry around
+// it and what the counter there was, which cannot change while it lasts. So a vector is a walk from entry to entry,
+// outwards.
+//
+// Entries that nothing refers to are collected now and then: begin_collection(), mark() for every reference, then
+// end_collection(). The numbers of those that stay do not change.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace loopfold::ddg {
+
+using EntryId = std::uint32_t;
+inline constexpr EntryId kNoEntry = 0;
+
+class Entries {
+ public:
+  Entries() : entries_(1) {}
+
+  /// A new entry with `depth` coordinates, the last of which is its own counter.
+  EntryId add(EntryId parent, std::uint64_t parent_counter, std::uint16_t depth) {
+    EntryId id = free_;
+    if (id != kNoEntry) {
+      free_ = entries_[id].parent;
+      entries_[id] = {parent_counter, parent, depth, false};
+    } else {
+      id = static_cast<EntryId>(entries_.size());
+      entries_.push_back({parent_counter, parent, depth, false});
+    }
+    ++live_;
+    return id;
+  }
+
+  std::uint16_t depth(EntryId id) const { return entries_[id].depth; }
+
+  /// Writes the `depth` coordinates of the instance (id, counter).
+  void vector(EntryId id, std::uint64_t counter, std::int64_t* into) const {
+    for (std::size_t k = entries_[id].depth; k-- > 0;) {
+      into[k] = static_cast<std::int64_t>(counter);
+      counter = entries_[id].parent_counter;
+      id = entries_[id].parent;
+    }
+  }
+
+  bool wants_collection() const { return live_ > threshold_; }
+  void begin_collection() {
+    for (Entry& entry : entries_) entry.marked = false;
+  }
+  void mark(EntryId id) {
+    for (; id != kNoEntry && !entries_[id].marked; id = entries_[id].parent) entries_[id].marked = true;
+  }
+  void end_collection() {
+    live_ = 0;
+    free_ = kNoEntry;
+    for (std::size_t id = entries_.size(); id-- > 1;) {
+      if (entries_[id].marked) {
+        ++live_;
+      } else {
+        entries_[id].parent = free_;
+        entries_[id].depth = 0;
+        free_ = static_cast<EntryId>(id);
+      }
+    }
+    threshold_ = live_ * 2 > kFew ? live_ * 2 : kFew;
+  }
+
+  std::uint64_t bytes() const { return entries_.size() * sizeof(Entry); }
+
+ private:
+  struct Entry {
+    std::uint64_t parent_counter = 0;
+    EntryId parent = kNoEntry;  // of a free one: the next free one
+    std::uint16_t depth = 0;
+    bool marked = false;
+  };
+  static constexpr std::uint64_t kFew = 1 << 20;
+
+  std::vector<Entry> entries_;  // the first is none
+  EntryId free_ = kNoEntry;
+  std::uint64_t live_ = 0;
+  std::uint64_t threshold_ = kFew;
+};
+
+}  // namespace loopfold::ddg

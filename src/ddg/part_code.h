@@ -1,0 +1,118 @@
+// What a part of a block does to registers and memory, worked out once from its instructions.
+//
+// Registers are cut into *granules*: the largest pieces that no instruction of the trace reads or writes in part. A
+// granule is what the shadow of a register has one cell for. Within a part the writer of every granule that is read
+// after it is known statically: that is *local flow*. What remains for every execution is the reads of granules that
+// the part did not write before (its *live-ins*) and the last write of each granule (its *live-outs*).
+//
+// x87 registers are numbered from the top of the x87 stack, which is known only when the part runs: their granules are
+// relative, and the top at the block's entry is added.
+//
+// Exact, as far as trace::decode is.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "ddg/graph.h"
+#include "structure/code_map.h"
+#include "trace/decode.h"
+#include "trace/types.h"
+
+namespace loopfold::ddg {
+
+using Granule = std::uint16_t;
+
+/// Numbers the granules of all registers.
+class Granules {
+ public:
+  /// Of the vector registers: 1, 2, 4, 8 or 16 bytes each, so that every use is whole granules.
+  explicit Granules(std::uint32_t vector_bytes = 4) : vector_bytes_(vector_bytes) {}
+
+  static constexpr Granule kFlags = 64;
+  static constexpr Granule kX87 = 70;
+  static constexpr Granule kMmx = 78;
+  static constexpr Granule kVector = 86;
+  static constexpr std::size_t kVectorRegister = 32;
+  std::size_t count() const { return kVector + 16 * (kVectorRegister / vector_bytes_); }
+
+  struct Piece {
+    Granule granule = 0;
+    std::uint8_t byte = 0;  // of the register
+  };
+  /// The granules that a use covers, in the order of their bytes; none if the register carries no dependence. An x87
+  /// register is that with the index of the use.
+  void of(const trace::RegisterUse& use, std::vector<Piece>& into) const;
+  /// A register as a whole, as far as 8 bytes (general) or `bytes` (vector) go.
+  void of_general(std::uint8_t index, std::vector<Piece>& into) const;
+  void of_vector(std::uint8_t index, std::uint8_t bytes, std::vector<Piece>& into) const;
+
+ private:
+  std::uint32_t vector_bytes_;
+};
+
+/// The granules that all blocks of a trace allow.
+Granules granules_for(std::span<const trace::Block> blocks, const std::vector<std::vector<trace::InstructionFacts>>&);
+
+/// One granule that is read from outside of the part.
+struct LiveIn {
+  Granule granule = 0;
+  std::uint8_t lane = 0;
+};
+
+/// Consecutive live-in granules of one operand.
+struct RegisterRead {
+  std::uint16_t instruction = 0;  // of the part
+  std::uint8_t operand = 0;
+  bool address = false;
+  bool x87 = false;         // granules are relative to the top
+  std::uint32_t dense = 0;  // number of the operand in the part
+  std::uint32_t first = 0;  // in PartCode::live_ins
+  std::uint32_t count = 0;
+};
+
+struct LiveOut {
+  Granule granule = 0;
+  std::uint16_t instruction = 0;  // of the part
+};
+
+struct MemoryAccess {
+  std::uint16_t instruction = 0;  // of the part
+  std::uint8_t index = 0;         // among the accesses of the instruction
+  bool store = false;
+  bool guarded = false;
+  std::uint32_t size = 0;
+  std::uint32_t dense = 0;    // number of the access in the part
+  std::uint32_t operand = 0;  // of a load: its dense number as an operand
+  trace::Value address;
+};
+
+struct IntegerValue {
+  std::uint16_t instruction = 0;  // of the part
+  std::uint8_t index = 0;         // among the results of the instruction
+  std::uint8_t reg = 0;
+  std::uint8_t width = 0;
+  trace::Value value;
+};
+
+struct PartCode {
+  trace::BlockId block = 0;
+  std::uint16_t first_instruction = 0;
+  std::uint16_t instructions = 0;
+  std::uint32_t operands = 0;  // how many dense numbers there are
+  std::vector<RegisterRead> reads;
+  std::vector<LiveIn> live_ins;
+  std::vector<LiveOut> live_outs;      // granules that are not x87, each once
+  std::vector<LiveOut> x87_live_outs;  // relative to the top at the block's entry
+  std::vector<LocalFlow> local;
+  std::vector<MemoryAccess> accesses;  // in the order of execution
+  std::vector<IntegerValue> values;
+  bool unknown = false;  // it has an instruction that could not be decoded
+};
+
+/// `accesses` and `results`: so many of the block's ran in this execution.
+PartCode compile_part(const trace::Block& block, const std::vector<trace::InstructionFacts>& facts,
+                      const structure::Part& part, std::size_t accesses, std::size_t results, const Granules& granules);
+
+}  // namespace loopfold::ddg

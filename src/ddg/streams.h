@@ -1,0 +1,190 @@
+// All streams of a run: statements with their domains, accesses, values and dependences, each with its folder.
+//
+// Streams are found without a search on the way that most points take: the streams of a statement are numbered like the
+// accesses, results and operands of its code, and each of these remembers the stream that it used last. What a stream
+// costs is accounted; when all of them together need more than they may, those that need most are given up first, and
+// when even empty streams are too many, no new ones are made: what would have gone into them is counted, by statement.
+//
+// Statements are kept apart per stack where stacks run beside each other (threads, coroutines), because folding needs
+// points in lexicographic order; finish() unites them.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "ddg/graph.h"
+#include "ddg/part_code.h"
+#include "fold/fold.h"
+#include "structure/loop_tree.h"
+
+namespace loopfold::ddg {
+
+using DefinitionId = std::uint32_t;  // an instruction of a statement of a stack; 0 is none
+
+/// Of one statement, on one stack.
+using SiteId = std::uint32_t;
+
+class Streams {
+ public:
+  Streams(const fold::Options& options, const structure::LoopTree& tree) : options_(options), tree_(tree) {}
+
+  struct SiteKey {
+    Statement::Kind kind = Statement::Kind::kCode;
+    structure::ContextId context = structure::kNoContext;
+    structure::NodeId node = structure::kNoNode;
+    std::uint32_t variant = 0;  // of the code at its place; kAllocator, kSystemCall: Statement::detail
+    std::uint64_t stack = 0;    // number of the stack, if stacks may run beside each other
+    friend bool operator==(const SiteKey&, const SiteKey&) = default;
+  };
+  /// The site, made if it is new: with so many instructions, and dimensions as its context has.
+  SiteId site(const SiteKey& key, structure::PlaceId place, std::size_t instructions);
+
+  std::uint16_t dimensions(SiteId site) const { return sites_[site].dimensions; }
+  DefinitionId definition(SiteId site, std::uint16_t instruction) const {
+    return sites_[site].first_definition + instruction;
+  }
+
+  /// Remembers what the site's code is: the longest that ran.
+  void set_code(SiteId site, const PartCode* code);
+
+  void instance(SiteId site, const std::int64_t* point);
+  void access(SiteId site, const MemoryAccess& access, const std::int64_t* point, ObjectId object, std::int64_t block,
+              std::int64_t offset);
+  void value(SiteId site, const IntegerValue& value, std::size_t dense, const std::int64_t* point, std::int64_t label);
+
+  /// Who reads.
+  struct Reader {
+    SiteId site = 0;
+    std::uint16_t instruction = 0;
+    std::uint8_t operand = 0;
+    std::uint16_t lane = 0;
+    std::uint32_t dense = 0;  // number of the operand in the site's code
+    Dependence::Kind kind = Dependence::Kind::kRegister;
+    bool address = false;
+    bool chunks = false;  // the point has one more coordinate
+    ObjectId object = kUnknownObject;
+  };
+  /// `producer` has as many coordinates as the definition's site has dimensions.
+  void dependence(const Reader& reader, DefinitionId from, const std::int64_t* point, const std::int64_t* producer);
+  /// A producer that is not known any more.
+  void lost_dependence(const Reader& reader, const std::int64_t* point);
+
+  std::uint16_t dimensions_of_definition(DefinitionId definition) const {
+    return sites_[site_of_definition_[definition]].dimensions;
+  }
+
+  /// Gives up what needs most until all streams together need at most `bytes`.
+  void limit(std::uint64_t bytes);
+  std::uint64_t bytes() const;
+
+  std::uint64_t points() const { return points_; }
+  std::uint64_t count() const { return streams_.size(); }
+  std::uint64_t most_bytes() const { return most_bytes_; }
+
+  /// Fills in all but objects and costs. The streams are gone afterwards.
+  void finish(Graph& graph, const structure::CodeMap& code,
+              const std::vector<std::vector<trace::InstructionFacts>>& facts);
+
+ private:
+  using StreamId = std::uint32_t;
+  static constexpr StreamId kNoStream = 0xffffffff;
+
+  struct Stream {
+    enum class Kind : std::uint8_t { kDomain, kAccess, kValue, kDependence };
+    Kind kind = Kind::kDomain;
+    bool given_up = false;
+    SiteId site = 0;
+    fold::Shape shape;
+    std::unique_ptr<fold::Folder> folder;
+  };
+
+  /// A stream that one access or operand uses, beside others.
+  struct Link {
+    std::uint64_t key = 0;  // object; definition and lane
+    StreamId stream = kNoStream;
+    std::uint32_t details = 0;  // in accesses_ or dependences_
+  };
+  struct Slot {
+    std::vector<Link> links;
+    std::uint32_t last = 0;
+    std::unique_ptr<std::unordered_map<std::uint64_t, std::uint32_t>> index;  // of links, if they are many
+  };
+  using SlotId = std::uint32_t;  // 0: none yet
+
+  struct Site {
+    SiteKey key;
+    structure::PlaceId place = structure::kNoPlace;
+    const PartCode* code = nullptr;
+    DefinitionId first_definition = 0;
+    std::uint16_t instructions = 0;
+    std::uint16_t dimensions = 0;
+    std::uint64_t count = 0;
+    std::uint64_t dropped = 0;  // points of streams that were not made
+    StreamId domain = kNoStream;
+    std::vector<StreamId> values;
+    std::vector<SlotId> accesses;
+    std::vector<SlotId> operands;
+    SiteId next = 0;  // of the same context and node
+  };
+
+  struct AccessDetails {
+    SiteId site = 0;
+    StreamId stream = kNoStream;
+    std::uint16_t instruction = 0;
+    std::uint8_t index = 0;
+    bool store = false;
+    bool guarded = false;
+    std::uint32_t size = 0;
+    ObjectId object = kUnknownObject;
+  };
+  struct ValueDetails {
+    SiteId site = 0;
+    StreamId stream = kNoStream;
+    std::uint16_t instruction = 0;
+    std::uint8_t index = 0;
+    std::uint8_t reg = 0;
+    std::uint8_t width = 0;
+  };
+  struct DependenceDetails {
+    Reader reader;
+    DefinitionId from = 0;
+    StreamId stream = kNoStream;
+    std::uint16_t shared = 0;
+    bool more_objects = false;
+    std::vector<std::uint64_t> carried;
+  };
+
+  StreamId new_stream(Stream::Kind kind, SiteId site, fold::Shape shape);
+  void add(StreamId stream, const std::int64_t* point, const std::int64_t* labels);
+  Slot& slot(std::vector<SlotId>& slots, std::size_t dense);
+  static Link* find(Slot& slot, std::uint64_t key);
+  static Link& insert(Slot& slot, Link link);
+  Link* dependence_link(const Reader& reader, DefinitionId from, std::uint64_t key, fold::Shape shape);
+  fold::Folded folded(StreamId stream);
+  void finish_statements(Graph& graph, const structure::CodeMap& code,
+                         const std::vector<std::vector<trace::InstructionFacts>>& facts);
+  void finish_accesses(Graph& graph);
+  void finish_values(Graph& graph);
+  void finish_dependences(Graph& graph);
+  void finish_limits(Graph& graph);
+
+  fold::Options options_;
+  const structure::LoopTree& tree_;
+  std::vector<Site> sites_{1};                   // the first is none
+  std::vector<std::vector<SiteId>> by_context_;  // by context and node: the last made
+  std::vector<SiteId> site_of_definition_{0};    // by definition
+  std::vector<Slot> slots_{1};                   // the first is none
+  std::vector<StatementId> statement_of_;        // by site, when finishing
+  std::vector<Stream> streams_;
+  std::vector<AccessDetails> accesses_;
+  std::vector<ValueDetails> values_;
+  std::vector<DependenceDetails> dependences_;
+  bool full_ = false;
+  std::uint64_t points_ = 0;
+  std::uint64_t most_bytes_ = 0;
+};
+
+}  // namespace loopfold::ddg
