@@ -5,7 +5,8 @@
 // - The accesses of an instruction happen in the order in which the block lists them, behind the reads of its
 //   registers and before the writes.
 // - A system call's instance is that of its entry: its reads and writes of memory happen where they stand in the trace,
-//   it reads and writes the environment at its entry, and rax is produced when it returns. Chunks are counted per read.
+//   it reads and writes the environment at its entry, and rax is produced when it returns. Chunks are counted per
+//   operand.
 // - Where control is nowhere yet (a thread or handler before its first block), calls of allocators and system calls
 //   are no statements, and what they write has no producer.
 #include "ddg_reference.h"
@@ -13,8 +14,8 @@
 #include <algorithm>
 #include <array>
 #include <memory>
+#include <numeric>
 #include <string>
-#include <unordered_map>
 #include <utility>
 #include <variant>
 
@@ -62,9 +63,10 @@ std::int64_t sign_extended(std::uint64_t value, unsigned bytes) {
 /// The thread's own state.
 struct Thread {
   Registers registers;
-  std::vector<Registers> interrupted;   // by signal handlers, innermost last
-  std::uint32_t system_call = kNobody;  // instance of the one that is going on
-  std::size_t kernel_reads = 0;         // of it so far
+  std::vector<Registers> interrupted;    // by signal handlers, innermost last
+  std::uint32_t system_call = kNobody;   // instance of the one that is going on
+  std::size_t kernel_reads = 0;          // of it so far
+  std::int64_t last_operand_chunks = 0;  // of the operand that all reads beyond kMostKernelReads share
   std::unique_ptr<Tracker> tracker;
 };
 
@@ -112,6 +114,7 @@ class Builder {
     walk_.set_thread(event.thread);
     unsigned top = static_cast<unsigned>(trace::evaluate(block, block.ftop, event.slots)) & 7;
     thread.tracker->arrive(parts[0].place);
+    outside_[thread.tracker->current()->data.id].clear();
     for (std::size_t i = 0; i < parts.size(); ++i) {
       if (i != 0) thread.tracker->fall_through(parts[i].place);
       part(thread, parts[i], block, event, top);
@@ -122,7 +125,8 @@ class Builder {
 
   void part(Thread& thread, const structure::Part& part, const trace::Block& block, const trace::Event& event,
             unsigned& top) {
-    const std::uint32_t instance = new_instance(*thread.tracker->current(), Kind::kCode, part.place, 0);
+    const std::uint32_t instance =
+        new_instance(*thread.tracker->current(), Kind::kCode, part.place, 0, variant_of(block, part));
     const std::vector<trace::InstructionFacts>& facts = facts_of(block);
     for (std::uint16_t i = 0; i < part.instructions; ++i) {
       const auto in_block = static_cast<std::uint16_t>(part.first_instruction + i);
@@ -140,8 +144,9 @@ class Builder {
   }
 
   /// The statement of `stack`'s current node and place, at the current iteration vector.
-  std::uint32_t new_instance(const Stack& stack, Kind kind, structure::PlaceId place, std::uint32_t detail) {
-    const StatementKey key{kind, stack.data.context, stack.frames.back().data.current, place, detail};
+  std::uint32_t new_instance(const Stack& stack, Kind kind, structure::PlaceId place, std::uint32_t detail,
+                             std::uint32_t variant) {
+    const StatementKey key{kind, stack.data.context, stack.frames.back().data.current, place, detail, variant};
     std::vector<std::int64_t> vector;
     for (const structure::Dimension& dimension : stack.data.dimensions)
       vector.push_back(static_cast<std::int64_t>(dimension.counter));
@@ -162,7 +167,26 @@ class Builder {
     const Stack* const stack = thread.tracker->current();
     if (stack == nullptr || stack->frames.empty()) return kNobody;
     const Walk::Frame& frame = stack->frames.back().data;
-    return new_instance(*stack, kind, structure_.flow.functions()[frame.function].places[frame.current], detail);
+    const structure::PlaceId place = structure_.flow.functions()[frame.function].places[frame.current];
+    const StatementKey key{kind, stack->data.context, frame.current, place, detail, 0};
+    return new_instance(*stack, kind, place, detail, outside_[stack->data.id][key]++);
+  }
+
+  /// Pieces of code are the same if one begins like the other.
+  std::uint32_t variant_of(const trace::Block& block, const structure::Part& part) {
+    const auto begin = block.lengths.begin() + part.first_instruction;
+    const auto from = std::accumulate(block.lengths.begin(), begin, std::ptrdiff_t{0});
+    const auto size = std::accumulate(begin, begin + part.instructions, std::ptrdiff_t{0});
+    const std::vector<std::uint8_t> code(block.bytes.begin() + from, block.bytes.begin() + from + size);
+    std::vector<std::vector<std::uint8_t>>& known = code_at_[part.place];
+    for (std::uint32_t i = 0; i < known.size(); ++i) {
+      const std::size_t common = std::min(known[i].size(), code.size());
+      if (!std::equal(code.begin(), code.begin() + static_cast<std::ptrdiff_t>(common), known[i].begin())) continue;
+      if (code.size() > common) known[i] = code;
+      return i;
+    }
+    known.push_back(code);
+    return static_cast<std::uint32_t>(known.size() - 1);
   }
 
   void describe(std::uint32_t instance, std::uint16_t instruction, const trace::Block& block, std::uint16_t in_block,
@@ -226,15 +250,15 @@ class Builder {
     if (stream.store)
       memory_.write(address, access.size, {self.instance, self.instruction});
     else
-      read_memory(self, {static_cast<std::uint8_t>(ddg::kFirstMemoryOperand + index), ddg::Dependence::Kind::kMemory},
-                  address, access.size);
+      consume(self, {static_cast<std::uint8_t>(ddg::kFirstMemoryOperand + index), ddg::Dependence::Kind::kMemory},
+              bytes_at(address, access.size));
   }
 
-  void read_memory(const Consumer& self, const Operand& operand, std::uint64_t address, std::uint64_t size) {
+  std::vector<Byte> bytes_at(std::uint64_t address, std::uint64_t size) const {
     std::vector<Byte> bytes;
     for (std::uint64_t i = 0; i < size; ++i)
       bytes.push_back({static_cast<std::uint16_t>(i), memory_.read(address + i)});
-    consume(self, operand, bytes);
+    return bytes;
   }
 
   void value(const Consumer& self, const trace::IntegerResult& result, std::uint8_t index, std::uint64_t value) {
@@ -260,6 +284,11 @@ class Builder {
   /// Cuts an operand into chunks; each is a dependence.
   void consume(const Consumer& self, const Operand& operand, const std::vector<Byte>& bytes) {
     std::int64_t chunk = 0;
+    consume(self, operand, bytes, chunk);
+  }
+
+  /// The same, with chunks numbered from `chunk` on.
+  void consume(const Consumer& self, const Operand& operand, const std::vector<Byte>& bytes, std::int64_t& chunk) {
     for (std::size_t i = 0; i < bytes.size(); ++i) {
       const bool starts = i == 0 || !same(bytes[i - 1].producer, bytes[i].producer);
       if (starts && bytes[i].producer.known()) depend(self, operand, bytes[i].lane, chunk++, bytes[i].producer);
@@ -384,6 +413,7 @@ class Builder {
   void happen(Thread& thread, const trace::SyscallEnter& call) {
     thread.system_call = new_instance_at(thread, Kind::kSystemCall, call.number);
     thread.kernel_reads = 0;
+    thread.last_operand_chunks = 0;
     if (thread.system_call == kNobody || !ddg::has_outside_effect(call.number)) return;
     consume({thread.system_call, 0}, {ddg::kEnvironmentOperand, ddg::Dependence::Kind::kEnvironment},
             {{0, environment_}});
@@ -400,10 +430,10 @@ class Builder {
     if (access.write) return memory_.write(access.address, access.size, {in_call ? thread.system_call : kNobody, 0});
     if (!in_call) return;
     const std::size_t number = std::min(thread.kernel_reads++, kMostKernelReads);
-    read_memory(
-        {thread.system_call, 0},
-        {static_cast<std::uint8_t>(ddg::kFirstMemoryOperand + number), ddg::Dependence::Kind::kMemory, false, true},
-        access.address, access.size);
+    const auto operand = static_cast<std::uint8_t>(ddg::kFirstMemoryOperand + number);
+    std::int64_t first = 0;
+    consume({thread.system_call, 0}, {operand, ddg::Dependence::Kind::kMemory, false, true},
+            bytes_at(access.address, access.size), number == kMostKernelReads ? thread.last_operand_chunks : first);
   }
 
   void happen(Thread&, const trace::Mapping& mapping) {
@@ -436,6 +466,8 @@ class Builder {
   std::vector<std::vector<trace::InstructionFacts>> facts_;  // by block
   std::map<trace::ThreadId, Thread> threads_;
   std::map<StatementKey, std::uint32_t> statement_of_;
+  std::map<structure::PlaceId, std::vector<std::vector<std::uint8_t>>> code_at_;
+  std::map<std::uint64_t, std::map<StatementKey, std::uint32_t>> outside_;  // by stack: since its last event
   std::vector<Instance> instances_;
   Memory memory_;
   Heap heap_;

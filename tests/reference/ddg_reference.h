@@ -50,6 +50,9 @@ struct StatementKey {
   structure::NodeId node = structure::kNoNode;
   structure::PlaceId place = structure::kNoPlace;
   std::uint32_t detail = 0;
+  /// kCode: which of the pieces of code that were at the place at different times; else: how many like it
+  /// there were on the same stack since its last event.
+  std::uint32_t variant = 0;
   friend auto operator<=>(const StatementKey&, const StatementKey&) = default;
 };
 

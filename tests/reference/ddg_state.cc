@@ -25,7 +25,7 @@ Cells cells_of(const trace::RegisterUse& use, unsigned top) {
     case File::kX87:
       return {Registers::kX87 + (top + index) % 8};
     case File::kMmx:
-      return {Registers::kX87 + index};
+      return {Registers::kMmx + index};
     default:
       return {};
   }

@@ -32,7 +32,8 @@ class Registers {
   static constexpr std::size_t kGeneral = 0;
   static constexpr std::size_t kVector = kGeneral + 16 * 8;
   static constexpr std::size_t kX87 = kVector + 16 * 32;
-  static constexpr std::size_t kFlags = kX87 + 8;
+  static constexpr std::size_t kMmx = kX87 + 8;
+  static constexpr std::size_t kFlags = kMmx + 8;
   static constexpr std::size_t kCells = kFlags + 6;
 
   /// The cells of a register operand, `top` being the x87 top of stack before the instruction; none for registers that
