@@ -56,8 +56,10 @@ int parse_and_run(int argc, char** argv) {
   std::vector<std::unique_ptr<Command>> commands;
   commands.push_back(make_record());
   commands.push_back(make_trace());
+  commands.push_back(make_analyze());
   commands.push_back(make_tree());
   commands.push_back(make_flame());
+  commands.push_back(make_export());
   commands.push_back(make_doctor());
   std::vector<CLI::App*> apps;
   for (const std::unique_ptr<Command>& command : commands) {

@@ -3,11 +3,11 @@
 
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <memory>
 #include <optional>
 
+#include "cli/progress.h"
 #include "cli/trace_commands.h"
 #include "profile/json.h"
 #include "structure/analysis.h"
@@ -16,30 +16,6 @@
 namespace loopfold::cli {
 
 namespace {
-
-/// One line on the terminal that is written over, and wiped at the end. Short analyses show nothing.
-class ProgressLine {
- public:
-  explicit ProgressLine(bool on) : on_(on && ::isatty(STDERR_FILENO) != 0) {}
-  ~ProgressLine() {
-    if (shown_) print_stderr("\r\x1b[K");
-  }
-  ProgressLine(const ProgressLine&) = delete;
-  ProgressLine& operator=(const ProgressLine&) = delete;
-
-  void show(double share) {
-    const int percent = static_cast<int>(share * 100);
-    if (!on_ || percent == last_) return;
-    last_ = percent;
-    shown_ = true;
-    print_stderr("\rloopfold: finding loops, {} %\x1b[K", percent);
-  }
-
- private:
-  bool on_;
-  bool shown_ = false;
-  int last_ = -1;
-};
 
 double per_second(std::uint64_t instructions, double seconds) {
   return seconds > 0 ? static_cast<double>(instructions) / seconds / 1e6 : 0;
@@ -58,8 +34,9 @@ void print_costs(const structure::Costs& costs) {
       per_second(costs.instructions, costs.pass2), costs.naming);
 }
 
-/// DIR/profile.json, if it is there and not older than the trace.
-std::optional<std::string> profile_file(const std::string& directory) {
+}  // namespace
+
+std::optional<std::string> fresh_profile(const std::string& directory) {
   struct stat profile {};
   struct stat trace {};
   const std::string file = directory + "/profile.json";
@@ -68,10 +45,8 @@ std::optional<std::string> profile_file(const std::string& directory) {
   return profile.st_mtim.tv_sec < trace.st_mtim.tv_sec ? std::nullopt : std::optional(file);
 }
 
-}  // namespace
-
 Result<profile::Profile> profile_of(const std::string& directory, const StructureOptions& options) {
-  if (const std::optional<std::string> file = profile_file(directory)) return profile::read_profile(*file);
+  if (const std::optional<std::string> file = fresh_profile(directory)) return profile::read_profile(*file);
   const Result<std::string> file = trace_file(directory);
   if (!file) return tl::unexpected<Error>(file.error());
   trace::OpenOptions open;
@@ -81,7 +56,7 @@ Result<profile::Profile> profile_of(const std::string& directory, const Structur
   structure::Costs costs;
   profile::Profile profile;
   {
-    ProgressLine line(!options.quiet);
+    ProgressLine line("finding loops", !options.quiet);
     profile = structure::analyse(**reader, {[&line](double share) { line.show(share); }}, costs);
   }
   if (options.stats) print_costs(costs);

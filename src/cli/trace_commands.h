@@ -1,4 +1,4 @@
-// What the `trace` subcommands share: opening a trace, names of system calls, and how numbers and highlights look.
+// What the `trace` subcommands share: opening a trace, and how numbers and highlights look.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,13 @@
 #include "cli/command.h"
 #include "support/result.h"
 #include "trace/reader.h"
+#include "trace/system_calls.h"
 
 namespace loopfold::cli {
+
+using trace::find_system_call;
+using trace::system_call_name;
+using trace::SystemCall;
 
 std::unique_ptr<Command> make_trace_info();
 std::unique_ptr<Command> make_trace_dump();
@@ -29,16 +34,6 @@ std::string why_partial(const trace::Reader& reader);
 /// Writes out what stdout holds. A closed pipe is no error: whoever read has seen enough.
 int finish_output();
 
-struct SystemCall {
-  std::uint32_t number;
-  std::string_view name;
-  std::uint8_t arguments;
-};
-
-/// The system call with this number on x86-64, or null if it is not one of the usual ones.
-const SystemCall* find_system_call(std::uint32_t number);
-/// "write", or "syscall_433".
-std::string system_call_name(std::uint32_t number);
 /// "SIGALRM", or "signal 40".
 std::string signal_name(std::uint32_t number);
 

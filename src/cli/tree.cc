@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "cli/structure.h"
+#include "cli/terminal.h"
 #include "cli/trace_commands.h"
 #include "profile/json.h"
 #include "support/print.h"
@@ -31,18 +32,6 @@ std::size_t output_width() {
   if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
   const std::optional<std::uint64_t> columns = parse_count(std::string(variable("COLUMNS")));
   return columns && *columns > 0 && *columns < 10000 ? static_cast<std::size_t>(*columns) : kUsualWidth;
-}
-
-/// What the environment says about the characters that can be shown: the first of these that is set counts.
-views::Charset output_charset() {
-  for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
-    const std::string_view value = variable(name);
-    if (value.empty()) continue;
-    const bool utf8 = value.find("UTF-8") != std::string_view::npos || value.find("utf8") != std::string_view::npos ||
-                      value.find("utf-8") != std::string_view::npos || value.find("UTF8") != std::string_view::npos;
-    return utf8 ? views::Charset::kUnicode : views::Charset::kAscii;
-  }
-  return views::Charset::kAscii;
 }
 
 class TreeCommand : public Command {

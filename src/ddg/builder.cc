@@ -150,11 +150,12 @@ void Builder::execute(const Where& where, const structure::Part& part) {
   ThreadState& thread = this->thread(where.thread);
   StackState& stack = this->stack(where.stack);
   const std::uint64_t number = where.origin == structure::Origin::kSignalHandler ? 0 : where.dimensions.front().counter;
-  const SiteId site =
-      streams_.site({Statement::Kind::kCode, where.context, where.node, variant_of_part_[index], number}, part.place,
-                    instructions_of_[part.place]);
+  const SiteId site = streams_.site(
+      {Statement::Kind::kCode, where.context, where.function, where.node, variant_of_part_[index], number}, part.place,
+      instructions_of_[part.place]);
   streams_.set_code(site, &code);
   const Instance instance = enter(where, stack, site);
+  ++stack.parts;
   instructions_ += part.instructions;
   if (code.unknown) unknown_instructions_ += part.instructions;
 

@@ -65,7 +65,6 @@ class Builder {
     exit_ = exit;
     slots_ = slots;
     next_part_ = 0;
-    occurrence_ = 0;
     if ((++events_ & kCheckMask) == 0) check_limits();
   }
   template <class Walk, class S>
@@ -116,7 +115,10 @@ class Builder {
   };
   struct StackState {
     std::vector<Level> levels;
-    std::uint64_t base = 0;  // the first stack pointer that was seen
+    std::uint64_t base = 0;     // the first stack pointer that was seen
+    std::uint64_t parts = 0;    // that ran
+    std::vector<SiteId> since;  // sites of what happened outside since the last one
+    std::uint64_t since_parts = 0;
   };
 
   template <class S>
@@ -201,7 +203,6 @@ class Builder {
   trace::ExitId exit_ = 0;
   const std::uint64_t* slots_ = nullptr;
   std::uint32_t next_part_ = 0;
-  std::uint32_t occurrence_ = 0;
   std::vector<std::int64_t> point_;
   std::vector<std::int64_t> producer_;
   std::vector<LiveIn> argument_;

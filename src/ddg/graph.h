@@ -6,6 +6,9 @@
 // loop and recursive component. What the run did outside the program's own instructions has statements too: a call of
 // an allocator, a system call.
 //
+// Where several calls of one kind and detail happen at one place between two events of a stack (in hidden code), the
+// first, the second and so on are statements of their own; so is code that replaced other code at the same address.
+//
 // Four kinds of streams are folded. Everything about a point is exact; what folding approximates is said in Folded.
 // - The *domain* of a statement: its instances, no labels.
 // - The *accesses*: one stream per load or store of an instruction and object that it touched. Two outputs: the ordinal
@@ -37,9 +40,9 @@
 //   operands 0..5, and produces rax, rdx, xmm0 and xmm1 (16 bytes each). What it does to memory is not known. The
 //   hidden lazy resolver changes nothing.
 // - A system call is a statement of kind kSystemCall: instruction 0 reads and writes memory as the kernel did (a read
-//   is an operand kFirstMemoryOperand + n, the n-th of this call and at most 100; since one read may have very many
-//   chunks, the points of these dependences have one more coordinate, the number of the chunk, and no lane), produces
-//   rax, and, if it has an effect outside (system_calls.h), reads and writes the environment: operand
+//   is an operand kFirstMemoryOperand + n, the n-th of this call, all from the 100th on being one; since one read may
+//   have very many chunks, the points of these dependences have one more coordinate, the number of the chunk, and no
+//   lane), produces rax, and, if it has an effect outside (system_calls.h), reads and writes the environment: operand
 //   kEnvironmentOperand, kind kEnvironment. What the kernel writes outside of system calls has no producer.
 // - Mapping memory and unmapping it takes producers away; mremap moves them.
 // - A signal handler starts with registers that have no producer; when it returns, those of before it are back.
@@ -93,12 +96,13 @@ struct Statement {
   StatementId id = 0;
   Kind kind = Kind::kCode;
   structure::ContextId context = structure::kNoContext;
-  structure::NodeId node = structure::kNoNode;     // of the graph of the function that the context is in
-  structure::PlaceId place = structure::kNoPlace;  // of the node; where control was, for the other kinds
-  std::uint32_t detail = 0;                        // kAllocator: Allocation::Function; kSystemCall: its number
-  std::vector<Instruction> instructions;           // one for the other kinds
-  std::vector<LocalFlow> local;                    // sorted
-  std::uint64_t count = 0;                         // instances
+  structure::FunctionId function = structure::kNoFunction;  // that control is in: several in a recursive component
+  structure::NodeId node = structure::kNoNode;              // of the function's graph
+  structure::PlaceId place = structure::kNoPlace;           // of the node; where control was, for the other kinds
+  std::uint32_t detail = 0;                                 // kAllocator: Allocation::Function; kSystemCall: its number
+  std::vector<Instruction> instructions;                    // one for the other kinds
+  std::vector<LocalFlow> local;                             // sorted
+  std::uint64_t count = 0;                                  // instances
   fold::Folded domain;
 };
 

@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::uint32_t kMaxKernelOperands = 100;
 constexpr std::uint32_t kOccurrence = 1u << 16;  // counts, above Statement::detail, what happens at one place at once
+constexpr std::uint32_t kMaxOccurrences = 1000;
 constexpr std::size_t kMaxSaved = 64;
 
 constexpr std::uint8_t kRdi = 7;
@@ -59,9 +60,17 @@ void Builder::follow(const Where* where, const trace::SideEvent& event) {
 Builder::Instance Builder::outside(const Where& where, Statement::Kind kind, std::uint32_t detail) {
   const std::uint64_t number = where.origin == structure::Origin::kSignalHandler ? 0 : where.dimensions.front().counter;
   const structure::PlaceId place = structure_.flow.functions()[where.function].places[where.node];
-  const SiteId site =
-      streams_.site({kind, where.context, where.node, detail + kOccurrence * occurrence_++, number}, place, 1);
-  const Instance instance = enter(where, stack(where.stack), site);
+  StackState& stack = this->stack(where.stack);
+  if (stack.since_parts != stack.parts) stack.since.clear();
+  stack.since_parts = stack.parts;
+  SiteId site = 0;
+  for (std::uint32_t occurrence = 0; occurrence < kMaxOccurrences; ++occurrence) {
+    site = streams_.site({kind, where.context, where.function, where.node, detail + kOccurrence * occurrence, number},
+                         place, 1);
+    if (std::find(stack.since.begin(), stack.since.end(), site) == stack.since.end()) break;
+  }
+  stack.since.push_back(site);
+  const Instance instance = enter(where, stack, site);
   streams_.instance(site, point_.data());
   return instance;
 }
@@ -109,6 +118,10 @@ void Builder::move_block(const trace::Allocation& allocation) {
   const std::uint64_t old_size = old == blocks_.end() ? 0 : old->second;
   const bool failed = allocation.function == Function::kRealloc && allocation.address == 0 && allocation.size > 0;
   if (failed) return;
+  if (old == blocks_.end() && allocation.old_address != 0 && allocation.address == allocation.old_address) {
+    blocks_[allocation.address] = allocation.size;
+    return;
+  }
   if (old != blocks_.end()) blocks_.erase(old);
   const std::uint64_t kept =
       allocation.function == Function::kRealloc ? std::min(old_size, allocation.size) : std::uint64_t{0};
@@ -173,8 +186,8 @@ void Builder::kernel_access(trace::ThreadId id, const trace::KernelAccess& acces
     return;
   }
   if (!by_call || access.size == 0) return;
+  if (thread.kernel_reads <= kMaxKernelOperands) thread.kernel_chunks = 0;
   const std::uint32_t number = std::min(thread.kernel_reads++, kMaxKernelOperands);
-  if (number < kMaxKernelOperands) thread.kernel_chunks = 0;
   Streams::Reader reader;
   reader.site = thread.system_call.site;
   reader.operand = static_cast<std::uint8_t>(kFirstMemoryOperand + number);

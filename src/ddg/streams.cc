@@ -247,14 +247,16 @@ void Streams::finish(Graph& graph, const structure::CodeMap& code,
 
 void Streams::finish_statements(Graph& graph, const structure::CodeMap& code,
                                 const std::vector<std::vector<trace::InstructionFacts>>& facts) {
-  using Key = std::tuple<Statement::Kind, structure::ContextId, structure::NodeId, std::uint32_t>;
+  using Key =
+      std::tuple<Statement::Kind, structure::ContextId, structure::FunctionId, structure::NodeId, std::uint32_t>;
   std::map<Key, StatementId> known;
   std::vector<std::vector<fold::Folded>> domains;
   statement_of_.assign(sites_.size(), kNoStatement);
   for (SiteId id = 1; id < sites_.size(); ++id) {
     const Site& site = sites_[id];
     if (site.domain == kNoStream) continue;
-    const auto [found, added] = known.try_emplace({site.key.kind, site.key.context, site.key.node, site.key.variant},
+    const SiteKey& key = site.key;
+    const auto [found, added] = known.try_emplace({key.kind, key.context, key.function, key.node, key.variant},
                                                   static_cast<StatementId>(graph.statements.size()));
     statement_of_[id] = found->second;
     if (added) {
@@ -262,6 +264,7 @@ void Streams::finish_statements(Graph& graph, const structure::CodeMap& code,
       statement.id = found->second;
       statement.kind = site.key.kind;
       statement.context = site.key.context;
+      statement.function = site.key.function;
       statement.node = site.key.node;
       statement.place = site.place;
       if (site.key.kind != Statement::Kind::kCode) statement.detail = site.key.variant & 0xffff;

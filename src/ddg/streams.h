@@ -34,6 +34,7 @@ class Streams {
   struct SiteKey {
     Statement::Kind kind = Statement::Kind::kCode;
     structure::ContextId context = structure::kNoContext;
+    structure::FunctionId function = structure::kNoFunction;
     structure::NodeId node = structure::kNoNode;
     std::uint32_t variant = 0;  // of the code at its place; kAllocator, kSystemCall: Statement::detail
     std::uint64_t stack = 0;    // number of the stack, if stacks may run beside each other
@@ -127,7 +128,7 @@ class Streams {
     std::vector<StreamId> values;
     std::vector<SlotId> accesses;
     std::vector<SlotId> operands;
-    SiteId next = 0;  // of the same context and node
+    SiteId next = 0;  // of the same context and number of the node
   };
 
   struct AccessDetails {

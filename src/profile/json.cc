@@ -4,203 +4,40 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cmath>
 #include <cstdio>
 #include <cstring>
-#include <limits>
+#include <initializer_list>
 #include <optional>
+#include <span>
 #include <type_traits>
-#include <utility>
 
-#include "support/utf8.h"
+#include "profile/json_fields.h"
 
 namespace loopfold::profile {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
-using Kind = TreeNode::Kind;
+// ---- the names ----
 
-constexpr std::pair<Kind, std::string_view> kKinds[] = {
-    {Kind::kRoot, "root"}, {Kind::kCall, "call"}, {Kind::kLoop, "loop"}, {Kind::kRecursion, "recursion"}};
+constexpr std::string_view kNodeKinds[] = {"root", "call", "loop", "recursion"};
+constexpr std::string_view kStatementKinds[] = {"code", "allocator", "hidden", "system call"};
+constexpr std::string_view kAccessKinds[] = {"load", "store"};
+constexpr std::string_view kDependenceKinds[] = {"register", "memory", "control", "environment"};
+constexpr std::string_view kObjectKinds[] = {"heap", "global", "stack", "environment", "unknown"};
 
-// ---- writing ----
+template <typename Thing, typename Wanted>
+concept Is = std::is_same_v<std::remove_const_t<Thing>, Wanted>;
 
-Json strings(const std::vector<std::string>& texts) {
-  Json array = Json::array();
-  for (const std::string& text : texts) array.push_back(valid_utf8(text));
-  return array;
-}
+}  // namespace
 
-Json to_json(const std::optional<Source>& source) {
-  if (!source) return nullptr;
-  return {{"file", valid_utf8(source->file)}, {"line", source->line}};
-}
+std::span<const std::string_view> names_of(TreeNode::Kind) { return kNodeKinds; }
+std::span<const std::string_view> names_of(Statement::Kind) { return kStatementKinds; }
+std::span<const std::string_view> names_of(Access::Kind) { return kAccessKinds; }
+std::span<const std::string_view> names_of(Dependence::Kind) { return kDependenceKinds; }
+std::span<const std::string_view> names_of(Object::Kind) { return kObjectKinds; }
 
-Json to_json(const Counts& counts) { return {{"min", counts.min}, {"max", counts.max}, {"total", counts.total}}; }
-
-Json to_json(const Program& program) {
-  return {{"argv", strings(program.argv)},
-          {"exit_status", program.exit_status ? Json(*program.exit_status) : Json()},
-          {"partial", program.partial},
-          {"instructions", program.instructions},
-          {"threads", program.threads}};
-}
-
-Json to_json(const Quality& quality) {
-  const double share = std::isfinite(quality.share) ? std::clamp(quality.share, 0.0, 1.0) : 0.0;
-  return {{"kind", valid_utf8(quality.kind)}, {"text", valid_utf8(quality.text)}, {"share", share}};
-}
-
-/// `"name": [` and its elements, one per line.
-class Section {
- public:
-  Section(std::string& text, std::string_view name) : text_(text) { text_ += fmt::format(",\n\"{}\": [", name); }
-  void add(const Json& element) {
-    text_ += first_ ? "\n" : ",\n";
-    text_ += element.dump();
-    first_ = false;
-  }
-  void close() { text_ += first_ ? "]" : "\n]"; }
-
- private:
-  std::string& text_;
-  bool first_ = true;
-};
-
-template <typename Shown>
-std::string document(const Profile& profile, Shown shown) {
-  std::string text = fmt::format("{{\"schema\": \"{}\"", kSchema);
-  text += ",\n\"program\": " + to_json(profile.program).dump();
-  Section quality(text, "quality");
-  for (const Quality& remark : profile.quality) quality.add(to_json(remark));
-  quality.close();
-  Section(text, "gave_up").close();
-  Section tree(text, "tree");
-  for (std::size_t i = 0; i < profile.tree.size(); i++) {
-    if (shown(i)) tree.add(to_json(profile.tree[i]));
-  }
-  tree.close();
-  return text + "\n}\n";
-}
-
-// ---- reading ----
-
-/// Reads the values of one object, and remembers the first that is not as it should be.
-class Fields {
- public:
-  Fields(const Json& json, std::string where, std::optional<std::string>& problem)
-      : json_(json), where_(std::move(where)), problem_(problem) {
-    if (!json_.is_object()) complain("not an object");
-  }
-
-  /// A value that must be there.
-  template <typename T>
-  void need(const char* name, T& value) {
-    const Json* const found = find(name);
-    if (found == nullptr) {
-      complain(fmt::format("no \"{}\"", name));
-    } else {
-      take(name, *found, value);
-    }
-  }
-
-  /// A value that may be missing: then nothing changes.
-  template <typename T>
-  void may(const char* name, T& value) {
-    const Json* const found = find(name);
-    if (found != nullptr) take(name, *found, value);
-  }
-
-  /// Calls `element` with each element of an array that must be there, and what to call it.
-  template <typename Element>
-  void need_array(const char* name, Element element) {
-    const Json* const found = find(name);
-    if (found == nullptr || !found->is_array()) return complain(fmt::format("no array \"{}\"", name));
-    for (std::size_t i = 0; i < found->size() && !problem_; i++) element((*found)[i], fmt::format("{}[{}]", name, i));
-  }
-
-  const Json* find(const char* name) const {
-    if (!json_.is_object()) return nullptr;
-    const auto found = json_.find(name);
-    return found == json_.end() ? nullptr : &*found;
-  }
-
-  void complain(const std::string& what) {
-    if (!problem_) problem_ = where_.empty() ? what : where_ + ": " + what;
-  }
-
- private:
-  void wrong(const char* name, const char* wanted) { complain(fmt::format("\"{}\" is not {}", name, wanted)); }
-
-  void take(const char* name, const Json& json, bool& value) {
-    if (!json.is_boolean()) return wrong(name, "true or false");
-    value = json.get<bool>();
-  }
-  void take(const char* name, const Json& json, std::string& value) {
-    if (!json.is_string()) return wrong(name, "a string");
-    value = json.get<std::string>();
-  }
-  void take(const char* name, const Json& json, double& value) {
-    if (!json.is_number()) return wrong(name, "a number");
-    value = json.get<double>();
-    if (!(value >= 0.0 && value <= 1.0)) wrong(name, "between 0 and 1");
-  }
-  template <typename T>
-  requires(std::is_unsigned_v<T> && !std::is_same_v<T, bool>) void take(const char* name, const Json& json, T& value) {
-    if (!json.is_number_unsigned()) return wrong(name, "a whole number from 0");
-    const auto number = json.get<std::uint64_t>();
-    if (number > std::numeric_limits<T>::max()) return wrong(name, "in the range that can be");
-    value = static_cast<T>(number);
-  }
-  void take(const char* name, const Json& json, int& value) {
-    const bool large = json.is_number_unsigned() && json.get<std::uint64_t>() > std::numeric_limits<int>::max();
-    if (!json.is_number_integer() || large) return wrong(name, "a small whole number");
-    const auto number = json.get<std::int64_t>();
-    if (number < std::numeric_limits<int>::min()) return wrong(name, "a small whole number");
-    value = static_cast<int>(number);
-  }
-  void take(const char* name, const Json& json, Kind& value) {
-    std::string text;
-    take(name, json, text);
-    const auto same = [&](const auto& kind) { return kind.second == text; };
-    const auto* const found = std::find_if(std::begin(kKinds), std::end(kKinds), same);
-    if (found == std::end(kKinds)) return wrong(name, "root, call, loop or recursion");
-    value = found->first;
-  }
-  void take(const char* name, const Json& json, Counts& value) {
-    Fields counts(json, within(name), problem_);
-    counts.need("min", value.min);
-    counts.need("max", value.max);
-    counts.need("total", value.total);
-  }
-  void take(const char* name, const Json& json, Source& value) {
-    Fields source(json, within(name), problem_);
-    source.need("file", value.file);
-    source.need("line", value.line);
-  }
-  void take(const char* name, const Json& json, std::vector<std::string>& value) {
-    if (!json.is_array()) return wrong(name, "an array of strings");
-    for (const Json& text : json) {
-      if (!text.is_string()) return wrong(name, "an array of strings");
-      value.push_back(text.get<std::string>());
-    }
-  }
-  template <typename T>
-  void take(const char* name, const Json& json, std::optional<T>& value) {
-    value.reset();
-    if (!json.is_null()) take(name, json, value.emplace());
-  }
-
-  std::string within(const char* name) const { return where_.empty() ? name : fmt::format("{}: {}", where_, name); }
-
-  const Json& json_;
-  std::string where_;
-  std::optional<std::string>& problem_;
-};
-
-void read_program(const Json& json, Program& program, std::optional<std::string>& problem) {
-  Fields fields(json, "program", problem);
+template <typename Visitor, Is<Program> Thing>
+void visit(Visitor& fields, Thing& program) {
   fields.need("argv", program.argv);
   fields.need("exit_status", program.exit_status);
   fields.need("partial", program.partial);
@@ -208,7 +45,22 @@ void read_program(const Json& json, Program& program, std::optional<std::string>
   fields.need("threads", program.threads);
 }
 
-void read_node(Fields& fields, TreeNode& node) {
+template <typename Visitor, Is<Quality> Thing>
+void visit(Visitor& fields, Thing& quality) {
+  fields.need("kind", quality.kind);
+  fields.need("text", quality.text);
+  fields.need("share", quality.share);
+}
+
+template <typename Visitor, Is<GaveUp> Thing>
+void visit(Visitor& fields, Thing& gave_up) {
+  fields.need("what", gave_up.what);
+  fields.need("why", gave_up.why);
+  fields.need("share", gave_up.share);
+}
+
+template <typename Visitor, Is<TreeNode> Thing>
+void visit(Visitor& fields, Thing& node) {
   fields.need("id", node.id);
   fields.need("parent", node.parent);
   fields.need("kind", node.kind);
@@ -235,15 +87,147 @@ void read_node(Fields& fields, TreeNode& node) {
   fields.may("trip", node.trip);
 }
 
+template <typename Visitor, Is<Statement> Thing>
+void visit(Visitor& fields, Thing& statement) {
+  fields.need("id", statement.id);
+  fields.need("name", statement.name);
+  fields.need("node", statement.node);
+  fields.need("source", statement.source);
+  fields.need("domain", statement.domain);
+  fields.need("exact", statement.exact);
+  fields.need("count", statement.count);
+  fields.may("kind", statement.kind);
+  fields.may("call", statement.call);
+  fields.may("loops", statement.loops);
+  fields.may("function", statement.function);
+  fields.may("instruction", statement.instruction);
+  fields.may("instructions", statement.instructions);
+  fields.may("ops", statement.ops);
+  fields.may("pieces", statement.pieces);
+  fields.may("edges", statement.edges);
+}
+
+template <typename Visitor, Is<Access> Thing>
+void visit(Visitor& fields, Thing& access) {
+  fields.need("statement", access.statement);
+  fields.need("kind", access.kind);
+  fields.need("size", access.size);
+  fields.need("object", access.object);
+  fields.need("coefficients", access.coefficients);
+  fields.need("constant", access.constant);
+  fields.need("block_coefficients", access.block_coefficients);
+  fields.may("block_constant", access.block_constant);
+  fields.need("affine", access.affine);
+  fields.need("exact", access.exact);
+  fields.may("guarded", access.guarded);
+  fields.may("count", access.count);
+  fields.may("instruction", access.instruction);
+  fields.may("source", access.source);
+  fields.may("domain", access.domain);
+  fields.may("minimum", access.minimum);
+  fields.may("maximum", access.maximum);
+  fields.may("block_minimum", access.block_minimum);
+  fields.may("block_maximum", access.block_maximum);
+  fields.may("pieces", access.pieces);
+}
+
+template <typename Visitor, Is<Value> Thing>
+void visit(Visitor& fields, Thing& value) {
+  fields.need("statement", value.statement);
+  fields.need("instruction", value.instruction);
+  fields.need("source", value.source);
+  fields.need("register", value.reg);
+  fields.need("count", value.count);
+  fields.need("coefficients", value.coefficients);
+  fields.need("affine", value.affine);
+  fields.need("exact", value.exact);
+  fields.need("pieces", value.pieces);
+}
+
+template <typename Visitor, Is<Dependence> Thing>
+void visit(Visitor& fields, Thing& dependence) {
+  fields.need("from", dependence.from);
+  fields.need("to", dependence.to);
+  fields.need("kind", dependence.kind);
+  fields.need("count", dependence.count);
+  fields.need("map", dependence.map);
+  fields.need("affine", dependence.affine);
+  fields.may("exact", dependence.exact);
+  fields.need("source_from", dependence.source_from);
+  fields.need("source_to", dependence.source_to);
+  fields.need("object", dependence.object);
+  fields.may("more_objects", dependence.more_objects);
+  fields.need("distance", dependence.distance);
+  fields.may("distance_minimum", dependence.distance_minimum);
+  fields.may("distance_maximum", dependence.distance_maximum);
+  fields.may("carried", dependence.carried);
+  fields.may("instruction_from", dependence.instruction_from);
+  fields.may("instruction_to", dependence.instruction_to);
+  fields.may("operand", dependence.operand);
+  fields.may("lane", dependence.lane);
+  fields.may("address", dependence.address);
+  fields.may("pieces", dependence.pieces);
+}
+
+template <typename Visitor, Is<Object> Thing>
+void visit(Visitor& fields, Thing& object) {
+  fields.need("id", object.id);
+  fields.need("kind", object.kind);
+  fields.need("name", object.name);
+  fields.may("type", object.type);
+  fields.need("size", object.size);
+  fields.need("blocks", object.blocks);
+  fields.need("source", object.source);
+}
+
+namespace {
+
+// ---- writing ----
+
+/// `"name": [` and its elements, one per line.
+class Section {
+ public:
+  Section(std::string& text, std::string_view name) : text_(text) { text_ += fmt::format(",\n\"{}\": [", name); }
+  void add(const Json& element) {
+    text_ += first_ ? "\n" : ",\n";
+    text_ += element.dump();
+    first_ = false;
+  }
+  void close() { text_ += first_ ? "]" : "\n]"; }
+
+ private:
+  std::string& text_;
+  bool first_ = true;
+};
+
+template <typename T>
+void write_section(std::string& text, std::string_view name, const std::vector<T>& elements) {
+  Section section(text, name);
+  for (const T& element : elements) section.add(Writer::json_of(element));
+  section.close();
+}
+
+std::string opening(const Profile& profile) {
+  std::string text = fmt::format("{{\"schema\": \"{}\"", kSchema);
+  text += ",\n\"program\": " + Writer::json_of(profile.program).dump();
+  write_section(text, "quality", profile.quality);
+  write_section(text, "gave_up", profile.gave_up);
+  return text;
+}
+
+constexpr std::string_view kClosing = "\n}\n";
+
+// ---- reading ----
+
 /// Is the tree one, in the order that profile.h promises, and are the counts of its nodes made up of their parts?
-std::optional<std::string> contradiction(const std::vector<TreeNode>& tree) {
+std::optional<std::string> contradiction_in_tree(const std::vector<TreeNode>& tree) {
   const auto at = [](std::size_t i, std::string_view what) { return fmt::format("tree[{}]: {}", i, what); };
   std::vector<std::uint64_t> rest;  // of a node's ops: what neither it nor children before this one account for
   std::vector<std::uint32_t> path;  // to the node before
   for (std::size_t i = 0; i < tree.size(); i++) {
     const TreeNode& node = tree[i];
     if (node.id != i) return at(i, fmt::format("its id is {}, not its place", node.id));
-    if ((i == 0) != (node.kind == Kind::kRoot)) return at(i, i == 0 ? "not the root" : "a second root");
+    if ((i == 0) != (node.kind == TreeNode::Kind::kRoot)) return at(i, i == 0 ? "not the root" : "a second root");
     if (node.parent.has_value() == (i == 0)) return at(i, i == 0 ? "the root has a parent" : "no parent");
     if (node.self_ops > node.ops) return at(i, "more instructions of its own than in all");
     while (!path.empty() && path.back() != node.parent) path.pop_back();
@@ -258,28 +242,83 @@ std::optional<std::string> contradiction(const std::vector<TreeNode>& tree) {
   return at(static_cast<std::size_t>(unaccounted - rest.begin()), "its instructions are not those of its parts");
 }
 
+/// A number that must be one of so many elements.
+struct Reference {
+  std::string_view section;
+  std::size_t at;
+  std::string_view name;
+  std::uint64_t number;
+  std::size_t elements;
+};
+
+std::optional<std::string> dangling(std::initializer_list<Reference> references) {
+  for (const Reference& reference : references) {
+    if (reference.number < reference.elements) continue;
+    return fmt::format("{}[{}]: \"{}\" is {}, of {}", reference.section, reference.at, reference.name, reference.number,
+                       reference.elements);
+  }
+  return std::nullopt;
+}
+
+/// Do all numbers refer to something that is there, and are the vectors of a statement as long as it has coordinates?
+std::optional<std::string> contradiction_in_graph(const Profile& profile) {
+  const std::size_t nodes = profile.tree.size();
+  const std::size_t statements = profile.statements.size();
+  const std::size_t objects = profile.objects.size();
+  std::optional<std::string> problem;
+  for (std::size_t i = 0; i < statements && !problem; i++) {
+    const Statement& statement = profile.statements[i];
+    if (statement.id != i) return fmt::format("statements[{}]: its id is {}, not its place", i, statement.id);
+    problem = dangling({{"statements", i, "node", statement.node, nodes}});
+    for (const std::optional<std::uint32_t>& loop : statement.loops)
+      if (loop && !problem) problem = dangling({{"statements", i, "loops", *loop, nodes}});
+  }
+  for (std::size_t i = 0; i < objects; i++)
+    if (profile.objects[i].id != i)
+      return fmt::format("objects[{}]: its id is {}, not its place", i, profile.objects[i].id);
+  for (std::size_t i = 0; i < profile.accesses.size() && !problem; i++) {
+    const Access& access = profile.accesses[i];
+    problem = dangling({{"accesses", i, "statement", access.statement, statements},
+                        {"accesses", i, "object", access.object, objects}});
+  }
+  for (std::size_t i = 0; i < profile.values.size() && !problem; i++)
+    problem = dangling({{"values", i, "statement", profile.values[i].statement, statements}});
+  for (std::size_t i = 0; i < profile.dependences.size() && !problem; i++) {
+    const Dependence& dependence = profile.dependences[i];
+    problem = dangling({{"dependences", i, "from", dependence.from.value_or(dependence.to), statements},
+                        {"dependences", i, "to", dependence.to, statements}});
+    if (dependence.object && !problem) problem = dangling({{"dependences", i, "object", *dependence.object, objects}});
+    for (const Carried& carried : dependence.carried)
+      if (carried.node && !problem) problem = dangling({{"dependences", i, "carried", *carried.node, nodes}});
+  }
+  return problem;
+}
+
+/// What the stages behind structure add. It is there as a whole or not at all.
+void read_graph(Fields& fields, Profile& profile) {
+  profile.folded = fields.find("statements") != nullptr;
+  if (!profile.folded) return;
+  fields.need_array("statements", profile.statements);
+  fields.need_array("accesses", profile.accesses);
+  if (fields.find("values") != nullptr) fields.need_array("values", profile.values);
+  fields.need_array("dependences", profile.dependences);
+  fields.need_array("objects", profile.objects);
+}
+
 Profile read_document(const Json& json, std::optional<std::string>& problem) {
   Profile profile;
   Fields fields(json, "", problem);
   std::string schema;
   fields.need("schema", schema);
   if (schema != kSchema) fields.complain(fmt::format("its schema is not {}", kSchema));
-  const Json* const program = fields.find("program");
-  if (program == nullptr) fields.complain("no \"program\"");
-  if (!problem) read_program(*program, profile.program, problem);
-  fields.need_array("quality", [&](const Json& element, std::string where) {
-    Quality& quality = profile.quality.emplace_back();
-    Fields remark(element, std::move(where), problem);
-    remark.need("kind", quality.kind);
-    remark.need("text", quality.text);
-    remark.need("share", quality.share);
-  });
-  fields.need_array("tree", [&](const Json& element, std::string where) {
-    Fields node(element, std::move(where), problem);
-    read_node(node, profile.tree.emplace_back());
-  });
+  fields.need("program", profile.program);
+  fields.need_array("quality", profile.quality);
+  if (fields.find("gave_up") != nullptr) fields.need_array("gave_up", profile.gave_up);
+  fields.need_array("tree", profile.tree);
+  read_graph(fields, profile);
   if (!problem && profile.tree.empty()) problem = "the tree has no root";
-  if (!problem) problem = contradiction(profile.tree);
+  if (!problem) problem = contradiction_in_tree(profile.tree);
+  if (!problem) problem = contradiction_in_graph(profile);
   return profile;
 }
 
@@ -290,45 +329,36 @@ std::size_t line_of(std::string_view text, std::size_t byte) {
 
 }  // namespace
 
-std::string_view kind_name(Kind kind) {
-  const auto same = [&](const auto& entry) { return entry.first == kind; };
-  const auto* const found = std::find_if(std::begin(kKinds), std::end(kKinds), same);
-  return found == std::end(kKinds) ? "root" : found->second;
-}
+std::string_view kind_name(TreeNode::Kind kind) { return kNodeKinds[static_cast<std::size_t>(kind)]; }
+std::string_view kind_name(Statement::Kind kind) { return kStatementKinds[static_cast<std::size_t>(kind)]; }
+std::string_view kind_name(Access::Kind kind) { return kAccessKinds[static_cast<std::size_t>(kind)]; }
+std::string_view kind_name(Dependence::Kind kind) { return kDependenceKinds[static_cast<std::size_t>(kind)]; }
+std::string_view kind_name(Object::Kind kind) { return kObjectKinds[static_cast<std::size_t>(kind)]; }
 
-Json to_json(const TreeNode& node) {
-  return {{"id", node.id},
-          {"parent", node.parent ? Json(*node.parent) : Json()},
-          {"kind", kind_name(node.kind)},
-          {"function", valid_utf8(node.function)},
-          {"module", valid_utf8(node.module)},
-          {"source", to_json(node.source)},
-          {"call_site", to_json(node.call_site)},
-          {"inlined", strings(node.inlined)},
-          {"origin", valid_utf8(node.origin)},
-          {"address", node.address},
-          {"depth_binary", node.depth_binary},
-          {"depth_source", node.depth_source},
-          {"irreducible", node.irreducible},
-          {"index", node.index},
-          {"ops", node.ops},
-          {"self_ops", node.self_ops},
-          {"mem_ops", node.mem_ops},
-          {"self_mem_ops", node.self_mem_ops},
-          {"fp_ops", node.fp_ops},
-          {"self_fp_ops", node.self_fp_ops},
-          {"entries", node.entries},
-          {"iterations", node.iterations},
-          {"iterations_per_entry", to_json(node.iterations_per_entry)},
-          {"trip", to_json(node.trip)}};
-}
+Json to_json(const TreeNode& node) { return Writer::json_of(node); }
 
 std::string to_json_text(const Profile& profile) {
-  return document(profile, [](std::size_t) { return true; });
+  std::string text = opening(profile);
+  write_section(text, "tree", profile.tree);
+  if (profile.folded) {
+    write_section(text, "statements", profile.statements);
+    write_section(text, "accesses", profile.accesses);
+    write_section(text, "values", profile.values);
+    write_section(text, "dependences", profile.dependences);
+    write_section(text, "objects", profile.objects);
+  }
+  text += kClosing;
+  return text;
 }
 
 std::string to_json_text(const Profile& profile, const std::vector<bool>& shown) {
-  return document(profile, [&](std::size_t i) { return shown[i]; });
+  std::string text = opening(profile);
+  Section tree(text, "tree");
+  for (std::size_t i = 0; i < profile.tree.size(); i++)
+    if (shown[i]) tree.add(to_json(profile.tree[i]));
+  tree.close();
+  text += kClosing;
+  return text;
 }
 
 Result<Profile> from_json_text(std::string_view text, const std::string& name) {

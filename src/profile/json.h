@@ -23,8 +23,12 @@ namespace loopfold::profile {
 
 inline constexpr std::string_view kSchema = "loopfold-profile/1";
 
-/// "root", "call", "loop", "recursion".
+/// What a kind is called in JSON: "loop", "system call", "store", "memory", "heap", ...
 std::string_view kind_name(TreeNode::Kind kind);
+std::string_view kind_name(Statement::Kind kind);
+std::string_view kind_name(Access::Kind kind);
+std::string_view kind_name(Dependence::Kind kind);
+std::string_view kind_name(Object::Kind kind);
 
 /// One node, with all its names.
 nlohmann::ordered_json to_json(const TreeNode& node);
@@ -32,7 +36,8 @@ nlohmann::ordered_json to_json(const TreeNode& node);
 /// The document as text, with a newline at its end.
 std::string to_json_text(const Profile& profile);
 
-/// The same with a part of the tree: nodes for which `shown` is true. Ids, parents and counts stay those of the whole.
+/// The loop tree only, and a part of it: nodes for which `shown` is true. Ids, parents and counts stay those of the
+/// whole.
 std::string to_json_text(const Profile& profile, const std::vector<bool>& shown);
 
 /// The profile that a document holds. `name` is what errors call it: the file's name.

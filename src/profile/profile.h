@@ -1,7 +1,11 @@
 // What a view needs, and nothing that it would have to compute: the contents of profile.json, as plain data.
 //
 // Names in JSON are a contract (docs/profile.schema.json); fields here are called the same. Stages fill in their part:
-// the structure stage the program, the tree and what is known about the quality of the recording.
+// the structure stage the program, the tree and what is known about the quality of the recording; ddg, fold and poly
+// statements, accesses, values, dependences, objects, and what was given up.
+//
+// No address of the run is in here: code is a file and an address in it, data an object and an offset. Two recordings
+// of one deterministic program give the same profile, wherever the system put it.
 #pragma once
 
 #include <cstdint>
@@ -69,10 +73,159 @@ struct TreeNode {
   Counts trip;  // without iterations that left the loop from a test at its top
 };
 
+// ---- The folded program ----------------------------------------------------------------------------------------
+//
+// Vectors have one entry per coordinate of a statement's iteration vector, outermost first: its loops and recursions;
+// in front of them the number of the thread (or handler, or coroutine), where several started the same way. An entry
+// is missing (null in JSON) where something is not affine along that coordinate, or not known.
+
+using Coefficient = std::optional<std::int64_t>;
+
+/// Something that could not be kept as exactly as asked.
+struct GaveUp {
+  std::string what;    // "address of the load at hist.c:12"
+  std::string why;     // a short phrase
+  double share = 0.0;  // of the program's instructions that it concerns
+};
+
+/// An instruction: the file it is in, and its address there as objdump shows it. 0 for code in no file.
+struct CodeAddress {
+  std::string module;
+  std::uint64_t address = 0;
+};
+
+/// A straight piece of code in one node of the tree, or something that the run did outside of the program's code.
+struct Statement {
+  enum class Kind : std::uint8_t { kCode, kAllocator, kHidden, kSystemCall };
+  std::uint32_t id = 0;  // its place in Profile::statements, in the order of first execution
+  std::string name;      // "S" and the id
+  Kind kind = Kind::kCode;
+  std::string call;  // kAllocator: "malloc", ...; kSystemCall: "write", ...; else empty
+  std::uint32_t node = 0;
+  std::vector<std::optional<std::uint32_t>> loops;  // by coordinate: the node it counts; null for the thread's number
+  std::string function;
+  std::vector<Source> source;  // distinct lines of its instructions, in the order of addresses
+  CodeAddress instruction;     // its first
+  std::string domain;          // isl
+  bool exact = false;          // the domain is
+  std::uint64_t count = 0;     // instances
+  std::uint64_t instructions = 0;
+  std::uint64_t ops = 0;     // instructions executed: instructions * count, none for kinds other than code
+  std::uint64_t pieces = 0;  // of the domain
+  std::uint64_t edges = 0;   // register flows between instructions of one instance; they are the same in all
+};
+
+/// One polyhedron of an access: within `domain`, offset = constant + coefficients * vector; with a modulus,
+/// base + ((that - base) mod modulus). The same for the ordinal of the block.
+struct AccessPiece {
+  std::string domain;
+  std::uint64_t count = 0;
+  bool exact = false;
+  std::vector<Coefficient> coefficients;
+  Coefficient constant;
+  std::int64_t modulus = 0;  // 0: none
+  Coefficient base;
+  std::vector<Coefficient> block_coefficients;
+  Coefficient block_constant;
+  std::int64_t block_modulus = 0;
+  Coefficient block_base;
+};
+
+/// A load or store of an instruction in one object.
+struct Access {
+  enum class Kind : std::uint8_t { kLoad, kStore };
+  std::uint32_t statement = 0;
+  Kind kind = Kind::kLoad;
+  std::uint64_t size = 0;
+  std::uint32_t object = 0;
+  std::vector<Coefficient> coefficients;  // bytes within the block; null also where pieces differ
+  Coefficient constant;                   // null where pieces differ, and in objects without a known start
+  std::vector<Coefficient> block_coefficients;
+  Coefficient block_constant;
+  bool affine = false;  // none of the coefficients is null
+  bool exact = false;   // every address can be computed from what is here
+  bool guarded = false;
+  std::uint64_t count = 0;
+  CodeAddress instruction;
+  std::optional<Source> source;
+  std::optional<std::string> domain;  // null: that of the statement
+  Coefficient minimum;                // of the offset
+  Coefficient maximum;
+  Coefficient block_minimum;
+  Coefficient block_maximum;
+  std::vector<AccessPiece> pieces;  // where one function does not say it all: several pieces, or a modulus
+};
+
+/// An integer result of an instruction. Its constant is left out: it may be an address.
+struct Value {
+  std::uint32_t statement = 0;
+  CodeAddress instruction;
+  std::optional<Source> source;
+  std::string reg;  // "rax", "eax", "ax", "al", "ah"
+  std::uint64_t count = 0;
+  std::uint64_t pieces = 0;
+  std::vector<Coefficient> coefficients;  // common to all pieces
+  bool affine = false;
+  bool exact = false;
+};
+
+/// How many instances of a dependence are carried by a node: its coordinate is the first that differs. No node: none
+/// differs.
+struct Carried {
+  std::optional<std::uint32_t> node;
+  std::uint64_t count = 0;
+};
+
+/// Flow from one instruction to another.
+struct Dependence {
+  enum class Kind : std::uint8_t { kRegister, kMemory, kControl, kEnvironment };
+  std::optional<std::uint32_t> from;  // statement; null where the producer is not known any more (memory limit)
+  std::uint32_t to = 0;               // statement
+  Kind kind = Kind::kRegister;
+  std::uint64_t count = 0;
+  std::string map;  // isl, from producer to consumer
+  bool affine = false;
+  bool exact = false;
+  std::optional<Source> source_from;
+  std::optional<Source> source_to;
+  std::optional<std::uint32_t> object;               // kMemory, kEnvironment
+  bool more_objects = false;                         // some instances were in others
+  std::optional<std::vector<Coefficient>> distance;  // by shared coordinate; null if none is shared
+  std::vector<std::int64_t> distance_minimum;        // the same; empty if none is shared
+  std::vector<std::int64_t> distance_maximum;
+  std::vector<Carried> carried;
+  CodeAddress instruction_from;
+  CodeAddress instruction_to;
+  std::string operand;     // "register 0", "memory 0", "flags", "environment": which one of the consumer's operands
+  std::uint32_t lane = 0;  // first byte within it
+  bool address = false;    // the operand only forms an address
+  std::uint64_t pieces = 0;
+};
+
+/// What accesses fall into.
+struct Object {
+  enum class Kind : std::uint8_t { kHeap, kGlobal, kStack, kEnvironment, kUnknown };
+  std::uint32_t id = 0;  // its place in Profile::objects
+  Kind kind = Kind::kUnknown;
+  std::string name;
+  std::string type;          // of a global, if known
+  std::uint64_t size = 0;    // of the largest block
+  std::uint64_t blocks = 0;  // of a heap object: allocations
+  std::optional<Source> source;
+};
+
 struct Profile {
   Program program;
   std::vector<Quality> quality;
   std::vector<TreeNode> tree;  // the root first, then depth first: a node's children in the order of their index
+
+  bool folded = false;  // what follows is there
+  std::vector<GaveUp> gave_up;
+  std::vector<Statement> statements;
+  std::vector<Access> accesses;
+  std::vector<Value> values;
+  std::vector<Dependence> dependences;
+  std::vector<Object> objects;
 };
 
 }  // namespace loopfold::profile

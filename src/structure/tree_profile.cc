@@ -38,6 +38,7 @@ class Describer {
     find_children();
     profile::Profile result;
     add_nodes(result.tree);
+    find_nodes_of_stubs();
     add_up(result.tree);
     result.program.argv = reader_.info().argv;
     if (reader_.end() && reader_.end()->exit_status_known) result.program.exit_status = reader_.end()->exit_status;
@@ -48,6 +49,9 @@ class Describer {
     return result;
   }
 
+  /// By context.
+  std::vector<std::uint32_t> nodes() && { return std::move(node_of_); }
+
  private:
   // ---- The shape ------------------------------------------------------------------------------------------------
 
@@ -55,6 +59,7 @@ class Describer {
   void find_children() {
     const std::span<const Context> contexts = tree_.contexts();
     children_.resize(contexts.size());
+    node_of_.resize(contexts.size());
     passed_instructions_.resize(contexts.size());
     passed_memory_.resize(contexts.size());
     site_.resize(contexts.size());
@@ -115,12 +120,22 @@ class Describer {
       pending.pop_back();
       const auto id = static_cast<std::uint32_t>(nodes.size());
       nodes.push_back(node(next.contexts));
+      for (const ContextId context : next.contexts) node_of_[context] = id;
       nodes.back().id = id;
       nodes.back().parent = next.parent;
       nodes.back().index = next.index;
       std::vector<Group> children = children_of(next.contexts);
       for (std::size_t i = children.size(); i-- > 0;)
         pending.push_back({std::move(children[i]), id, static_cast<std::uint32_t>(i)});
+    }
+  }
+
+  /// Those of the contexts that took their instructions: the first that was reached through them. Children come behind
+  /// their parents.
+  void find_nodes_of_stubs() {
+    for (ContextId id = static_cast<ContextId>(node_of_.size()); id-- > 1;) {
+      const ContextId above = tree_[id].parent;
+      if (above != LoopTree::root() && is_stub(tree_[above])) node_of_[above] = node_of_[id];
     }
   }
 
@@ -312,6 +327,7 @@ class Describer {
   LoopNames& names_;
   symbols::Symbolizer& symbolizer_;
   std::vector<std::vector<ContextId>> children_;    // by context
+  std::vector<std::uint32_t> node_of_;              // by context
   std::vector<PlaceId> site_;                       // by context: of its call, or of the stub's that led to it
   std::vector<std::uint64_t> passed_instructions_;  // by context: of stubs, counted here
   std::vector<std::uint64_t> passed_memory_;
@@ -321,8 +337,12 @@ class Describer {
 }  // namespace
 
 profile::Profile describe(const trace::Reader& reader, const Structure& structure, const LoopTree& tree,
-                          std::uint64_t threads, LoopNames& names, symbols::Symbolizer& symbolizer) {
-  return Describer(reader, structure, tree, names, symbolizer).run(threads);
+                          std::uint64_t threads, LoopNames& names, symbols::Symbolizer& symbolizer,
+                          std::vector<std::uint32_t>* nodes) {
+  Describer describer(reader, structure, tree, names, symbolizer);
+  profile::Profile profile = describer.run(threads);
+  if (nodes != nullptr) *nodes = std::move(describer).nodes();
+  return profile;
 }
 
 }  // namespace loopfold::structure

@@ -5,6 +5,9 @@
 // are in the order of their static index. Names are looked up once per function and loop, not per context.
 #pragma once
 
+#include <cstdint>
+#include <vector>
+
 #include "profile/profile.h"
 #include "structure/loop_names.h"
 #include "structure/loop_tree.h"
@@ -14,8 +17,10 @@
 
 namespace loopfold::structure {
 
-/// `threads`: that ran.
+/// `threads`: that ran. `nodes`, if given, becomes the id of the node that shows a context, by context: for a stub that
+/// of the function behind it which has its instructions.
 profile::Profile describe(const trace::Reader& reader, const Structure& structure, const LoopTree& tree,
-                          std::uint64_t threads, LoopNames& names, symbols::Symbolizer& symbolizer);
+                          std::uint64_t threads, LoopNames& names, symbols::Symbolizer& symbolizer,
+                          std::vector<std::uint32_t>* nodes = nullptr);
 
 }  // namespace loopfold::structure

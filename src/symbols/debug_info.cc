@@ -16,39 +16,18 @@
 #include "symbols/debug_info.h"
 
 #include <dwarf.h>
-#include <gelf.h>
-#include <libelf.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <limits>
 
-#include "symbols/readable_name.h"
+#include "symbols/dwarf_units.h"
+#include "symbols/references.h"
 
 namespace loopfold::symbols {
 namespace {
 
-constexpr int kLongestOriginChain = 16;
 constexpr std::size_t kDeepestInlining = 1 << 10;
-
-/// The bytes of .debug_info. libdw has decompressed them, in place, when it opened the file.
-std::span<const unsigned char> info_section(Dwarf* dwarf) {
-  Elf* elf = dwarf_getelf(dwarf);
-  std::size_t names = 0;
-  if (elf == nullptr || elf_getshdrstrndx(elf, &names) != 0) return {};
-  Elf_Scn* section = nullptr;
-  while ((section = elf_nextscn(elf, section)) != nullptr) {
-    GElf_Shdr header;
-    if (gelf_getshdr(section, &header) == nullptr || header.sh_type == SHT_NOBITS) continue;
-    const char* raw_name = elf_strptr(elf, names, header.sh_name);
-    const std::string_view name = raw_name != nullptr ? raw_name : "";
-    if (name != ".debug_info" && name != ".zdebug_info") continue;
-    const Elf_Data* data = elf_rawdata(section, nullptr);
-    if (data == nullptr || data->d_buf == nullptr) continue;
-    return {static_cast<const unsigned char*>(data->d_buf), data->d_size};
-  }
-  return {};
-}
 
 int small_number(Dwarf_Die& die, unsigned attribute_name) {
   Dwarf_Attribute attribute;
@@ -63,65 +42,6 @@ void add_ranges(Dwarf_Die& die, std::uint32_t value, IntervalIndex<std::uint32_t
   Dwarf_Addr high = 0;
   for (std::ptrdiff_t at = 0; (at = dwarf_ranges(&die, at, &base, &low, &high)) > 0;) index.add(low, high, value);
 }
-
-bool is_in_alternate_file(unsigned form) {
-  return form == DW_FORM_GNU_ref_alt || form == DW_FORM_GNU_strp_alt || form == DW_FORM_ref_sup4 ||
-         form == DW_FORM_ref_sup8 || form == DW_FORM_strp_sup;
-}
-
-/// Follows references and reads names. Into an alternate file only if that is the right one: libdw opens whatever has
-/// its path.
-class References {
- public:
-  explicit References(bool trusts_alternate) : trusts_alternate_(trusts_alternate) {}
-
-  /// The DIE that stands for all instances of a function.
-  Dwarf_Die abstract_function(Dwarf_Die die) const {
-    for (int i = 0; i < kLongestOriginChain; ++i) {
-      const std::optional<Dwarf_Die> origin = follow(die, DW_AT_abstract_origin);
-      if (!origin) break;
-      die = *origin;
-    }
-    return die;
-  }
-
-  /// The name as the linker sees it, otherwise as the programmer wrote it.
-  std::string name_of(Dwarf_Die die) const {
-    for (const unsigned kind : {DW_AT_linkage_name, DW_AT_MIPS_linkage_name, DW_AT_name}) {
-      const char* name = text(die, kind);
-      if (name != nullptr) return readable_name(name);
-    }
-    return {};
-  }
-
- private:
-  bool has(Dwarf_Die& die, unsigned name, Dwarf_Attribute& attribute) const {
-    return dwarf_attr(&die, name, &attribute) != nullptr &&
-           (trusts_alternate_ || !is_in_alternate_file(dwarf_whatform(&attribute)));
-  }
-
-  std::optional<Dwarf_Die> follow(Dwarf_Die& die, unsigned name) const {
-    Dwarf_Attribute attribute;
-    Dwarf_Die origin;
-    if (!has(die, name, attribute) || dwarf_formref_die(&attribute, &origin) == nullptr) return std::nullopt;
-    return origin;
-  }
-
-  /// A text attribute of the DIE or of those that it completes.
-  const char* text(Dwarf_Die die, unsigned name) const {
-    for (int i = 0; i < kLongestOriginChain; ++i) {
-      Dwarf_Attribute attribute;
-      if (has(die, name, attribute)) return dwarf_formstring(&attribute);
-      std::optional<Dwarf_Die> origin = follow(die, DW_AT_abstract_origin);
-      if (!origin) origin = follow(die, DW_AT_specification);
-      if (!origin) break;
-      die = *origin;
-    }
-    return nullptr;
-  }
-
-  bool trusts_alternate_;
-};
 
 }  // namespace
 
@@ -164,25 +84,10 @@ DebugInfo::DebugInfo(Dwarf* dwarf, bool trusts_alternate)
 DebugInfo::~DebugInfo() = default;
 
 void DebugInfo::index_units() {
-  Dwarf_Off next = 0;
-  for (Dwarf_Off offset = 0;; offset = next) {
-    std::size_t header_size = 0;
-    Dwarf_Half version = 0;
-    Dwarf_Off abbreviations = 0;
-    std::uint8_t address_size = 0;
-    std::uint8_t offset_size = 0;
-    if (dwarf_next_unit(dwarf_, offset, &next, &header_size, &version, &abbreviations, &address_size, &offset_size,
-                        nullptr, nullptr) != 0) {
-      break;
-    }
-    if (next <= offset || header_size == 0) break;
-    auto unit = std::make_unique<Unit>();
-    unit->header = {offset,  offset + header_size, std::min<std::uint64_t>(next, info_.size()),
-                    version, address_size,         offset_size};
-    if (dwarf_offdie(dwarf_, unit->header.first_die, &unit->die) == nullptr) continue;
-    const int tag = dwarf_tag(&unit->die);
-    if (tag != DW_TAG_compile_unit && tag != DW_TAG_skeleton_unit) continue;
-    units_.push_back(std::move(unit));
+  for (const DwarfUnit& read : read_units(dwarf_, info_.size())) {
+    units_.push_back(std::make_unique<Unit>());
+    units_.back()->header = read.header;
+    units_.back()->die = read.die;
   }
   // Of several copies of an inline function the linker keeps the first one's code, and lets others that are as long
   // claim it. Of equal ranges the index prefers the last one.

@@ -6,7 +6,8 @@
 // sizes. What the few interesting DIEs contain is then read by libdw at the offsets that this scan gives.
 //
 // A DIE is a scope if it is a subprogram or an inlined subroutine and has DW_AT_low_pc or DW_AT_ranges.
-// Lexical blocks and whatever else lies between two scopes are passed through.
+// Lexical blocks and whatever else lies between two scopes are passed through. A variable counts if its location is an
+// expression that begins with an address or the index of one.
 //
 // Cost: about 20 ns for a DIE. Exactness: exact; an unknown form ends the scan, since its size is not known.
 #include "symbols/die_scanner.h"
@@ -29,8 +30,11 @@ struct Abbreviation {
   bool has_children = false;
   bool is_scope = false;
   bool is_inlined = false;
-  std::optional<std::uint32_t> size;  // of the attributes' values, if it is the same for all DIEs
-  std::vector<std::uint16_t> forms;   // otherwise
+  bool is_function = false;  // with code or without
+  bool is_common_block = false;
+  std::optional<std::size_t> location;  // of a variable with an expression: number of the attribute
+  std::optional<std::uint32_t> size;    // of the attributes' values, if it is the same for all DIEs
+  std::vector<std::uint16_t> forms;     // of the attributes
 };
 
 /// Size of a value of this form, nothing if it varies or the form is not known.
@@ -126,6 +130,24 @@ bool skip_value(ByteReader& reader, std::uint64_t form, const UnitHeader& unit) 
   }
 }
 
+bool is_expression(unsigned form) {
+  return form == DW_FORM_exprloc || form == DW_FORM_block1 || form == DW_FORM_block2 || form == DW_FORM_block4 ||
+         form == DW_FORM_block;
+}
+
+std::uint64_t read_length(ByteReader& reader, unsigned form) {
+  switch (form) {
+    case DW_FORM_block1:
+      return reader.read<std::uint8_t>();
+    case DW_FORM_block2:
+      return reader.read<std::uint16_t>();
+    case DW_FORM_block4:
+      return reader.read<std::uint32_t>();
+    default:
+      return reader.uleb();
+  }
+}
+
 /// Goes by dwarf_getabbrevattr's failure behind the last attribute: dwarf_getattrcnt miscounts those behind a
 /// DW_FORM_implicit_const.
 Abbreviation describe(Dwarf_Abbrev* abbrev, const UnitHeader& unit) {
@@ -134,6 +156,8 @@ Abbreviation describe(Dwarf_Abbrev* abbrev, const UnitHeader& unit) {
   result.is_known = true;
   result.has_children = dwarf_abbrevhaschildren(abbrev) != 0;
   result.is_inlined = tag == DW_TAG_inlined_subroutine;
+  result.is_function = tag == DW_TAG_subprogram || result.is_inlined;
+  result.is_common_block = tag == DW_TAG_common_block;
   result.size = 0;
   for (std::size_t i = 0; i < kMaximalAttributes; ++i) {
     unsigned name = 0;
@@ -141,7 +165,8 @@ Abbreviation describe(Dwarf_Abbrev* abbrev, const UnitHeader& unit) {
     Dwarf_Off offset = 0;
     if (dwarf_getabbrevattr(abbrev, i, &name, &form, &offset) != 0) break;
     const bool has_code = name == DW_AT_low_pc || name == DW_AT_ranges;
-    if (has_code && (tag == DW_TAG_subprogram || result.is_inlined)) result.is_scope = true;
+    if (has_code && result.is_function) result.is_scope = true;
+    if (tag == DW_TAG_variable && name == DW_AT_location && is_expression(form)) result.location = i;
     result.forms.push_back(static_cast<std::uint16_t>(form));
     const std::optional<std::uint32_t> size = fixed_size(form, unit);
     result.size = result.size && size ? std::optional(*result.size + *size) : std::nullopt;
@@ -174,17 +199,26 @@ bool skip_attributes(ByteReader& reader, const Abbreviation& abbreviation, const
   return true;
 }
 
-}  // namespace
+/// Whether the location of a variable begins with an address. `reader` stands before the attributes.
+bool has_address(ByteReader reader, const Abbreviation& abbreviation, const UnitHeader& unit) {
+  for (std::size_t i = 0; i < *abbreviation.location; ++i) {
+    if (!skip_value(reader, abbreviation.forms[i], unit)) return false;
+  }
+  if (read_length(reader, abbreviation.forms[*abbreviation.location]) == 0) return false;
+  const unsigned operation = reader.read<std::uint8_t>();
+  return reader.ok() && (operation == DW_OP_addr || operation == DW_OP_addrx || operation == DW_OP_GNU_addr_index);
+}
 
-std::vector<ScannedScope> scan_scopes(std::span<const unsigned char> info, const UnitHeader& header,
-                                      Dwarf_Die unit_die) {
-  std::vector<ScannedScope> scopes;
-  if (header.end > info.size() || header.first_die >= header.end) return scopes;
+/// Calls visit(offset, abbreviation, reader before the attributes, what the DIE is inside of) for every DIE of a unit;
+/// its answer is what the DIE's children are inside of.
+template <typename Inside, typename Visit>
+void walk(std::span<const unsigned char> info, const UnitHeader& header, Dwarf_Die unit_die, Inside current,
+          Visit visit) {
+  if (header.end > info.size() || header.first_die >= header.end) return;
   const std::vector<Abbreviation> abbreviations = read_abbreviations(unit_die, header);
   ByteReader reader(info.first(header.end));
   reader.seek(header.first_die);
-  std::vector<std::int32_t> enclosing;  // for each open DIE, the scope that its children are in
-  std::int32_t current = ScannedScope::kNoParent;
+  std::vector<Inside> enclosing;  // for each open DIE, what its siblings are inside of
   while (reader.ok() && !reader.at_end()) {
     const std::size_t offset = reader.position();
     const std::uint64_t code = reader.uleb();
@@ -196,17 +230,42 @@ std::vector<ScannedScope> scan_scopes(std::span<const unsigned char> info, const
     }
     if (code >= abbreviations.size() || !abbreviations[code].is_known) break;
     const Abbreviation& abbreviation = abbreviations[code];
+    const ByteReader attributes = reader;
     if (!skip_attributes(reader, abbreviation, header) || !reader.ok()) break;
-    std::int32_t inside = current;
-    if (abbreviation.is_scope) {
-      inside = static_cast<std::int32_t>(scopes.size());
-      scopes.push_back({offset, abbreviation.is_inlined ? current : ScannedScope::kNoParent, abbreviation.is_inlined});
-    }
+    const Inside inside = visit(offset, abbreviation, attributes, current);
     if (!abbreviation.has_children) continue;
     enclosing.push_back(current);
     current = inside;
   }
+}
+
+}  // namespace
+
+std::vector<ScannedScope> scan_scopes(std::span<const unsigned char> info, const UnitHeader& header,
+                                      Dwarf_Die unit_die) {
+  std::vector<ScannedScope> scopes;
+  walk(info, header, unit_die, ScannedScope::kNoParent,
+       [&](std::size_t offset, const Abbreviation& abbreviation, const ByteReader&, std::int32_t scope) {
+         if (!abbreviation.is_scope) return scope;
+         scopes.push_back({offset, abbreviation.is_inlined ? scope : ScannedScope::kNoParent, abbreviation.is_inlined});
+         return static_cast<std::int32_t>(scopes.size() - 1);
+       });
   return scopes;
+}
+
+std::vector<ScannedVariable> scan_variables(std::span<const unsigned char> info, const UnitHeader& header,
+                                            Dwarf_Die unit_die) {
+  std::vector<ScannedVariable> variables;
+  walk(info, header, unit_die, ScannedVariable(),
+       [&](std::size_t offset, const Abbreviation& abbreviation, const ByteReader& attributes, ScannedVariable around) {
+         if (abbreviation.is_function) return ScannedVariable{0, offset, false};
+         if (abbreviation.is_common_block) around.is_part_of_common = true;
+         if (abbreviation.location && has_address(attributes, abbreviation, header)) {
+           variables.push_back({offset, around.function, around.is_part_of_common});
+         }
+         return around;
+       });
+  return variables;
 }
 
 }  // namespace loopfold::symbols

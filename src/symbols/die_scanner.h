@@ -1,4 +1,5 @@
-// Finds the DIEs of functions and inlined functions that have code, in one pass over a unit. Internal to src/symbols.
+// Finds the DIEs of functions and inlined functions that have code, and of variables that may have a fixed address, in
+// one pass over a unit. Internal to src/symbols.
 #pragma once
 
 #include <elfutils/libdw.h>
@@ -30,5 +31,16 @@ struct ScannedScope {
 /// header.first_die, `info` all of .debug_info. Damage ends the list early.
 std::vector<ScannedScope> scan_scopes(std::span<const unsigned char> info, const UnitHeader& header,
                                       Dwarf_Die unit_die);
+
+struct ScannedVariable {
+  std::uint64_t offset = 0;        // of the DIE in .debug_info
+  std::uint64_t function = 0;      // offset of the DIE of the function, or inlined function, around it; 0 if none
+  bool is_part_of_common = false;  // of a Fortran common block
+};
+
+/// The variables of a unit whose location begins with an address, in the order of their DIEs. Damage ends the list
+/// early.
+std::vector<ScannedVariable> scan_variables(std::span<const unsigned char> info, const UnitHeader& header,
+                                            Dwarf_Die unit_die);
 
 }  // namespace loopfold::symbols

@@ -25,6 +25,7 @@
 #include <cstring>
 
 #include "symbols/debug_file.h"
+#include "symbols/debug_variables.h"
 #include "symbols/readable_name.h"
 
 namespace loopfold::symbols {
@@ -67,7 +68,30 @@ const Dwfl_Callbacks kCallbacks = {
     .debuginfo_path = nullptr,
 };
 
+bool may_name_data(int type) { return type == STT_OBJECT || type == STT_COMMON || type == STT_NOTYPE; }
+
 bool may_name_code(int type) { return type == STT_FUNC || type == STT_GNU_IFUNC || type == STT_NOTYPE; }
+
+std::string segment_name(std::uint32_t flags) {
+  if ((flags & PF_W) != 0) return "data segment";
+  return (flags & PF_X) != 0 ? "code segment" : "read-only segment";
+}
+
+/// Sections that take up memory. Those of thread-local variables without contents have addresses of others.
+std::vector<FileRange> read_loaded_sections(Elf* elf) {
+  std::vector<FileRange> sections;
+  std::size_t names = 0;
+  if (elf == nullptr || elf_getshdrstrndx(elf, &names) != 0) return sections;
+  Elf_Scn* section = nullptr;
+  while ((section = elf_nextscn(elf, section)) != nullptr) {
+    GElf_Shdr header;
+    if (gelf_getshdr(section, &header) == nullptr || (header.sh_flags & SHF_ALLOC) == 0) continue;
+    if ((header.sh_flags & SHF_TLS) != 0 && header.sh_type == SHT_NOBITS) continue;
+    const char* name = elf_strptr(elf, names, header.sh_name);
+    if (name != nullptr && *name != '\0') sections.push_back({name, header.sh_addr, header.sh_size});
+  }
+  return sections;
+}
 
 }  // namespace
 
@@ -141,6 +165,57 @@ std::vector<ElfSymbol> ModuleFile::read_symbols() {
   return symbols;
 }
 
+std::vector<FileRange> ModuleFile::segments() const {
+  std::vector<FileRange> segments;
+  GElf_Addr ignored = 0;
+  Elf* elf = module_ != nullptr ? dwfl_module_getelf(module_, &ignored) : nullptr;
+  std::size_t count = 0;
+  if (elf == nullptr || elf_getphdrnum(elf, &count) != 0) return segments;
+  for (std::size_t i = 0; i < count; ++i) {
+    GElf_Phdr header;
+    if (gelf_getphdr(elf, static_cast<int>(i), &header) == nullptr) break;
+    if (header.p_type != PT_LOAD || header.p_memsz == 0) continue;
+    segments.push_back({segment_name(header.p_flags), header.p_vaddr, header.p_memsz});
+  }
+  return segments;
+}
+
+std::vector<ElfData> ModuleFile::read_data_symbols() {
+  std::vector<ElfData> symbols;
+  const int count = dwfl_module_getsymtab(module_);
+  for (int i = 0; i < count; ++i) {
+    GElf_Sym symbol;
+    GElf_Addr address = 0;
+    const char* name = dwfl_module_getsym_info(module_, i, &symbol, &address, nullptr, nullptr, nullptr);
+    if (name == nullptr || *name == '\0' || symbol.st_size == 0) continue;
+    if (symbol.st_shndx == SHN_UNDEF || symbol.st_shndx == SHN_ABS) continue;
+    if (!may_name_data(GELF_ST_TYPE(symbol.st_info))) continue;
+    const int binding = GELF_ST_BIND(symbol.st_info);
+    const int rank = binding == STB_LOCAL ? 0 : binding == STB_WEAK ? 1 : 2;
+    symbols.push_back({address - bias_, symbol.st_size, name, rank});
+  }
+  return symbols;
+}
+
+const DataTable* ModuleFile::data() {
+  if (module_ == nullptr) return nullptr;
+  if (!data_) {
+    if (!looked_for_debug_info_) open_debug_info();
+    if (dwarf_ != nullptr) debug_variables_ = find_variables(dwarf_, alternate_ != nullptr);
+    for (DebugVariable& variable : debug_variables_) variable.address -= debug_bias_;
+    GElf_Addr ignored = 0;
+    data_.emplace(segments(), read_loaded_sections(dwfl_module_getelf(module_, &ignored)), read_data_symbols(),
+                  debug_variables_);
+  }
+  return &*data_;
+}
+
+void ModuleFile::describe(const DataTable::Variable& variable, DataSymbol& symbol) {
+  symbol.name = readable_name(variable.name);
+  if (variable.debug == DataTable::kNone) return;
+  describe_variable(dwarf_, alternate_ != nullptr, debug_variables_[variable.debug], variable.name, symbol);
+}
+
 std::vector<UnwindRange> ModuleFile::read_unwind_ranges() {
   GElf_Addr ignored = 0;
   Elf* elf = dwfl_module_getelf(module_, &ignored);
@@ -182,6 +257,7 @@ void ModuleFile::open_debug_info() {
   Dwarf* dwarf = dwfl_module_getdwarf(module_, &dwarf_bias);
   if (dwarf == nullptr) return;
   debug_bias_ = bias_ - dwarf_bias;
+  dwarf_ = dwarf;
   open_alternate_file(dwarf);
   debug_info_.emplace(dwarf, alternate_ != nullptr);
 }

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "symbols/data_symbols.h"
 #include "symbols/debug_info.h"
 #include "symbols/function_table.h"
 #include "symbols/symbolizer.h"
@@ -33,6 +34,15 @@ class ModuleFile {
   /// Null if the file is not used.
   const FunctionTable* functions();
 
+  /// Loaded segments, at addresses of the file. None if the file is not used.
+  std::vector<FileRange> segments() const;
+
+  /// Variables and sections. Null if the file is not used.
+  const DataTable* data();
+
+  /// Fills in what is said about a variable of data(): all but module, section, and where it is.
+  void describe(const DataTable::Variable& variable, DataSymbol& symbol);
+
  private:
   struct SessionEnd {
     void operator()(Dwfl* session) const { dwfl_end(session); }
@@ -46,6 +56,7 @@ class ModuleFile {
   void open_alternate_file(Dwarf* dwarf);
   std::vector<ElfSymbol> read_symbols();
   std::vector<UnwindRange> read_unwind_ranges();
+  std::vector<ElfData> read_data_symbols();
   std::string_view readable(const FunctionTable::Name& name);
   void add_frames(const DebugInfo::Found& found, Location& location) const;
   void add_only_frame(std::uint64_t file_address, Location& location);
@@ -58,9 +69,12 @@ class ModuleFile {
   Dwfl_Module* module_ = nullptr;  // null: the file is not used
   GElf_Addr bias_ = 0;
   std::optional<FunctionTable> functions_;
+  std::optional<DataTable> data_;
   bool looked_for_debug_info_ = false;
   std::uint64_t debug_bias_ = 0;  // added to an address of the file, gives one of its debug file
+  Dwarf* dwarf_ = nullptr;        // belongs to the session; null if there is none
   std::optional<DebugInfo> debug_info_;
+  std::vector<DebugVariable> debug_variables_;
   std::unordered_map<std::string_view, std::string> readable_names_[2];  // of functions and of stubs
 };
 

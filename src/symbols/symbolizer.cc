@@ -11,6 +11,8 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <deque>
 #include <map>
 #include <unordered_map>
 #include <utility>
@@ -26,6 +28,24 @@ struct Symbolizer::State {
   std::map<std::pair<std::string, std::string>, std::unique_ptr<ModuleFile>> files_by_identity;
   std::unordered_map<std::uint64_t, Location> cache;
   std::vector<std::string> warnings;
+
+  /// A file as it lies in memory. Modules with one file and load bias are one.
+  struct Image {
+    ModuleFile* file = nullptr;
+    std::uint64_t bias = 0;
+    std::string module;
+    std::unordered_map<std::uint32_t, DataSymbol> symbols;  // by number of the variable; those that were asked for
+    std::unordered_map<std::uint32_t, DataSection> sections;
+  };
+  /// Addresses of one segment of an image.
+  struct Segment {
+    std::uint64_t start = 0;
+    std::uint64_t last = 0;
+    Image* image = nullptr;
+  };
+  bool has_images = false;
+  std::deque<Image> images;
+  std::vector<Segment> segments;  // disjoint, sorted
 
   /// The module that covers the address; of several, the one that was mapped last.
   std::optional<std::size_t> module_of(std::uint64_t address) const {
@@ -58,6 +78,81 @@ struct Symbolizer::State {
     location.module_offset = address - modules[*index].load_bias;
     file_of(*index).locate(location.module_offset, location);
     return location;
+  }
+
+  /// Opens all files. Where segments overlap, the module that was mapped last has the addresses.
+  void make_images() {
+    has_images = true;
+    std::vector<Segment> all;
+    std::vector<std::uint64_t> borders;
+    for (std::size_t i = 0; i < modules.size(); ++i) {
+      ModuleFile* file = &file_of(i);
+      const std::uint64_t bias = modules[i].load_bias;
+      const bool is_known = std::any_of(images.begin(), images.end(),
+                                        [&](const Image& image) { return image.file == file && image.bias == bias; });
+      if (is_known) continue;
+      images.push_back({file, bias, base_name(modules[i].path), {}, {}});
+      for (const FileRange& range : file->segments()) {
+        const std::uint64_t start = range.address + bias;
+        if (start > ~range.size) continue;
+        all.push_back({start, start + (range.size - 1), &images.back()});
+        borders.push_back(all.back().start);
+        borders.push_back(all.back().last + 1);
+      }
+    }
+    std::sort(borders.begin(), borders.end());
+    borders.erase(std::unique(borders.begin(), borders.end()), borders.end());
+    for (std::size_t i = 0; i + 1 < borders.size(); ++i) {
+      const auto covering = std::find_if(all.rbegin(), all.rend(), [&](const Segment& segment) {
+        return segment.start <= borders[i] && borders[i] <= segment.last;
+      });
+      if (covering != all.rend()) segments.push_back({borders[i], borders[i + 1] - 1, covering->image});
+    }
+  }
+
+  const DataSymbol* symbol_of(Image& image, const DataTable& table, const DataTable::Piece& piece) {
+    if (piece.variable == DataTable::kNone) return nullptr;
+    const auto [place, is_new] = image.symbols.try_emplace(piece.variable);
+    if (is_new) {
+      const DataTable::Variable& variable = table.variable(piece.variable);
+      place->second.start = variable.address + image.bias;
+      place->second.size = variable.size;
+      place->second.module = image.module;
+      place->second.section = table.section(piece.section).name;
+      image.file->describe(variable, place->second);
+    }
+    return &place->second;
+  }
+
+  const DataSection* section_of(Image& image, const DataTable& table, std::uint32_t section) {
+    const auto [place, is_new] = image.sections.try_emplace(section);
+    if (is_new) {
+      const FileRange& range = table.section(section);
+      place->second = {range.name, image.module, range.address + image.bias, range.size};
+    }
+    return &place->second;
+  }
+
+  DataPlace data_place(std::uint64_t address) {
+    if (!has_images) make_images();
+    DataPlace place;
+    const auto after = std::upper_bound(segments.begin(), segments.end(), address,
+                                        [](std::uint64_t value, const Segment& s) { return value < s.start; });
+    const auto before = after != segments.begin() ? std::prev(after) : segments.end();
+    if (before == segments.end() || before->last < address) {
+      place.start = before == segments.end() ? 0 : before->last + 1;
+      place.last = after == segments.end() ? ~std::uint64_t{0} : after->start - 1;
+      return place;
+    }
+    Image& image = *before->image;
+    const DataTable* table = image.file->data();
+    const DataTable::Piece* piece = table != nullptr ? table->find(address - image.bias) : nullptr;
+    if (piece == nullptr) return {nullptr, nullptr, address, address};
+    place.symbol = symbol_of(image, *table, *piece);
+    place.section = section_of(image, *table, piece->section);
+    place.start = std::max(before->start, piece->start + image.bias);
+    place.last = std::min(before->last, piece->last + image.bias);
+    return place;
   }
 
   /// The table for an address and what to take off the address to look it up there.
@@ -118,6 +213,8 @@ bool Symbolizer::in_plt(std::uint64_t address) {
   const auto [functions, bias] = state_->functions_at(address);
   return functions != nullptr && functions->in_plt(address - bias);
 }
+
+DataPlace Symbolizer::data_place(std::uint64_t address) { return state_->data_place(address); }
 
 const std::vector<std::string>& Symbolizer::warnings() const { return state_->warnings; }
 

@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "symbols/data_symbols.h"
 #include "trace/types.h"
 
 namespace loopfold::symbols {
@@ -72,6 +73,13 @@ class Symbolizer {
 
   /// Whether `address` is in a procedure linkage table: code that only jumps on to a function of another module.
   bool in_plt(std::uint64_t address);
+
+  /// The variable, or at least the section of a module, that an address of data is in. Opens the files of all modules
+  /// the first time: where their data is, the modules do not say.
+  DataPlace data_place(std::uint64_t address);
+
+  /// The variable at an address; null if none is known.
+  const DataSymbol* data(std::uint64_t address) { return data_place(address).symbol; }
 
   /// Of the modules asked about so far, those whose file is gone, damaged or has another build-id now, one line each:
   /// their addresses are module+offset.

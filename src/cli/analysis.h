@@ -1,0 +1,43 @@
+// The whole analysis of a trace, for commands: options, progress, costs, and where the profile goes.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "poly/analysis.h"
+#include "profile/profile.h"
+#include "support/result.h"
+
+namespace loopfold::cli {
+
+struct AnalyzeOptions {
+  std::string fold = "auto";
+  std::uint64_t max_memory = poly::AnalysisOptions{}.max_memory;
+  unsigned jobs = 0;   // 0: as many as there are processors
+  bool quiet = false;  // no progress, no remarks
+};
+
+struct Analysed {
+  profile::Profile profile;
+  poly::AnalysisCosts costs;
+  double seconds = 0;  // that passed
+  std::uint64_t instructions = 0;
+};
+
+/// Analyses DIR/trace.lft (or the trace file that DIR is).
+Result<Analysed> analyse_trace(const std::string& directory, const AnalyzeOptions& options);
+
+/// Where the profile of DIR belongs: DIR/profile.json, or beside the trace file that DIR is.
+std::string profile_path(const std::string& directory);
+
+/// The profile of DIR with its dependence graph. If there is none that is fresh and whole, the trace is analysed and
+/// the profile kept in DIR/profile.json; if it cannot be kept there, a warning says so.
+Result<profile::Profile> folded_profile_of(const std::string& directory, bool quiet);
+
+/// Times, rates, memory and quality of folding on standard error.
+void print_costs(const Analysed& analysed);
+
+/// The same for scripts, as a JSON document.
+std::string costs_json(const Analysed& analysed, const AnalyzeOptions& options);
+
+}  // namespace loopfold::cli

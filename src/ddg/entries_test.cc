@@ -1,0 +1,61 @@
+#include "ddg/entries.h"
+
+#include <gtest/gtest.h>
+
+namespace loopfold::ddg {
+namespace {
+
+std::vector<std::int64_t> vector_of(const Entries& entries, EntryId id, std::uint64_t counter) {
+  std::vector<std::int64_t> into(entries.depth(id));
+  entries.vector(id, counter, into.data());
+  return into;
+}
+
+TEST(Entries, VectorsAreWalkedOutwards) {
+  Entries entries;
+  const EntryId stack = entries.add(kNoEntry, 0, 1);
+  const EntryId outer = entries.add(stack, 7, 2);
+  const EntryId inner = entries.add(outer, 3, 3);
+  EXPECT_EQ(vector_of(entries, stack, 7), (std::vector<std::int64_t>{7}));
+  EXPECT_EQ(vector_of(entries, inner, 5), (std::vector<std::int64_t>{7, 3, 5}));
+}
+
+/// What is marked stays what it was, with all that is around it; the others are used again.
+TEST(Entries, CollectingKeepsWhatIsReferredTo) {
+  Entries entries;
+  const EntryId stack = entries.add(kNoEntry, 0, 1);
+  std::vector<EntryId> kept;
+  for (std::uint64_t i = 0; i < 3000; ++i) {
+    const EntryId loop = entries.add(stack, i, 2);
+    const EntryId inner = entries.add(loop, i * 2, 3);
+    if (i % 10 == 0) kept.push_back(inner);
+  }
+  const std::uint64_t bytes = entries.bytes();
+  entries.begin_collection();
+  for (const EntryId id : kept) entries.mark(id);
+  entries.end_collection();
+  for (std::uint64_t i = 0; i < 2000; ++i) entries.add(stack, i, 2);
+  EXPECT_EQ(entries.bytes(), bytes);
+  for (std::uint64_t i = 0; i < kept.size(); ++i) {
+    const auto outer = static_cast<std::int64_t>(i * 10);
+    EXPECT_EQ(vector_of(entries, kept[i], 1), (std::vector<std::int64_t>{outer, outer * 2, 1}));
+  }
+}
+
+TEST(Entries, AsksForACollectionWhenTheyGrow) {
+  Entries entries;
+  const EntryId stack = entries.add(kNoEntry, 0, 1);
+  std::uint64_t added = 0;
+  while (!entries.wants_collection()) {
+    entries.add(stack, added++, 2);
+    ASSERT_LT(added, std::uint64_t{1} << 24);
+  }
+  entries.begin_collection();
+  entries.mark(stack);
+  entries.end_collection();
+  EXPECT_FALSE(entries.wants_collection());
+  EXPECT_EQ(entries.depth(stack), 1);
+}
+
+}  // namespace
+}  // namespace loopfold::ddg

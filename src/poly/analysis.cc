@@ -1,0 +1,95 @@
+#include "poly/analysis.h"
+
+#include <ctime>
+
+#include "poly/describe.h"
+#include "structure/function_facts.h"
+#include "structure/loop_names.h"
+#include "structure/structure.h"
+#include "structure/tree_profile.h"
+#include "symbols/symbolizer.h"
+
+namespace loopfold::poly {
+
+namespace {
+
+/// How much of the time goes into pass 1, for progress: it reads control only.
+constexpr double kPass1Share = 0.1;
+
+/// CPU time of all threads since the last call.
+class Stopwatch {
+ public:
+  double lap() {
+    const double now = cpu_seconds();
+    const double passed = now - last_;
+    last_ = now;
+    return passed;
+  }
+
+ private:
+  static double cpu_seconds() {
+    timespec time{};
+    ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+    return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+  }
+  double last_ = cpu_seconds();
+};
+
+ddg::Options ddg_options(const AnalysisOptions& options) {
+  ddg::Options result;
+  result.fold = options.fold;
+  result.max_memory = options.max_memory;
+  result.jobs = options.jobs;
+  if (options.progress)
+    result.progress = [&options](double share, std::uint64_t instructions) {
+      options.progress(kPass1Share + share * (1 - kPass1Share), instructions);
+    };
+  return result;
+}
+
+std::function<void(double)> pass1_progress(const AnalysisOptions& options) {
+  if (!options.progress) return {};
+  return [&options](double share) { options.progress(share * kPass1Share, 0); };
+}
+
+}  // namespace
+
+profile::Profile analyse(const trace::Reader& reader, const AnalysisOptions& options, AnalysisCosts& costs) {
+  Stopwatch watch;
+  symbols::Symbolizer symbolizer(reader.modules());
+  const structure::FunctionFacts facts = structure::function_facts(symbolizer);
+  structure::Structure structure{structure::CodeMap(reader, facts), {}, {}, {}, {}, {}};
+  costs.code = watch.lap();
+  structure.flow = structure::find_control_flow(reader, structure.code, structure.damage, pass1_progress(options));
+  costs.pass1 = watch.lap();
+  structure::find_loops(structure);
+  costs.loops = watch.lap();
+  structure::LoopNames names(structure, symbolizer);
+  structure::find_tests(structure, names, symbolizer);
+  costs.naming = watch.lap();
+
+  structure::LoopTree tree;
+  std::uint64_t threads = 0;
+  const ddg::Graph graph = ddg::build(reader, structure, tree, symbolizer, ddg_options(options), threads);
+  costs.pass2 = watch.lap();
+
+  std::vector<std::uint32_t> nodes;
+  profile::Profile profile = structure::describe(reader, structure, tree, threads, names, symbolizer, &nodes);
+  costs.naming += watch.lap();
+  const Context context{tree, nodes,
+                        [&](std::uint64_t address) -> const symbols::Location& { return symbolizer.locate(address); },
+                        reader.end() ? reader.end()->hidden_instructions : 0};
+  describe(graph, context, profile);
+  costs.describing = watch.lap();
+
+  costs.functions = structure.flow.functions().size();
+  costs.places = structure.code.places();
+  for (const structure::LoopForest& forest : structure.forests) costs.static_loops += forest.loops().size();
+  costs.contexts = tree.contexts().size();
+  costs.ddg = graph.costs;
+  costs.fold = statistics(graph);
+  costs.max_intermediate = graph.max_intermediate;
+  return profile;
+}
+
+}  // namespace loopfold::poly

@@ -1,0 +1,47 @@
+// The whole analysis: from a trace to a profile with its loop tree, statements, accesses, values, dependences and
+// objects.
+//
+// Structure (pass 1: graphs and loops), ddg (pass 2: iteration vectors, dependences, folding), and their description.
+// Deterministic: the same trace and options give the same profile, byte for byte, for any number of jobs. A trace that
+// is cut off or damaged gives what comes before, and the profile says so.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "ddg/analysis.h"
+#include "ddg/graph.h"
+#include "poly/statistics.h"
+#include "profile/profile.h"
+#include "trace/reader.h"
+
+namespace loopfold::poly {
+
+struct AnalysisOptions {
+  fold::Options fold;
+  std::uint64_t max_memory = ddg::Options{}.max_memory;
+  unsigned jobs = 1;
+  /// Called now and then: the share of the whole that is done, and the instructions that the dependence pass has seen.
+  std::function<void(double share, std::uint64_t instructions)> progress;
+};
+
+/// What it cost, in seconds of CPU time, and how well it went.
+struct AnalysisCosts {
+  double code = 0;        // cutting blocks, finding functions
+  double pass1 = 0;       // reading control, building graphs
+  double loops = 0;       // forests and recursive components
+  double pass2 = 0;       // reading everything: iteration vectors, dependences, folding
+  double naming = 0;      // source lines
+  double describing = 0;  // the graph as profile
+  std::uint64_t functions = 0;
+  std::uint64_t places = 0;
+  std::uint64_t static_loops = 0;
+  std::uint64_t contexts = 0;
+  ddg::Costs ddg;
+  FoldStatistics fold;
+  std::uint64_t max_intermediate = 0;  // Graph::max_intermediate
+};
+
+profile::Profile analyse(const trace::Reader& reader, const AnalysisOptions& options, AnalysisCosts& costs);
+
+}  // namespace loopfold::poly

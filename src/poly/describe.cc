@@ -1,0 +1,354 @@
+#include "poly/describe.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "fold/isl_text.h"
+#include "poly/functions.h"
+#include "poly/gave_up.h"
+#include "poly/quality.h"
+#include "trace/system_calls.h"
+
+namespace loopfold::poly {
+
+namespace {
+
+std::string name_of(ddg::StatementId statement) { return fmt::format("S{}", statement); }
+
+std::string_view allocator_name(std::uint32_t function) {
+  static constexpr std::string_view kNames[] = {"malloc", "calloc", "realloc", "memalign", "free", "new", "delete"};
+  return function < std::size(kNames) ? kNames[function] : "allocator";
+}
+
+/// "rax", "eax", "ax", "al", "r8", "r8d", ...
+std::string register_name(std::uint8_t reg, std::uint8_t width) {
+  static constexpr std::string_view kOld[] = {"ax", "cx", "dx", "bx", "sp", "bp", "si", "di"};
+  if (reg >= std::size(kOld))
+    return fmt::format("r{}{}", reg, width == 8 ? "" : width == 4 ? "d" : width == 2 ? "w" : "b");
+  const std::string_view name = kOld[reg];
+  if (width == 8) return fmt::format("r{}", name);
+  if (width == 4) return fmt::format("e{}", name);
+  if (width == 2) return std::string(name);
+  return reg < 4 ? fmt::format("{}l", name[0]) : fmt::format("{}l", name);
+}
+
+std::string operand_name(std::uint8_t operand) {
+  if (operand == ddg::kFlagsOperand) return "flags";
+  if (operand == ddg::kEnvironmentOperand) return "environment";
+  if (operand >= ddg::kFirstMemoryOperand) return fmt::format("memory {}", operand - ddg::kFirstMemoryOperand);
+  return fmt::format("register {}", operand);
+}
+
+class Describer {
+ public:
+  Describer(const ddg::Graph& graph, const Context& context, profile::Profile& profile)
+      : graph_(graph), context_(context), names_(context.locate), profile_(profile) {}
+
+  void run() {
+    profile_.folded = true;
+    for (const ddg::Statement& statement : graph_.statements) profile_.statements.push_back(describe(statement));
+    for (const ddg::Access& access : graph_.accesses) profile_.accesses.push_back(describe(access));
+    for (const ddg::Value& value : graph_.values) profile_.values.push_back(describe(value));
+    for (const ddg::Dependence& dependence : graph_.dependences) profile_.dependences.push_back(describe(dependence));
+    for (const ddg::Object& object : graph_.objects) profile_.objects.push_back(describe(object));
+  }
+
+ private:
+  const ddg::Statement& statement(ddg::StatementId id) const { return graph_.statements[id]; }
+  bool drops(ddg::StatementId id) const { return drops_first(context_.tree, statement(id).context); }
+  std::uint64_t address(ddg::StatementId id, std::uint16_t instruction) const {
+    const std::vector<ddg::Instruction>& instructions = statement(id).instructions;
+    return instruction < instructions.size() ? instructions[instruction].address : 0;
+  }
+
+  // ---- statements ----
+
+  profile::Statement describe(const ddg::Statement& from) const {
+    using Kind = ddg::Statement::Kind;
+    profile::Statement to;
+    to.id = from.id;
+    to.name = name_of(from.id);
+    to.kind = static_cast<profile::Statement::Kind>(from.kind);
+    if (from.kind == Kind::kAllocator) to.call = allocator_name(from.detail);
+    if (from.kind == Kind::kSystemCall) to.call = trace::system_call_name(from.detail);
+    to.node = context_.nodes[from.context];
+    to.loops = loops(from.context);
+    to.count = from.count;
+    to.instructions = from.kind == Kind::kCode ? from.instructions.size() : 0;
+    to.ops = to.instructions * from.count;
+    to.domain = fold::domain_text(from.domain, to.name, options(from.id));
+    to.exact = from.domain.exact();
+    to.pieces = from.domain.pieces.size();
+    to.edges = from.local.size();
+    if (from.instructions.empty()) return to;
+    to.function = names_.function(from.instructions.front().address);
+    to.instruction = names_.code(from.instructions.front().address);
+    to.source = sources(from);
+    return to;
+  }
+
+  std::vector<profile::Source> sources(const ddg::Statement& statement) const {
+    std::vector<std::uint64_t> addresses;
+    for (const ddg::Instruction& instruction : statement.instructions) addresses.push_back(instruction.address);
+    std::sort(addresses.begin(), addresses.end());
+    std::vector<profile::Source> found;
+    for (const std::uint64_t address : addresses) {
+      const std::optional<profile::Source> source = names_.source(address);
+      if (source && std::find(found.begin(), found.end(), *source) == found.end()) found.push_back(*source);
+    }
+    return found;
+  }
+
+  std::vector<std::optional<std::uint32_t>> loops(structure::ContextId context) const {
+    const std::vector<std::uint32_t> nodes = nodes_of_coordinates(context_, context);
+    std::vector<std::optional<std::uint32_t>> loops(nodes.begin(), nodes.end());
+    if (loops.empty()) return loops;
+    loops.front() = std::nullopt;
+    if (drops_first(context_.tree, context)) loops.erase(loops.begin());
+    return loops;
+  }
+
+  fold::TextOptions options(ddg::StatementId points_of) const {
+    fold::TextOptions options;
+    options.drop_first_in = drops(points_of);
+    return options;
+  }
+
+  // ---- accesses and values ----
+
+  static constexpr std::size_t kBlock = 0;  // outputs of an access
+  static constexpr std::size_t kOffset = 1;
+
+  /// Offsets mean something: they do not count from the start of the address space.
+  bool has_start(ddg::ObjectId object) const { return graph_.objects[object].kind != ddg::Object::Kind::kUnknown; }
+
+  profile::Access describe(const ddg::Access& from) const {
+    const bool drop = drops(from.statement);
+    const bool known = has_start(from.object);
+    profile::Access to;
+    to.statement = from.statement;
+    to.kind = from.store ? profile::Access::Kind::kStore : profile::Access::Kind::kLoad;
+    to.size = from.size;
+    to.object = from.object;
+    to.guarded = from.guarded;
+    to.count = from.address.points;
+    to.exact = from.address.exact();
+    to.instruction = names_.code(address(from.statement, from.instruction));
+    to.source = names_.source(address(from.statement, from.instruction));
+    if (from.address.points != statement(from.statement).count)
+      to.domain = fold::domain_text(from.address, name_of(from.statement), options(from.statement));
+    if (from.address.pieces.empty()) return to;
+    CommonFunction offset = common_function(from.address, kOffset, drop);
+    CommonFunction block = common_function(from.address, kBlock, drop);
+    to.affine = offset.affine() && block.affine();
+    to.coefficients = std::move(offset.coefficients);
+    to.block_coefficients = std::move(block.coefficients);
+    if (known) {
+      const Extent offsets = extent_of(from.address, kOffset);
+      const Extent blocks = extent_of(from.address, kBlock);
+      to.constant = offset.constant;
+      to.block_constant = block.constant;
+      to.minimum = offsets.minimum;
+      to.maximum = offsets.maximum;
+      to.block_minimum = blocks.minimum;
+      to.block_maximum = blocks.maximum;
+    }
+    if (needs_pieces(from.address))
+      for (const fold::Piece& piece : from.address.pieces) to.pieces.push_back(describe(from, piece, drop, known));
+    return to;
+  }
+
+  static bool needs_pieces(const fold::Folded& folded) {
+    const auto wraps = [](const fold::Output& output) { return output.modulus != 0; };
+    return folded.pieces.size() > 1 ||
+           std::any_of(folded.pieces.front().outputs.begin(), folded.pieces.front().outputs.end(), wraps);
+  }
+
+  profile::AccessPiece describe(const ddg::Access& access, const fold::Piece& from, bool drop, bool known) const {
+    fold::Folded alone;
+    alone.pieces.push_back(from);
+    alone.points = from.points;
+    profile::AccessPiece to;
+    to.domain = fold::domain_text(alone, name_of(access.statement), options(access.statement));
+    to.count = from.points;
+    to.exact = from.exact();
+    const fold::Output& offset = from.outputs[kOffset];
+    const fold::Output& block = from.outputs[kBlock];
+    to.coefficients = coefficients_of(offset, drop);
+    to.block_coefficients = coefficients_of(block, drop);
+    to.modulus = offset.modulus;
+    to.block_modulus = block.modulus;
+    if (!known) return to;
+    if (offset.affine()) to.constant = offset.value.constant;
+    if (block.affine()) to.block_constant = block.value.constant;
+    if (offset.modulus != 0) to.base = offset.base;
+    if (block.modulus != 0) to.block_base = block.base;
+    return to;
+  }
+
+  profile::Value describe(const ddg::Value& from) const {
+    profile::Value to;
+    to.statement = from.statement;
+    to.instruction = names_.code(address(from.statement, from.instruction));
+    to.source = names_.source(address(from.statement, from.instruction));
+    to.reg = register_name(from.reg, from.width);
+    to.count = from.value.points;
+    to.pieces = from.value.pieces.size();
+    to.exact = from.value.exact();
+    CommonFunction value = common_function(from.value, 0, drops(from.statement));
+    to.affine = value.affine();
+    to.coefficients = std::move(value.coefficients);
+    return to;
+  }
+
+  // ---- dependences ----
+
+  static profile::Dependence::Kind kind_of(ddg::Dependence::Kind kind) {
+    switch (kind) {
+      case ddg::Dependence::Kind::kRegister:
+        return profile::Dependence::Kind::kRegister;
+      case ddg::Dependence::Kind::kMemory:
+        return profile::Dependence::Kind::kMemory;
+      default:
+        return profile::Dependence::Kind::kEnvironment;
+    }
+  }
+
+  profile::Dependence describe(const ddg::Dependence& from) const {
+    const std::uint64_t consumer = address(from.to, from.to_instruction);
+    profile::Dependence to;
+    to.to = from.to;
+    to.kind = kind_of(from.kind);
+    to.count = from.map.points;
+    to.pieces = from.map.pieces.size();
+    to.exact = from.map.exact();
+    const auto affine = [](const fold::Piece& piece) {
+      return std::all_of(piece.outputs.begin(), piece.outputs.end(), [](const auto& o) { return o.affine(); });
+    };
+    to.affine = std::all_of(from.map.pieces.begin(), from.map.pieces.end(), affine);
+    to.source_to = names_.source(consumer);
+    to.instruction_to = names_.code(consumer);
+    if (from.kind != ddg::Dependence::Kind::kRegister) to.object = from.object;
+    to.more_objects = from.more_objects;
+    to.operand = operand_name(from.operand);
+    to.lane = from.lane;
+    to.address = from.address;
+    if (from.from == ddg::kNoStatement) {
+      add_unknown_producer(from, to);
+      return to;
+    }
+    const std::uint64_t producer = address(from.from, from.from_instruction);
+    to.from = from.from;
+    to.source_from = names_.source(producer);
+    to.instruction_from = names_.code(producer);
+    add_map(from, to);
+    return to;
+  }
+
+  /// Who the consumers are: those that were kept, or all of the statement.
+  void add_unknown_producer(const ddg::Dependence& from, profile::Dependence& to) const {
+    const bool kept = !from.map.pieces.empty();
+    fold::TextOptions options;
+    options.drop_first_in = drops(from.to);
+    options.hide_last_in = kept && from.chunks;
+    fold::Folded consumers = kept ? from.map : statement(from.to).domain;
+    for (fold::Piece& piece : consumers.pieces) piece.outputs.clear();
+    const auto dimensions = static_cast<std::uint16_t>(ddg::dimensions_of(context_.tree, statement(from.to).context) +
+                                                       (options.hide_last_in ? 1 : 0));
+    to.map = fold::dependence_text(consumers, {dimensions, 0, 0}, "unknown", name_of(from.to), options);
+    to.affine = false;
+  }
+
+  void add_map(const ddg::Dependence& from, profile::Dependence& to) const {
+    const structure::ContextId producer = statement(from.from).context;
+    const structure::ContextId consumer = statement(from.to).context;
+    fold::Shape shape;
+    shape.dimensions = static_cast<std::uint16_t>(ddg::dimensions_of(context_.tree, consumer) + (from.chunks ? 1 : 0));
+    shape.outputs = ddg::dimensions_of(context_.tree, producer);
+    shape.shared = ddg::shared_dimensions(context_.tree, producer, consumer);
+    fold::TextOptions options;
+    options.drop_first_in = drops(from.to);
+    options.drop_first_out = drops(from.from);
+    options.hide_last_in = from.chunks;
+    options.may_be_equal = from.from != from.to || statement(from.to).kind != ddg::Statement::Kind::kCode ||
+                           from.from_instruction < from.to_instruction;
+    to.map = fold::dependence_text(from.map, shape, name_of(from.from), name_of(from.to), options);
+    add_distance(from, shape.shared, to);
+    add_carried(from, shape.shared, to);
+  }
+
+  void add_distance(const ddg::Dependence& from, std::size_t shared, profile::Dependence& to) const {
+    const std::size_t first = drops(from.to) ? 1 : 0;
+    if (shared <= first || from.map.pieces.empty()) return;
+    to.distance.emplace();
+    for (std::size_t k = first; k < shared; ++k) {
+      const Extent distance = distance_of(from.map, k);
+      to.distance->push_back(distance.minimum == distance.maximum ? Coefficient(distance.minimum) : std::nullopt);
+      to.distance_minimum.push_back(distance.minimum);
+      to.distance_maximum.push_back(distance.maximum);
+    }
+  }
+
+  void add_carried(const ddg::Dependence& from, std::size_t shared, profile::Dependence& to) const {
+    const std::vector<std::uint32_t> nodes = nodes_of_coordinates(context_, statement(from.to).context);
+    for (std::size_t level = 0; level < from.carried.size(); ++level) {
+      if (from.carried[level] == 0) continue;
+      const bool by_node = level < shared && level < nodes.size();
+      to.carried.push_back({by_node ? std::optional(nodes[level]) : std::nullopt, from.carried[level]});
+    }
+  }
+
+  // ---- objects ----
+
+  profile::Object describe(const ddg::Object& from) const {
+    profile::Object to;
+    to.id = from.id;
+    to.kind = static_cast<profile::Object::Kind>(from.kind);
+    to.name = from.name;
+    to.type = from.type;
+    to.size = from.size;
+    to.blocks = from.blocks;
+    const bool has_code = from.kind == ddg::Object::Kind::kHeap || from.kind == ddg::Object::Kind::kStack;
+    if (!from.file.empty() && from.line != 0)
+      to.source = profile::Source{from.file, from.line};
+    else if (has_code && from.site != 0)
+      to.source = names_.source(from.site);
+    return to;
+  }
+
+  const ddg::Graph& graph_;
+  const Context& context_;
+  PlaceNames names_;
+  profile::Profile& profile_;
+};
+
+}  // namespace
+
+std::vector<std::uint32_t> nodes_of_coordinates(const Context& context, structure::ContextId of) {
+  using Kind = structure::Context::Kind;
+  std::vector<std::uint32_t> nodes;
+  for (; of != structure::LoopTree::root() && of != structure::kNoContext; of = context.tree[of].parent)
+    if (context.tree[of].kind != Kind::kCall) nodes.push_back(context.nodes[of]);
+  std::reverse(nodes.begin(), nodes.end());
+  return nodes;
+}
+
+bool drops_first(const structure::LoopTree& tree, structure::ContextId context) {
+  while (context != structure::LoopTree::root() && context != structure::kNoContext) {
+    if (tree[context].kind == structure::Context::Kind::kStart) return tree[context].entries <= 1;
+    context = tree[context].parent;
+  }
+  return false;
+}
+
+void describe(const ddg::Graph& graph, const Context& context, profile::Profile& profile) {
+  Describer(graph, context, profile).run();
+  add_gave_up(graph, context, profile);
+  add_quality(graph, context, profile);
+}
+
+}  // namespace loopfold::poly

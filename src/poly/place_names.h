@@ -1,0 +1,42 @@
+// Names for addresses of the run: what a profile may say of them, and what a person reads.
+//
+// An address of code becomes a file and an address in it, a source, or a phrase: "hist.c:12", "in memcpy
+// (libc.so.6)". Never a bare address: it would be another one in the next run.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "profile/profile.h"
+#include "symbols/symbolizer.h"
+
+namespace loopfold::poly {
+
+/// Symbolizer::locate, or a stand-in for it.
+using Locate = std::function<const symbols::Location&(std::uint64_t)>;
+
+/// The last part of a path.
+std::string base_name(const std::string& path);
+
+class PlaceNames {
+ public:
+  explicit PlaceNames(Locate locate) : locate_(std::move(locate)) {}
+
+  std::optional<profile::Source> source(std::uint64_t address) const;
+  profile::CodeAddress code(std::uint64_t address) const;
+  /// The function's name, "module+0x12" without one, "" for code in no file.
+  std::string function(std::uint64_t address) const;
+  /// "hist.c:12", or "" without lines.
+  std::string line(std::uint64_t address) const;
+  /// "at hist.c:12", "in memcpy (libc.so.6)", "in generated code".
+  std::string phrase(std::uint64_t address) const;
+  /// The same as a name: "hist.c:12", "memcpy (libc.so.6)", "generated code".
+  std::string name(std::uint64_t address) const;
+
+ private:
+  Locate locate_;
+};
+
+}  // namespace loopfold::poly
