@@ -19,7 +19,7 @@ namespace {
 constexpr std::size_t kMostProblems = 20;
 
 /// Without the variant, which a graph does not say.
-StatementKey key_of(const ddg::Statement& s) { return {s.kind, s.context, s.node, s.place, s.detail, 0}; }
+StatementKey key_of(const ddg::Statement& s) { return {s.kind, s.context, s.function, s.node, s.place, s.detail, 0}; }
 StatementKey key_of(StatementKey key) {
   key.variant = 0;
   return key;
@@ -87,8 +87,8 @@ class Comparer {
   }
 
   static std::string key_text(const StatementKey& key) {
-    return fmt::format("kind {} context {} node {} place {} detail {}", static_cast<int>(key.kind), key.context,
-                       key.node, key.place, key.detail);
+    return fmt::format("kind {} context {} function {} node {} place {} detail {}", static_cast<int>(key.kind),
+                       key.context, key.function, key.node, key.place, key.detail);
   }
 
   void check_statement(const ddg::Statement& s, std::uint32_t id) {
@@ -265,11 +265,12 @@ class Comparer {
     if (key.kind == ddg::Dependence::Kind::kMemory && !key.chunks) check_object(key, d);
   }
 
-  /// A load that depends on memory accesses the object that it is said to be in.
+  /// A load that depends on memory accesses the object that it is said to be in; or too many, and then the unknown one.
   void check_object(const DependenceKey& key, const ddg::Dependence& d) {
     const auto is_access = [&](const ddg::Access& access) {
       return access.statement == key.to && access.instruction == key.to_instruction &&
-             access.index == key.operand - ddg::kFirstMemoryOperand && access.object == d.object;
+             access.index == key.operand - ddg::kFirstMemoryOperand &&
+             (access.object == d.object || access.object == ddg::kUnknownObject);
     };
     if (std::none_of(graph_.accesses.begin(), graph_.accesses.end(), is_access))
       wrong("{} is in object {}, which the load does not access", name(key), d.object);

@@ -146,7 +146,8 @@ class Builder {
   /// The statement of `stack`'s current node and place, at the current iteration vector.
   std::uint32_t new_instance(const Stack& stack, Kind kind, structure::PlaceId place, std::uint32_t detail,
                              std::uint32_t variant) {
-    const StatementKey key{kind, stack.data.context, stack.frames.back().data.current, place, detail, variant};
+    const Walk::Frame& frame = stack.frames.back().data;
+    const StatementKey key{kind, stack.data.context, frame.function, frame.current, place, detail, variant};
     std::vector<std::int64_t> vector;
     for (const structure::Dimension& dimension : stack.data.dimensions)
       vector.push_back(static_cast<std::int64_t>(dimension.counter));
@@ -168,7 +169,7 @@ class Builder {
     if (stack == nullptr || stack->frames.empty()) return kNobody;
     const Walk::Frame& frame = stack->frames.back().data;
     const structure::PlaceId place = structure_.flow.functions()[frame.function].places[frame.current];
-    const StatementKey key{kind, stack->data.context, frame.current, place, detail, 0};
+    const StatementKey key{kind, stack->data.context, frame.function, frame.current, place, detail, 0};
     return new_instance(*stack, kind, place, detail, outside_[stack->data.id][key]++);
   }
 

@@ -47,6 +47,7 @@ struct Points {
 struct StatementKey {
   ddg::Statement::Kind kind = ddg::Statement::Kind::kCode;
   structure::ContextId context = structure::kNoContext;
+  structure::FunctionId function = structure::kNoFunction;
   structure::NodeId node = structure::kNoNode;
   structure::PlaceId place = structure::kNoPlace;
   std::uint32_t detail = 0;
