@@ -158,4 +158,5 @@ def main():
             file.write(new)
 
 
-main()
+if __name__ == "__main__":
+    main()
