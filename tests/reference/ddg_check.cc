@@ -17,6 +17,7 @@ namespace loopfold::reference {
 namespace {
 
 constexpr std::size_t kMostProblems = 20;
+constexpr std::int64_t kLargestFrame = std::int64_t{1} << 30;
 
 /// Without the variant, which a graph does not say.
 StatementKey key_of(const ddg::Statement& s) { return {s.kind, s.context, s.function, s.node, s.place, s.detail, 0}; }
@@ -197,7 +198,8 @@ class Comparer {
         ++exact_holders;
         parts[s].add(point, labels);
         labelled_.push_back({streams[s]->object, labels[0], labels[1],
-                             static_cast<std::uint64_t>(expected.address.labels(i)[0]), expected.heap_block[i]});
+                             static_cast<std::uint64_t>(expected.address.labels(i)[0]), expected.heap_block[i],
+                             expected.moves[i]});
       }
       if (holders == 0 || exact_holders > 1)
         return wrong("{}: the point ({}) is in {} exact streams and {} others, of {} objects", name(key, "access"),
@@ -291,9 +293,9 @@ Comparison compare(const ddg::Graph& graph, const Graph& expected, symbols::Symb
 
 std::string check_objects(const std::vector<LabelledAddress>& accesses, const std::vector<ddg::Object>& objects) {
   using Block = std::pair<ddg::ObjectId, std::int64_t>;
-  std::map<std::pair<Block, std::uint64_t>, std::uint64_t> bases;  // by block and heap block: where offset 0 is
-  std::map<std::uint64_t, Block> block_of;                         // by heap block
-  std::map<std::uint64_t, Block> global_of;                        // by address
+  std::map<std::tuple<Block, std::uint64_t, std::uint64_t>, std::uint64_t> bases;  // where offset 0 is
+  std::map<std::uint64_t, Block> block_of;                                         // by heap block
+  std::map<std::uint64_t, Block> global_of;                                        // by address
   for (const LabelledAddress& a : accesses) {
     const Block block{a.object, a.block};
     const auto text = [&] {
@@ -303,8 +305,13 @@ std::string check_objects(const std::vector<LabelledAddress>& accesses, const st
     const std::uint64_t base = a.address - static_cast<std::uint64_t>(a.offset);
     if (a.object == ddg::kUnknownObject && base != 0) return text() + ": not known, but the offset is not the address";
     if (a.object == ddg::kUnknownObject) continue;
-    if (const auto [found, added] = bases.try_emplace({block, a.heap_block}, base); !added && found->second != base)
+    if (const auto [found, added] = bases.try_emplace({block, a.heap_block, a.moves}, base);
+        !added && found->second != base)
       return fmt::format("{}: the block was at {:#x} before", text(), found->second);
+    if (objects[a.object].kind == ddg::Object::Kind::kStack) {
+      if (a.offset < -kLargestFrame) return text() + ": no frame is so large";
+      continue;
+    }
     const bool heap = a.heap_block != 0;
     auto& known = heap ? block_of : global_of;
     if (!heap && objects[a.object].kind != ddg::Object::Kind::kGlobal) continue;

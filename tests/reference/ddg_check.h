@@ -33,14 +33,17 @@ struct LabelledAddress {
   std::int64_t block = 0;
   std::int64_t offset = 0;
   std::uint64_t address = 0;
-  std::uint64_t heap_block = 0;  // see Access::heap_block
+  std::uint64_t heap_block = 0;  // see Access
+  std::uint64_t moves = 0;
 };
 
 /// Objects must tell addresses apart:
 /// - An offset in the unknown object is the address.
-/// - A heap block is one block of one object, as long as it is not reallocated, and the other way round, as long as the
-///   object's block is not at another address: offset and address differ by the same throughout.
-/// - The same for blocks of all other objects over the whole run: a global or a frame does not move.
+/// - A block of an object does not move: offset and address differ by the same throughout, as long as neither realloc
+/// nor
+///   mremap has moved anything.
+/// - A heap block is one block of one object, as long as it is not reallocated, unless it is used as a stack.
+/// - No frame is larger than a gigabyte.
 /// - An address that belongs to a global belongs to that global at the same offset whenever it is in no heap block.
 /// One line, or nothing if all is well.
 std::string check_objects(const std::vector<LabelledAddress>& accesses, const std::vector<ddg::Object>& objects);

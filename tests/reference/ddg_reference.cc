@@ -7,8 +7,8 @@
 // - A system call's instance is that of its entry: its reads and writes of memory happen where they stand in the trace,
 //   it reads and writes the environment at its entry, and rax is produced when it returns. Chunks are counted per
 //   operand.
-// - Where control is nowhere yet (a thread or handler before its first block), calls of allocators and system calls
-//   are no statements, and what they write has no producer.
+// - Where control is nowhere yet (a thread or handler before its first block), and while recording is off, calls of
+//   allocators and system calls are no statements, and what they write has no producer.
 #include "ddg_reference.h"
 
 #include <algorithm>
@@ -166,7 +166,7 @@ class Builder {
   /// The same for what the run did outside the program's own instructions, where control is now.
   std::uint32_t new_instance_at(Thread& thread, Kind kind, std::uint32_t detail) {
     const Stack* const stack = thread.tracker->current();
-    if (stack == nullptr || stack->frames.empty()) return kNobody;
+    if (!recording_ || stack == nullptr || stack->frames.empty()) return kNobody;
     const Walk::Frame& frame = stack->frames.back().data;
     const structure::PlaceId place = structure_.flow.functions()[frame.function].places[frame.current];
     const StatementKey key{kind, stack->data.context, frame.function, frame.current, place, detail, 0};
@@ -248,6 +248,7 @@ class Builder {
     stream.address.outputs = 1;
     stream.address.add(instance.vector, std::vector{static_cast<std::int64_t>(address)});
     stream.heap_block.push_back(heap_.number_at(address));
+    stream.moves.push_back(moves_);
     if (stream.store)
       memory_.write(address, access.size, {self.instance, self.instruction});
     else
@@ -355,6 +356,7 @@ class Builder {
   void happen(Thread& thread, const trace::ThreadEnd&) { thread.tracker->finish(); }
 
   void happen(Thread&, const trace::Recording& recording) {
+    recording_ = recording.on;
     if (!recording.on) return;
     for (auto& [id, thread] : threads_) {
       thread.tracker->finish();
@@ -446,6 +448,7 @@ class Builder {
         memory_.clear(mapping.address, mapping.size);
         break;
       case Operation::kRemap:
+        ++moves_;
         memory_.move(mapping.old_address, mapping.address, std::min(mapping.size, mapping.old_size));
         break;
       case Operation::kProtect:
@@ -473,6 +476,8 @@ class Builder {
   Memory memory_;
   Heap heap_;
   Producer environment_;
+  bool recording_ = true;
+  std::uint64_t moves_ = 0;  // of mappings
   std::uint64_t events_ = 0;
 };
 

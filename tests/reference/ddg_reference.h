@@ -80,6 +80,7 @@ struct Access {
   /// By point: which heap block the address was in, by number of allocation from 1 on; 0 if in none. A block that is
   /// reallocated has a new number.
   std::vector<std::uint64_t> heap_block;
+  std::vector<std::uint64_t> moves;  // by point: how often mremap has moved something so far
 };
 
 using ValueKey = AccessKey;

@@ -23,7 +23,9 @@ PRELUDE = r"""
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 typedef signed char i8; typedef unsigned char u8; typedef short i16; typedef unsigned short u16;
@@ -46,6 +48,7 @@ static NOINLINE u64 lesser(u64 a, u64 b) { return a < b ? a : b; }
 static NOINLINE void put32(i32 *p, u64 v) { *p = (i32)(v + (u32)*p); }
 static NOINLINE void put64(u64 *p, u64 v) { *p = *p * 3 + v; }
 static NOINLINE double blend(double a, double b) { return a * 0.5 + b * 0.25; }
+static NOINLINE long double halved(long double a, long double b) { return a * 0.5L - b; }
 static NOINLINE u64 sum_to(u64 n) { return n == 0 ? 1 : n + sum_to(n - 1); }
 static NOINLINE u64 fibonacci(u64 n) { return n < 2 ? n : fibonacci(n - 1) + fibonacci(n - 2); }
 static u64 odd(u64 n);
@@ -373,10 +376,24 @@ class Nest:
             self.line(f"t ^= __atomic_exchange_n(&mix.d[{self.index(32)}], s, __ATOMIC_SEQ_CST);")
 
     def extended(self):
-        if self.chance(0.5):
+        kind = self.rng.randint(0, 3)
+        if kind == 0:
+            self.line(f"ld = halved(ld, halved((long double)F64[{self.index(256)}], F80[{self.index(32)}]));")
+        elif kind == 1:
+            self.x87_stack()
+        elif kind == 2:
             self.line(f"F80[{self.index(32)}] = F80[{self.index(32)}] * 0.5L + (long double){self.floating(1)};")
         else:
             self.line(f"ld = ld * 0.25L + (long double)F64[{self.index(256)}] - (long double)A16[{self.index(256)}];")
+
+    def x87_stack(self):
+        """Loops that push and pop, so that the top of the x87 stack differs from iteration to iteration."""
+        n, r = self.name("n"), self.name("r")
+        self.line(f"double {r} = {self.floating(0)}; u32 {n} = {self.rng.randint(1, 5)} - ((u32)s & 0);")
+        self.line(f"__asm__ volatile(\"fldl %0\\n\\tmovl %1, %%ecx\\n1:\\tfld %%st(0)\\n\\tfadd %%st(1), %%st\\n\\tdecl "
+                  f"%%ecx\\n\\tjnz 1b\\n2:\\tfxch\\n\\tfsubrp\\n\\tdecl %1\\n\\tjnz 2b\\n\\tfstpl %0\" : \"+m\"({r}), "
+                  f"\"+r\"({n}) : : \"ecx\", \"cc\", \"st\", \"st(1)\", \"st(2)\", \"st(3)\", \"st(4)\", \"st(5)\", \"st(6)\", "
+                  f"\"st(7)\"); f = f * 0.5 + {r} * 0.25;")
 
     def wide_add(self):
         v = self.name("wide")
@@ -585,7 +602,29 @@ class Nest:
         self.line("u32 *more = mremap(page, 8192, 16384, MREMAP_MAYMOVE);")
         self.line("if (more == MAP_FAILED) return;")
         self.line("for (int k = 0; k < 40; k++) { s += more[k * 37] + more[k * 50 + 1]; more[k * 90] = (u32)s; }")
-        self.line("munmap(more, 16384);")
+        self.line("u32 *place = mmap(NULL, 16384, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);")
+        self.line("if (place == MAP_FAILED) return;")
+        self.line("u32 *moved = mremap(more, 16384, 8192, MREMAP_MAYMOVE | MREMAP_FIXED, place);")
+        self.line("if (moved == MAP_FAILED) return;")
+        self.line("for (int k = 0; k < 20; k++) { s += moved[k * 37] + moved[k * 90]; moved[k] = (u32)s; }")
+        self.line("munmap(moved, 8192);")
+
+    def gathered(self):
+        count = self.rng.randint(60, 140)
+        self.line(f"struct iovec part[{count}]; const int file = open(\"/dev/null\", O_WRONLY);")
+        self.line(f"for (int k = 0; k < {count}; k++) part[k] = (struct iovec){{&mix.b[k], 1 + (size_t)k % 9}};")
+        self.line("mix.h[3] = (u16)s; mix.d[4] = t; U8[9] = 1;")
+        self.line(f"s += (u64)writev(file, part, {count}); close(file);")
+
+    def pipes(self):
+        self.line("int end[2]; if (pipe(end) != 0) return;")
+        self.line(f"for (int k = 0; k < {self.rng.randint(2, 5)}; k++) {{")
+        self.line("  i32 in[16]; A32[k] = (i32)(s & 4095); U16[2 * k] = (u16)t;")
+        self.line("  if (write(end[1], A32, 32) != 32 || write(end[1], U16, 32) != 32) return;")
+        self.line("  if (read(end[0], in, 64) != 64) return;")
+        self.line("  for (int l = 0; l < 16; l++) s = s * 3 + (u64)in[l];")
+        self.line("}")
+        self.line("close(end[0]); close(end[1]);")
 
     def output(self):
         self.line(f"for (int k = 0; k < 2; k++) printf(\"%d %.3f %s\\n\", k + {self.number}, F64[k] / 1e9, "
@@ -600,7 +639,7 @@ class Nest:
         self.line("s += strlen(text); char other[40]; strcpy(other, text); s += (u64)(strcmp(text, other) == 0);")
 
     SPECIAL = [swapped_buffers, swapped_buffers, rows, rows, growing, list_walk, jumps, signals, threads, sorting, mapped,
-               output, words]
+               output, words, gathered, pipes, mapped]
 
     def write(self, special):
         if special is not None:
@@ -633,7 +672,7 @@ def generate(seed, nests=20):
     rng.shuffle(special)
     parts = [f"// {nests} random loop nests, seed {seed}.", PRELUDE.replace("SEEDu", f"{rng.getrandbits(32)}u"), WORK]
     for number in range(nests):
-        kind = special.pop() if special and number % 4 == 3 else None
+        kind = special.pop() if special and number % 3 == 2 else None
         parts.append(Nest(rng, number).write(kind))
     parts.append("int main(void) {\n  start_values();")
     for number in range(nests):
