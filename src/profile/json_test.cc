@@ -64,17 +64,96 @@ void validate(const Json& value, const Json& rule, const Json& root, const std::
   }
 }
 
+Coefficient random_coefficient(std::mt19937& random) {
+  if (random() % 4 == 0) return std::nullopt;
+  return static_cast<std::int64_t>(std::uint64_t{random()} << 32 | random()) >> random() % 64;
+}
+
+std::vector<Coefficient> random_coefficients(std::mt19937& random) {
+  std::vector<Coefficient> coefficients(random() % 4);
+  for (Coefficient& coefficient : coefficients) coefficient = random_coefficient(random);
+  return coefficients;
+}
+
+/// The profile with a graph that has something in every place, and refers to what is there.
+Profile folded(Profile profile, std::mt19937& random) {
+  const auto below = [&](std::size_t count) { return static_cast<std::uint32_t>(random() % count); };
+  const auto node = [&] { return below(profile.tree.size()); };
+  const Source source{"hist.c", 12};
+  profile.folded = true;
+  profile.gave_up.push_back({"address of the load at hist.c:12", "not affine", 0.25});
+  for (std::uint32_t id = 0; id < 3; id++) profile.objects.push_back({id, Object::Kind(id), "o", "t", 8, id, source});
+  for (std::uint32_t id = 0; id < 4; id++) {
+    Statement statement;
+    statement.id = id;
+    statement.name = "S" + std::to_string(id);
+    statement.kind = Statement::Kind(id);
+    statement.call = "write";
+    statement.node = node();
+    statement.loops = {std::nullopt, node()};
+    statement.function = "f";
+    statement.source = {source, {"a.h", 3}};
+    statement.instruction = {"hist", random()};
+    statement.domain = "{ S[i0] : 0 <= i0 <= 9 }";
+    statement.exact = id % 2 == 0;
+    statement.count = random();
+    profile.statements.push_back(statement);
+  }
+  for (int i = 0; i < 5; i++) {
+    Access access;
+    access.statement = below(4);
+    access.kind = Access::Kind(i % 2);
+    access.object = below(3);
+    access.coefficients = random_coefficients(random);
+    access.constant = random_coefficient(random);
+    access.block_coefficients = random_coefficients(random);
+    access.source = source;
+    if (i % 2 == 0) access.domain = "{ }";
+    access.minimum = random_coefficient(random);
+    access.pieces.resize(static_cast<std::size_t>(i) + 1);
+    for (AccessPiece& piece : access.pieces) piece.coefficients = random_coefficients(random);
+    profile.accesses.push_back(access);
+    Value value;
+    value.statement = below(4);
+    value.reg = "rax";
+    value.coefficients = random_coefficients(random);
+    value.source = source;
+    profile.values.push_back(value);
+    Dependence dependence;
+    if (i != 0) dependence.from = below(4);
+    dependence.to = below(4);
+    dependence.kind = Dependence::Kind(i % 4);
+    dependence.map = "{ S0[] -> S1[] }";
+    dependence.source_from = dependence.source_to = source;
+    if (i % 2 == 0) dependence.object = below(3);
+    if (i % 3 != 0) dependence.distance = random_coefficients(random);
+    dependence.distance_minimum = {INT64_MIN, -1};
+    dependence.distance_maximum = {INT64_MAX, 1};
+    dependence.carried = {{node(), 7}, {std::nullopt, UINT64_MAX}};
+    dependence.operand = "flags";
+    profile.dependences.push_back(dependence);
+  }
+  return profile;
+}
+
+Profile folded_solver() {
+  std::mt19937 random(7);
+  return folded(solver_profile(), random);
+}
+
 TEST(ProfileJson, what_is_written_is_as_the_schema_has_it) {
   std::mt19937 random(1);
   const Json rules = schema();
+  validate(Json::parse(to_json_text(folded_solver())), rules, rules, "");
   validate(Json::parse(to_json_text(solver_profile())), rules, rules, "");
   for (std::size_t nodes = 1; nodes < 40; nodes++)
     validate(Json::parse(to_json_text(random_profile(random, nodes))), rules, rules, "");
 }
 
 TEST(ProfileJson, every_name_of_the_schema_is_written) {
-  const Json json = Json::parse(to_json_text(solver_profile()));
+  const Json json = Json::parse(to_json_text(folded_solver()));
   const Json rules = schema();
+  for (const auto& [name, rule] : rules["properties"].items()) EXPECT_TRUE(json.contains(name)) << name;
   const auto all_there = [&](const char* definition, const Json& value) {
     for (const auto& [name, rule] : rules["definitions"][definition]["properties"].items())
       EXPECT_TRUE(value.contains(name)) << definition << "." << name;
@@ -84,6 +163,52 @@ TEST(ProfileJson, every_name_of_the_schema_is_written) {
   all_there("node", json["tree"][3]);
   all_there("counts", json["tree"][3]["trip"]);
   all_there("source", json["tree"][3]["source"]);
+  all_there("gave_up", json["gave_up"][0]);
+  all_there("statement", json["statements"][0]);
+  all_there("code", json["statements"][0]["instruction"]);
+  all_there("access", json["accesses"][0]);
+  all_there("access_piece", json["accesses"][0]["pieces"][0]);
+  all_there("value", json["values"][0]);
+  all_there("dependence", json["dependences"][0]);
+  all_there("carried", json["dependences"][0]["carried"][0]);
+  all_there("object", json["objects"][0]);
+}
+
+TEST(ProfileJson, names_of_the_contract_are_written) {
+  const Json json = Json::parse(to_json_text(folded_solver()));
+  const std::vector<std::pair<const char*, std::vector<const char*>>> contract = {
+      {"gave_up", {"what", "why", "share"}},
+      {"statements", {"id", "name", "node", "source", "domain", "exact", "count"}},
+      {"accesses",
+       {"statement", "kind", "size", "object", "coefficients", "constant", "block_coefficients", "affine", "exact"}},
+      {"dependences",
+       {"from", "to", "kind", "count", "map", "affine", "source_from", "source_to", "object", "distance"}},
+      {"objects", {"id", "kind", "name", "size", "blocks", "source"}}};
+  for (const auto& [section, names] : contract)
+    for (const char* name : names) EXPECT_TRUE(json[section][0].contains(name)) << section << "." << name;
+  EXPECT_EQ(json["statements"][3]["kind"], "system call");
+  EXPECT_EQ(json["accesses"][1]["kind"], "store");
+  EXPECT_EQ(json["dependences"][3]["kind"], "environment");
+  EXPECT_EQ(json["objects"][2]["kind"], "stack");
+}
+
+TEST(ProfileJson, a_graph_comes_back) {
+  std::mt19937 random(8);
+  for (std::size_t nodes = 1; nodes < 40; nodes++) {
+    const std::string text = to_json_text(folded(random_profile(random, nodes, true), random));
+    const Result<Profile> back = from_json_text(text, "p");
+    ASSERT_TRUE(back) << back.error().message;
+    EXPECT_TRUE(back->folded);
+    EXPECT_EQ(to_json_text(*back), text);
+  }
+}
+
+TEST(ProfileJson, a_profile_without_a_graph_has_none) {
+  const Json json = Json::parse(to_json_text(solver_profile()));
+  EXPECT_FALSE(json.contains("statements"));
+  const Result<Profile> back = from_json_text(json.dump(), "p");
+  ASSERT_TRUE(back);
+  EXPECT_FALSE(back->folded);
 }
 
 TEST(ProfileJson, values_are_where_they_belong) {
@@ -243,6 +368,39 @@ TEST(ProfileJson, contradictions_are_named) {
       {"/tree/2/irreducible", "null", "irreducible"},
   };
   const Json good = Json::parse(to_json_text(solver_profile()));
+  for (const Change& change : changes) {
+    Json bad = good;
+    bad[Json::json_pointer(change.what)] = Json::parse(change.value);
+    const std::string error = error_of(bad.dump());
+    EXPECT_NE(error.find(change.message), std::string::npos) << change.what << " = " << change.value << ": " << error;
+  }
+}
+
+TEST(ProfileJson, contradictions_of_the_graph_are_named) {
+  const Change changes[] = {
+      {"/gave_up/0/share", "-1", "gave_up[0]"},
+      {"/statements", "{}", "no array \"statements\""},
+      {"/statements/1/id", "2", "statements[1]: its id is 2"},
+      {"/statements/1/node", "1000", "statements[1]: \"node\" is 1000"},
+      {"/statements/1/loops", "[1000]", "statements[1]: \"loops\" is 1000"},
+      {"/statements/1/kind", "\"thing\"", "code, allocator, hidden or system call"},
+      {"/statements/1/source", "null", "statements[1]: \"source\" is not an array"},
+      {"/statements/1/instruction", "7", "statements[1]: instruction: not an object"},
+      {"/accesses/0/statement", "4", "accesses[0]: \"statement\" is 4, of 4"},
+      {"/accesses/0/object", "3", "accesses[0]: \"object\" is 3"},
+      {"/accesses/0/coefficients", "[1.5]", "whole number of 64 bits"},
+      {"/accesses/0/coefficients", "[9223372036854775808]", "whole number of 64 bits"},
+      {"/accesses/1/pieces", "[1]", "accesses[1]: pieces: not an object"},
+      {"/values/0/statement", "99", "values[0]: \"statement\" is 99"},
+      {"/dependences/1/from", "4", "dependences[1]: \"from\" is 4"},
+      {"/dependences/0/to", "4", "dependences[0]: \"to\" is 4"},
+      {"/dependences/0/object", "3", "dependences[0]: \"object\" is 3"},
+      {"/dependences/0/carried/0/node", "1000", "dependences[0]: \"carried\" is 1000"},
+      {"/dependences/0/distance", "[true]", "whole number"},
+      {"/objects/1/id", "0", "objects[1]: its id is 0"},
+  };
+  const Json good = Json::parse(to_json_text(folded_solver()));
+  ASSERT_EQ(error_of(good.dump()), "");
   for (const Change& change : changes) {
     Json bad = good;
     bad[Json::json_pointer(change.what)] = Json::parse(change.value);

@@ -65,18 +65,17 @@ std::string kinds_of_dependences(const Profile& profile) {
 
 std::string table(const Profile& profile) {
   const auto exact = [](const auto& element) { return element.exact; };
-  const auto affine = [](const auto& element) { return element.affine && element.exact; };
   const auto count = [](const auto& element) { return element.count; };
   const auto ops = [](const profile::Statement& statement) { return statement.ops; };
   std::string text;
   text += row("statements", profile.statements.size(), share(profile.statements, exact, ops),
               "of the instructions have an exact domain");
-  text += row("accesses", profile.accesses.size(), share(profile.accesses, affine, count),
-              fmt::format("of {} are affine, in {}", short_count(instances(profile.accesses)),
+  text += row("accesses", profile.accesses.size(), share(profile.accesses, exact, count),
+              fmt::format("of {} are exact, in {}", short_count(instances(profile.accesses)),
                           plural(profile.objects.size(), "object")));
   text += row(
-      "dependences", profile.dependences.size(), share(profile.dependences, affine, count),
-      fmt::format("of {} are affine; {}", short_count(instances(profile.dependences)), kinds_of_dependences(profile)));
+      "dependences", profile.dependences.size(), share(profile.dependences, exact, count),
+      fmt::format("of {} are exact; {}", short_count(instances(profile.dependences)), kinds_of_dependences(profile)));
   return text;
 }
 

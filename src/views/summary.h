@@ -1,7 +1,7 @@
 // What `loopfold analyze` says at the end: how much of the run is known exactly, and what is not.
 //
 // A few lines, whatever the size of the profile: the program, one line per kind of element with the share of its
-// instances that is affine, the largest things that were given up, and the next command. Names are inert.
+// instances that is known exactly, the largest things that were given up, and the next command. Names are inert.
 #pragma once
 
 #include <cstddef>
