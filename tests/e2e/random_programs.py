@@ -25,6 +25,14 @@ NESTS, BINARIES = 50, 4
 LEVELS = ["-O0", "-O1", "-O2", "-O3"]
 VARIANTS = ["F", "FW", "FGG", "FGGW"]
 CC = shutil.which("gcc") or "cc"
+SPOILS = 12  # ways in which ddg_compare --spoil makes a mistake
+
+def has_avx2():
+    with open("/proc/cpuinfo") as file:
+        return " avx2 " in file.read()
+
+
+AVX2 = has_avx2()
 
 # Too long for the reference, endless, or refused by the recorder.
 LEFT_OUT = {"forever", "ticker", "split_dwarf", "avx512", "late_work", "stack_overflow", "nested_forks", "noise",
@@ -44,7 +52,8 @@ def compare(name, trace, *options):
     too_long = result.status == 3 and b"too long" in result.stderr
     if not too_long:
         suite.check(f"{name}: dependence graph {' '.join(options)}", result.status == 0,
-                    f"{' '.join(map(str, result.command))}\n{result.stdout.decode(errors='replace')}{result.stderr.decode(errors='replace')}")
+                    "\n".join([" ".join(result.command), result.stdout.decode(errors="replace"),
+                               result.stderr.decode(errors="replace")]))
     return not too_long
 
 
@@ -74,14 +83,14 @@ class Source:
         result = lf.run([binary])
         suite.check(f"seed {self.seed}: no undefined behaviour", result.status == 0, result)
 
-    def check(self, level, variant):
-        name = f"seed {self.seed} {level}"
-        binary = self.build(level, level)
+    def check(self, level, variant, compiler=(), recorder=()):
+        name = " ".join([f"seed {self.seed} {level}", *compiler, *recorder])
+        binary = self.build(level, level, *compiler)
         trace = f"{binary}.trace"
-        self.check_output(level, lf.record(trace, [binary], options=("--quiet",)))
+        self.check_output(level, lf.record(trace, [binary], options=("--quiet", *recorder)))
         suite.check(f"{name}: short enough", compare(name, trace), "too long")
         compare(name, trace, "--fold", variant)
-        shutil.rmtree(trace, ignore_errors=True)
+        return trace
 
 
 def check_seed(seed):
@@ -90,7 +99,17 @@ def check_seed(seed):
         if lf.SOAK > 1:
             source.sanitize()
         for i, level in enumerate(LEVELS):
-            source.check(level, VARIANTS[(seed + i) % len(VARIANTS)])
+            compiler = ["-mavx2"] if level == "-O3" and AVX2 and seed % 2 == 0 else []
+            recorder = ["--no-libs"] if level == "-O1" and seed % 2 == 0 else []
+            trace = source.check(level, VARIANTS[(seed + i) % len(VARIANTS)], compiler, recorder)
+            if seed == SEED and level == "-O1":
+                check_that_mistakes_are_found(trace)
+
+
+def check_that_mistakes_are_found(trace):
+    for kind in range(SPOILS):
+        result = lf.run([COMPARE, trace, "--spoil", str(kind)], timeout=600)
+        suite.check(f"mistake {kind} is found", result.status == 1, result)
 
 
 def programs():

@@ -60,6 +60,14 @@ std::int64_t sign_extended(std::uint64_t value, unsigned bytes) {
   return static_cast<std::int64_t>(value << unused) >> unused;
 }
 
+/// What the instruction computes with: the recorder sees 4 bytes that are written as 8.
+std::uint8_t width_of(const trace::IntegerResult& result, const trace::InstructionFacts& facts) {
+  const auto narrow = [&](const trace::RegisterUse& use) {
+    return use.file == trace::RegisterFile::kGeneral && use.index == result.reg && use.width == 4;
+  };
+  return result.width == 8 && std::any_of(facts.writes.begin(), facts.writes.end(), narrow) ? 4 : result.width;
+}
+
 /// The thread's own state.
 struct Thread {
   Registers registers;
@@ -220,7 +228,8 @@ class Builder {
     index = 0;
     for (std::size_t i = 0; i < exit.results; ++i)
       if (block.results[i].instruction == in_block)
-        value(self, block.results[i], index++, trace::evaluate(block, block.results[i].value, event.slots));
+        value(self, block.results[i], width_of(block.results[i], facts), index++,
+              trace::evaluate(block, block.results[i].value, event.slots));
   }
 
   void read_register(Thread& thread, const Consumer& self, const Operand& operand, const Cells& cells) {
@@ -263,14 +272,15 @@ class Builder {
     return bytes;
   }
 
-  void value(const Consumer& self, const trace::IntegerResult& result, std::uint8_t index, std::uint64_t value) {
+  void value(const Consumer& self, const trace::IntegerResult& result, std::uint8_t width, std::uint8_t index,
+             std::uint64_t value) {
     const Instance& instance = instances_[self.instance];
     Value& stream = graph_.values[{instance.statement, self.instruction, index}];
     stream.reg = result.reg;
-    stream.width = result.width;
+    stream.width = width;
     stream.value.dimensions = instance.vector.size();
     stream.value.outputs = 1;
-    stream.value.add(instance.vector, std::vector{sign_extended(value, result.width)});
+    stream.value.add(instance.vector, std::vector{sign_extended(value, width)});
   }
 
   // ---- Dependences ----------------------------------------------------------------------------------------------
