@@ -36,7 +36,7 @@ AVX2 = has_avx2()
 
 # Too long for the reference, endless, or refused by the recorder.
 LEFT_OUT = {"forever", "ticker", "split_dwarf", "avx512", "late_work", "stack_overflow", "nested_forks", "noise",
-            "big_stack", "close_fds", "thread_create_fails"}
+            "big_stack", "close_fds", "thread_create_fails", "signal_exit"}
 ARGUMENTS = {"fork_exec": [lf.program("hello")], "args_env": ["a", "b c"], "exec_descriptor": [lf.program("hello")]}
 TEXT = b"".join(b"line %d of a text that repeats itself, itself, and itself\n" % (i * i % 97) for i in range(12))
 OTHERS = [(["gzip", "-c"], TEXT), (["bzip2", "-c"], TEXT[:200]), (["sort", "-r"], TEXT),
