@@ -1,0 +1,325 @@
+#include "ddg_check.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <span>
+#include <tuple>
+#include <utility>
+
+#include "ddg_fold_check.h"
+
+namespace loopfold::reference {
+
+namespace {
+
+constexpr std::size_t kMostProblems = 20;
+constexpr std::int64_t kLargestFrame = std::int64_t{1} << 30;
+
+/// Without the variant, which a graph does not say.
+StatementKey key_of(const ddg::Statement& s) { return {s.kind, s.context, s.function, s.node, s.place, s.detail, 0}; }
+StatementKey key_of(StatementKey key) {
+  key.variant = 0;
+  return key;
+}
+
+class Comparer {
+ public:
+  Comparer(const ddg::Graph& graph, const Graph& expected, symbols::Symbolizer& symbolizer)
+      : graph_(graph), expected_(expected), symbolizer_(symbolizer) {}
+
+  Comparison run() {
+    check_statements();
+    if (result_.differences != 0) return result_;
+    check_accesses();
+    check_values();
+    check_dependences();
+    if (std::string problem = check_objects(labelled_, graph_.objects); !problem.empty()) wrong("{}", problem);
+    result_.labelled = labelled_.size();
+    return result_;
+  }
+
+ private:
+  template <class... Arguments>
+  void wrong(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
+    if (++result_.differences > kMostProblems) return;
+    result_.problems.push_back(fmt::format(format, std::forward<Arguments>(arguments)...));
+  }
+
+  // ---- Names ----------------------------------------------------------------------------------------------------
+
+  /// `S12.3 main+0x1c (demo.c:12)`.
+  std::string name(std::uint32_t statement, std::size_t instruction = 0) {
+    const Statement& s = expected_.statements[statement];
+    static constexpr std::array kKinds = {"", " allocator", " hidden", " system call"};
+    std::string where = instruction < s.instructions.size() && s.instructions[instruction].address != 0
+                            ? " " + symbolizer_.describe(s.instructions[instruction].address)
+                            : fmt::format(" {} at place {}", s.key.detail, s.key.place);
+    return fmt::format("S{}.{}{}{} (context {} node {})", statement, instruction,
+                       kKinds[static_cast<std::size_t>(s.key.kind)], where, s.key.context, s.key.node);
+  }
+
+  std::string name(const AccessKey& key, const char* what) {
+    return fmt::format("{} {} of {}", what, key.index, name(key.statement, key.instruction));
+  }
+
+  std::string name(const DependenceKey& key) {
+    static constexpr std::array kKinds = {"register", "memory", "environment"};
+    return fmt::format("{} dependence of operand {} lane {}{}\n    of   {}\n    from {}\n   ",
+                       kKinds[static_cast<std::size_t>(key.kind)], key.operand, key.lane, key.chunks ? " (chunks)" : "",
+                       name(key.to, key.to_instruction), name(key.from, key.from_instruction));
+  }
+
+  // ---- Statements -----------------------------------------------------------------------------------------------
+
+  void check_statements() {
+    for (std::size_t i = 0; i < std::max(graph_.statements.size(), expected_.statements.size()); ++i) {
+      if (i >= graph_.statements.size())
+        wrong("missing statement: {}", name(static_cast<std::uint32_t>(i)));
+      else if (i >= expected_.statements.size())
+        wrong("one statement too many: S{}, {}", i, key_text(key_of(graph_.statements[i])));
+      else
+        check_statement(graph_.statements[i], static_cast<std::uint32_t>(i));
+      if (result_.differences > kMostProblems) return;
+    }
+  }
+
+  static std::string key_text(const StatementKey& key) {
+    return fmt::format("kind {} context {} function {} node {} place {} detail {}", static_cast<int>(key.kind),
+                       key.context, key.function, key.node, key.place, key.detail);
+  }
+
+  void check_statement(const ddg::Statement& s, std::uint32_t id) {
+    const Statement& e = expected_.statements[id];
+    if (s.id != id) wrong("{}: has id {}", name(id), s.id);
+    if (key_of(s) != key_of(e.key)) return wrong("{}: is {}, not {}", name(id), key_text(key_of(s)), key_text(e.key));
+    if (s.count != e.domain.count) wrong("{}: count {}, not {}", name(id), s.count, e.domain.count);
+    if (s.instructions.size() != e.instructions.size())
+      wrong("{}: {} instructions, not {}", name(id), s.instructions.size(), e.instructions.size());
+    else if (s.kind == ddg::Statement::Kind::kCode)
+      check_instructions(s, e, id);
+    check_local(s, e, id);
+    check_stream(s.domain, e.domain, 0, [&] { return "domain of " + name(id); });
+  }
+
+  void check_instructions(const ddg::Statement& s, const Statement& e, std::uint32_t id) {
+    for (std::size_t i = 0; i < e.instructions.size(); ++i)
+      if (s.instructions[i].address != e.instructions[i].address || s.instructions[i].kinds != e.instructions[i].kinds)
+        wrong("{}: instruction at {:#x} of kinds {:#x}, not {:#x}, {:#x}", name(id, i), s.instructions[i].address,
+              s.instructions[i].kinds, e.instructions[i].address, e.instructions[i].kinds);
+  }
+
+  void check_local(const ddg::Statement& s, const Statement& e, std::uint32_t id) {
+    const std::vector<ddg::LocalFlow> sorted(e.local.begin(), e.local.end());
+    if (s.local == sorted) return;
+    for (const ddg::LocalFlow& flow : sorted)
+      if (std::find(s.local.begin(), s.local.end(), flow) == s.local.end())
+        wrong("{}: no local flow from instruction {} to operand {} lane {}", name(id, flow.to), flow.from, flow.operand,
+              flow.lane);
+    for (const ddg::LocalFlow& flow : s.local)
+      if (!e.local.contains(flow))
+        wrong("{}: local flow from instruction {} to operand {} lane {}, which there is not", name(id, flow.to),
+              flow.from, flow.operand, flow.lane);
+    if (!std::is_sorted(s.local.begin(), s.local.end())) wrong("{}: local flow is not sorted", name(id));
+  }
+
+  // ---- Streams --------------------------------------------------------------------------------------------------
+
+  template <class Name>
+  bool check_stream(const fold::Folded& folded, const Points& points, std::size_t shared, Name name) {
+    ++result_.streams;
+    result_.points += points.count;
+    if (folded.exact()) ++result_.exact;
+    const std::string problem = check_folded(folded, points, shared);
+    if (!problem.empty()) wrong("{}: {}", name(), problem);
+    return problem.empty();
+  }
+
+  /// Accesses of one instruction to several objects are one stream of the reference.
+  void check_accesses() {
+    std::map<AccessKey, std::vector<const ddg::Access*>> found;
+    for (const ddg::Access& access : graph_.accesses)
+      found[{access.statement, access.instruction, access.index}].push_back(&access);
+    for (const auto& [key, streams] : found)
+      if (!expected_.accesses.contains(key)) wrong("an access too many: {}", named_or_not(key));
+    for (const auto& [key, access] : expected_.accesses) {
+      const auto streams = found.find(key);
+      if (streams == found.end())
+        wrong("missing access: {}, {} points", name(key, "access"), access.address.count);
+      else
+        check_access(key, access, streams->second);
+    }
+    const auto order = [](const ddg::Access& a, const ddg::Access& b) {
+      return std::tie(a.statement, a.instruction, a.index, a.object) <
+             std::tie(b.statement, b.instruction, b.index, b.object);
+    };
+    if (!std::is_sorted(graph_.accesses.begin(), graph_.accesses.end(), order)) wrong("accesses are not sorted");
+  }
+
+  std::string named_or_not(const AccessKey& key) {
+    if (key.statement >= expected_.statements.size()) return fmt::format("of statement {}", key.statement);
+    return name(key, "number");
+  }
+
+  void check_access(const AccessKey& key, const Access& expected, const std::vector<const ddg::Access*>& streams) {
+    std::uint64_t sum = 0;
+    for (const ddg::Access* stream : streams) {
+      sum += stream->address.points;
+      if (stream->store != expected.store || stream->guarded != expected.guarded || stream->size != expected.size)
+        wrong("{}: store {} guarded {} size {}, not {} {} {}", name(key, "access"), stream->store, stream->guarded,
+              stream->size, expected.store, expected.guarded, expected.size);
+      if (stream->object >= graph_.objects.size())
+        return wrong("{}: no object {}", name(key, "access"), stream->object);
+    }
+    if (sum != expected.address.count)
+      return wrong("{}: {} points, not {}", name(key, "access"), sum, expected.address.count);
+    distribute(key, expected, streams);
+  }
+
+  /// Finds out which points belong to which object; each object's are then compared as a stream, where it is exact. A
+  /// point that only inexact streams contain may belong to any of them.
+  void distribute(const AccessKey& key, const Access& expected, const std::vector<const ddg::Access*>& streams) {
+    std::vector<Points> parts(streams.size(), Points{expected.address.dimensions, 2, 0, {}});
+    for (std::size_t i = 0; i < expected.address.count; ++i) {
+      const std::span<const std::int64_t> point = expected.address.point(i);
+      std::size_t exact_holders = 0;
+      std::size_t holders = 0;
+      for (std::size_t s = 0; s < streams.size(); ++s) {
+        const fold::Piece* const piece = piece_at(streams[s]->address, point);
+        if (piece == nullptr) continue;
+        ++holders;
+        std::array<std::int64_t, 2> labels{};
+        if (!streams[s]->address.exact() || !fold::evaluate(piece->outputs[0], point, labels[0]) ||
+            !fold::evaluate(piece->outputs[1], point, labels[1]))
+          continue;
+        ++exact_holders;
+        parts[s].add(point, labels);
+        labelled_.push_back({streams[s]->object, labels[0], labels[1],
+                             static_cast<std::uint64_t>(expected.address.labels(i)[0]), expected.heap_block[i],
+                             expected.moves[i]});
+      }
+      if (holders == 0 || exact_holders > 1)
+        return wrong("{}: the point ({}) is in {} exact streams and {} others, of {} objects", name(key, "access"),
+                     fmt::join(point, ","), exact_holders, holders - exact_holders, streams.size());
+    }
+    for (std::size_t s = 0; s < streams.size(); ++s) {
+      if (streams[s]->address.exact())
+        check_stream(streams[s]->address, parts[s], 0,
+                     [&] { return fmt::format("{} in object {}", name(key, "access"), streams[s]->object); });
+      else
+        ++result_.streams;
+    }
+  }
+
+  static const fold::Piece* piece_at(const fold::Folded& folded, std::span<const std::int64_t> point) {
+    for (const fold::Piece& piece : folded.pieces)
+      if (piece.ranges.size() == point.size() && piece.outputs.size() == 2 && fold::contains(piece, point))
+        return &piece;
+    return nullptr;
+  }
+
+  void check_values() {
+    std::map<ValueKey, const ddg::Value*> found;
+    for (const ddg::Value& value : graph_.values) {
+      const ValueKey key{value.statement, value.instruction, value.index};
+      if (!found.emplace(key, &value).second) wrong("twice: {}", named_or_not(key));
+      if (!expected_.values.contains(key)) wrong("a value too many: {}", named_or_not(key));
+    }
+    for (const auto& [key, expected] : expected_.values) {
+      const auto value = found.find(key);
+      if (value == found.end()) {
+        wrong("missing value: {}, {} points", name(key, "value"), expected.value.count);
+        continue;
+      }
+      if (value->second->reg != expected.reg || value->second->width != expected.width)
+        wrong("{}: register {} width {}, not {} {}", name(key, "value"), value->second->reg, value->second->width,
+              expected.reg, expected.width);
+      check_stream(value->second->value, expected.value, 0, [&, k = key] { return name(k, "value"); });
+    }
+  }
+
+  void check_dependences() {
+    std::map<DependenceKey, const ddg::Dependence*> found;
+    for (const ddg::Dependence& d : graph_.dependences) {
+      const DependenceKey key{d.to, d.to_instruction, d.operand, d.lane, d.from, d.from_instruction, d.kind, d.chunks};
+      if (!found.emplace(key, &d).second) wrong("twice: {}", name(key));
+      if (!expected_.dependences.contains(key)) wrong("{} {} points, there is none", name(key), d.map.points);
+    }
+    for (const auto& [key, expected] : expected_.dependences) {
+      const auto dependence = found.find(key);
+      if (dependence == found.end())
+        wrong("missing: {} {} points", name(key), expected.map.count);
+      else
+        check_dependence(key, *dependence->second, expected);
+    }
+  }
+
+  void check_dependence(const DependenceKey& key, const ddg::Dependence& d, const Dependence& expected) {
+    if (d.address != expected.address) wrong("{} address is {}, not {}", name(key), d.address, expected.address);
+    if (d.carried != expected.carried)
+      wrong("{} carried ({}), not ({})", name(key), fmt::join(d.carried, ","), fmt::join(expected.carried, ","));
+    check_stream(d.map, expected.map, expected.shared, [&] { return name(key); });
+    if (key.kind == ddg::Dependence::Kind::kEnvironment && d.object != ddg::kEnvironmentObject)
+      wrong("{} object {}, not the environment", name(key), d.object);
+    if (key.kind == ddg::Dependence::Kind::kMemory && !key.chunks) check_object(key, d);
+  }
+
+  /// A load that depends on memory accesses the object that it is said to be in; or too many, and then the unknown one.
+  void check_object(const DependenceKey& key, const ddg::Dependence& d) {
+    const auto is_access = [&](const ddg::Access& access) {
+      return access.statement == key.to && access.instruction == key.to_instruction &&
+             access.index == key.operand - ddg::kFirstMemoryOperand &&
+             (access.object == d.object || access.object == ddg::kUnknownObject);
+    };
+    if (std::none_of(graph_.accesses.begin(), graph_.accesses.end(), is_access))
+      wrong("{} is in object {}, which the load does not access", name(key), d.object);
+  }
+
+  const ddg::Graph& graph_;
+  const Graph& expected_;
+  symbols::Symbolizer& symbolizer_;
+  std::vector<LabelledAddress> labelled_;
+  Comparison result_;
+};
+
+}  // namespace
+
+Comparison compare(const ddg::Graph& graph, const Graph& expected, symbols::Symbolizer& symbolizer) {
+  return Comparer(graph, expected, symbolizer).run();
+}
+
+std::string check_objects(const std::vector<LabelledAddress>& accesses, const std::vector<ddg::Object>& objects) {
+  using Block = std::pair<ddg::ObjectId, std::int64_t>;
+  std::map<std::tuple<Block, std::uint64_t, std::uint64_t>, std::uint64_t> bases;  // where offset 0 is
+  std::map<std::uint64_t, Block> block_of;                                         // by heap block
+  std::map<std::uint64_t, Block> global_of;                                        // by address
+  for (const LabelledAddress& a : accesses) {
+    const Block block{a.object, a.block};
+    const auto text = [&] {
+      return fmt::format("address {:#x} in heap block {} is object {} ({}) block {} offset {}", a.address, a.heap_block,
+                         a.object, objects[a.object].name, a.block, a.offset);
+    };
+    const std::uint64_t base = a.address - static_cast<std::uint64_t>(a.offset);
+    if (a.object == ddg::kUnknownObject && base != 0) return text() + ": not known, but the offset is not the address";
+    if (a.object == ddg::kUnknownObject) continue;
+    if (const auto [found, added] = bases.try_emplace({block, a.heap_block, a.moves}, base);
+        !added && found->second != base)
+      return fmt::format("{}: the block was at {:#x} before", text(), found->second);
+    if (objects[a.object].kind == ddg::Object::Kind::kStack) {
+      if (a.offset < -kLargestFrame) return text() + ": no frame is so large";
+      continue;
+    }
+    const bool heap = a.heap_block != 0;
+    auto& known = heap ? block_of : global_of;
+    if (!heap && objects[a.object].kind != ddg::Object::Kind::kGlobal) continue;
+    if (const auto [found, added] = known.try_emplace(heap ? a.heap_block : a.address, block);
+        !added && found->second != block)
+      return fmt::format("{}: it was object {} block {} before", text(), found->second.first, found->second.second);
+  }
+  return {};
+}
+
+}  // namespace loopfold::reference
