@@ -21,6 +21,22 @@ fold::Piece linear_piece(const std::vector<std::pair<std::int64_t, std::int64_t>
   return piece;
 }
 
+/// Makes the label a remainder, in 0 .. modulus - 1.
+void wrap_around(fold::Piece& piece, std::int64_t modulus) {
+  fold::Output& output = piece.outputs[0];
+  output.modulus = modulus;
+  output.minimum = modulus;
+  output.maximum = 0;
+  for (std::int64_t i = piece.ranges[0].lower.constant; i <= piece.ranges[0].upper.constant; i++)
+    for (std::int64_t j = piece.ranges[1].lower.constant; j <= piece.ranges[1].upper.constant; j++) {
+      std::int64_t label = 0;
+      const std::int64_t point[] = {i, j};
+      ASSERT_TRUE(fold::evaluate(output, point, label));
+      output.minimum = std::min(output.minimum, label);
+      output.maximum = std::max(output.maximum, label);
+    }
+}
+
 TEST(CommonFunction, one_piece_is_itself) {
   const fold::Folded folded = fold_of({linear_piece({{0, 0}, {0, 9}, {2, 4}}, 16, {0, 80, 8})});
   const CommonFunction function = common_function(folded, 0, false);
@@ -98,7 +114,7 @@ TEST(CommonFunction, claims_hold_at_every_point) {
     for (std::int64_t i = number(1, 3); i > 0; i--) {
       const std::int64_t end = at + number(0, 2);
       pieces.push_back(linear_piece({{at, end}, {0, number(0, 2)}}, number(0, 2), {number(0, 1), number(0, 1)}));
-      if (random() % 4 == 0) pieces.back().outputs[0].modulus = number(1, 3);
+      if (random() % 4 == 0) wrap_around(pieces.back(), number(1, 3));
       at = end + 1;
     }
     const fold::Folded folded = fold_of(std::move(pieces));

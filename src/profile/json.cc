@@ -285,8 +285,8 @@ std::optional<std::string> contradiction_in_graph(const Profile& profile) {
     problem = dangling({{"values", i, "statement", profile.values[i].statement, statements}});
   for (std::size_t i = 0; i < profile.dependences.size() && !problem; i++) {
     const Dependence& dependence = profile.dependences[i];
-    problem = dangling({{"dependences", i, "from", dependence.from.value_or(dependence.to), statements},
-                        {"dependences", i, "to", dependence.to, statements}});
+    problem = dangling({{"dependences", i, "to", dependence.to, statements},
+                        {"dependences", i, "from", dependence.from.value_or(dependence.to), statements}});
     if (dependence.object && !problem) problem = dangling({{"dependences", i, "object", *dependence.object, objects}});
     for (const Carried& carried : dependence.carried)
       if (carried.node && !problem) problem = dangling({{"dependences", i, "carried", *carried.node, nodes}});
