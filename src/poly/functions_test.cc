@@ -57,24 +57,24 @@ TEST(CommonFunction, pieces_that_differ_have_none) {
 TEST(CommonFunction, pieces_with_another_constant_share_coefficients) {
   const fold::Folded folded = fold_of({linear_piece({{0, 4}}, 0, {8}), linear_piece({{5, 9}}, 100, {8})});
   const CommonFunction function = common_function(folded, 0, false);
-  EXPECT_EQ(function.coefficients, Coefficients({8}));
+  EXPECT_EQ(function.coefficients, Coefficients{8});
   EXPECT_EQ(function.constant, std::nullopt);
 }
 
 TEST(CommonFunction, a_peeled_iteration_fits) {
   const fold::Folded fits = fold_of({linear_piece({{2, 2}}, 26, {0}), linear_piece({{3, 9}}, 10, {8})});
-  EXPECT_EQ(common_function(fits, 0, false).coefficients, Coefficients({8}));
+  EXPECT_EQ(common_function(fits, 0, false).coefficients, Coefficients{8});
   EXPECT_EQ(common_function(fits, 0, false).constant, 10);
   const fold::Folded other = fold_of({linear_piece({{2, 2}}, 27, {0}), linear_piece({{3, 9}}, 10, {8})});
-  EXPECT_EQ(common_function(other, 0, false).coefficients, Coefficients({8}));
+  EXPECT_EQ(common_function(other, 0, false).coefficients, Coefficients{8});
   EXPECT_EQ(common_function(other, 0, false).constant, std::nullopt);
 }
 
 TEST(CommonFunction, points_that_have_nothing_in_common) {
   const fold::Folded moves = fold_of({linear_piece({{0, 0}}, 3, {0}), linear_piece({{5, 5}}, 90, {0})});
-  EXPECT_EQ(common_function(moves, 0, false).coefficients, Coefficients({std::nullopt}));
+  EXPECT_EQ(common_function(moves, 0, false).coefficients, Coefficients{std::nullopt});
   const fold::Folded stays = fold_of({linear_piece({{0, 0}}, 3, {0}), linear_piece({{5, 5}}, 3, {0})});
-  EXPECT_EQ(common_function(stays, 0, false).coefficients, Coefficients({0}));
+  EXPECT_EQ(common_function(stays, 0, false).coefficients, Coefficients{0});
   EXPECT_EQ(common_function(stays, 0, false).constant, 3);
 }
 
@@ -87,7 +87,7 @@ TEST(CommonFunction, top_and_modulus_are_missing) {
   folded = fold_of({linear_piece({{0, 9}, {0, 9}}, 0, {32, 8})});
   folded.pieces[0].outputs[0].modulus = 32;
   EXPECT_EQ(common_function(folded, 0, false).coefficients, Coefficients({0, std::nullopt}));
-  EXPECT_EQ(coefficients_of(folded.pieces[0].outputs[0], true), Coefficients({8}));
+  EXPECT_EQ(coefficients_of(folded.pieces[0].outputs[0], true), Coefficients{8});
 }
 
 TEST(CommonFunction, no_overflow) {
@@ -97,7 +97,7 @@ TEST(CommonFunction, no_overflow) {
   wild.pieces[0].outputs[0].value = {most, {most}};
   wild.pieces[1].ranges[0].upper.constant = 9;
   wild.pieces[1].outputs[0].value = {-most, {-most}};
-  EXPECT_EQ(common_function(wild, 0, false).coefficients, Coefficients({-most}));
+  EXPECT_EQ(common_function(wild, 0, false).coefficients, Coefficients{-most});
   EXPECT_EQ(common_function(wild, 0, false).constant, std::nullopt);
 }
 
