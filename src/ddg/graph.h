@@ -13,7 +13,8 @@
 // - The *domain* of a statement: its instances, no labels.
 // - The *accesses*: one stream per load or store of an instruction and object that it touched. Two outputs: the ordinal
 //   of the memory block within its object, and the byte offset within the block.
-// - The *values*: one stream per integer result of an instruction, sign-extended from its width. One output.
+// - The *values*: one stream per integer result of an instruction, sign-extended from the width that the instruction
+//   writes. One output.
 // - The *dependences*: one stream per (producer, consumer, operand, lane); the point is the consumer's iteration
 //   vector, the outputs are the producer's.
 //

@@ -1,10 +1,11 @@
 // Keeps the live blocks of a run and the names of what they belong to; objects.h says what an object is.
 //
-// Three layers are searched: heap blocks, then globals, then mappings. A *hint* per line of 64 bytes remembers the
-// block that was found there last. A hint to a heap block is right as long as the block covers the address, since
-// nothing lies above heap blocks and a dead block covers nothing; a hint into the lower layers is only made if the
-// layers above it have nothing in the whole line. A new heap block takes back the hints of its lines; a change of
-// mappings all.
+// Three layers are searched: heap blocks, then globals, then mappings. Direct-mapped by line of 64 bytes, *hints*
+// remember what was found. A hint holds for all addresses of its block if nothing of the layers above lies anywhere in
+// the block (always so for heap blocks), else for those of one line if nothing lies above in the line, else none is
+// made. A new heap block takes back the hints that its addresses lead to: while it lives, no hint there can be about a
+// block that it lies above. A dead block has no addresses, so that hints to it are harmless. A change of mappings takes
+// back all hints.
 //
 // Names are made at the end, for the objects that were met.
 #include "ddg/objects.h"
@@ -69,9 +70,8 @@ Objects::Objects(symbols::Symbolizer& symbolizer, const std::vector<trace::CallS
 }
 
 Objects::Place Objects::find_slowly(std::uint64_t address) {
-  bool whole_line = true;
-  const BlockIndex index = find_block(address, whole_line);
-  Block& block = blocks_[index];
+  const Found found = find_block(address);
+  Block& block = blocks_[found.block];
   if (block.object == kNotMet) {
     Origin& origin = sources_[block.source];
     if (origin.id == kNotMet) {
@@ -80,18 +80,36 @@ Objects::Place Objects::find_slowly(std::uint64_t address) {
     }
     block.object = origin.id;
   }
-  if (whole_line) hints_[address >> kLineBits & (kHints - 1)] = {index, generation_};
+  const std::uint64_t line = address >> kLineBits;
+  if (found.reach == Found::Reach::kBlock) {
+    hints_[line & (kHints - 1)] = {kAnyLine, found.block, generation_};
+  } else if (found.reach == Found::Reach::kLine) {
+    hints_[line & (kHints - 1)] = {line, found.block, generation_};
+  }
   return {block.object, block.ordinal, static_cast<std::int64_t>(address - block.base)};
 }
 
-/// `whole_line`: no layer above the block has anything in the line of the address.
-Objects::BlockIndex Objects::find_block(std::uint64_t address, bool& whole_line) {
+Objects::Found Objects::find_block(std::uint64_t address) {
+  using Reach = Found::Reach;
   const std::optional<AddressMap::Entry> heap = heap_.floor(address);
-  if (heap && address <= blocks_[heap->value].last) return heap->value;
-  whole_line = !heap_touches(address & ~kLineMask, address | kLineMask);
-  const BlockIndex global = global_at(address, whole_line);
-  if (global != kUnknownBlock) return global;
-  return mapping_at(address, whole_line);
+  if (heap && address <= blocks_[heap->value].last) return {heap->value, Reach::kBlock};
+  const std::uint64_t line_start = address & ~kLineMask;
+  const std::uint64_t line_last = address | kLineMask;
+  const Reach free_line = heap_touches(line_start, line_last) ? Reach::kAddress : Reach::kLine;
+  const symbols::DataPlace place = symbolizer_.data_place(address);
+  if (place.section != nullptr) {
+    const BlockIndex global = global_at(place);
+    return {global, heap_touches(blocks_[global].start, blocks_[global].last) ? free_line : Reach::kBlock};
+  }
+  const auto no_global_in = [&](std::uint64_t start, std::uint64_t last) {
+    return place.start <= start && last <= place.last;
+  };
+  const Reach reach = no_global_in(line_start, line_last) ? free_line : Reach::kAddress;
+  const BlockIndex mapping = mapping_at(address);
+  if (mapping == kUnknownBlock) return {mapping, mapping_touches(line_start, line_last) ? Reach::kAddress : reach};
+  const Block& block = blocks_[mapping];
+  const bool is_free = !heap_touches(block.start, block.last) && no_global_in(block.start, block.last);
+  return {mapping, is_free ? Reach::kBlock : reach};
 }
 
 bool Objects::heap_touches(std::uint64_t start, std::uint64_t last) const {
@@ -99,12 +117,7 @@ bool Objects::heap_touches(std::uint64_t start, std::uint64_t last) const {
   return before && blocks_[before->value].last >= start;
 }
 
-Objects::BlockIndex Objects::global_at(std::uint64_t address, bool& whole_line) {
-  const symbols::DataPlace place = symbolizer_.data_place(address);
-  if (place.section == nullptr) {
-    if (place.start > (address & ~kLineMask) || place.last < (address | kLineMask)) whole_line = false;
-    return kUnknownBlock;
-  }
+Objects::BlockIndex Objects::global_at(const symbols::DataPlace& place) {
   const auto [block, is_new] = global_blocks_.try_emplace(place.start, kUnknownBlock);
   if (!is_new) return block->second;
   const void* key = place.symbol != nullptr ? static_cast<const void*>(place.symbol) : place.section;
@@ -123,17 +136,21 @@ Objects::BlockIndex Objects::global_at(std::uint64_t address, bool& whole_line) 
   range.last = place.last;
   range.base = place.symbol != nullptr ? place.symbol->start : place.section->start;
   range.source = source->second;
-  block->second = new_block(range);
+  // Not in the place of a dead heap block, which hints may still be about.
+  block->second = static_cast<BlockIndex>(blocks_.size());
+  blocks_.push_back(range);
   return block->second;
 }
 
-Objects::BlockIndex Objects::mapping_at(std::uint64_t address, bool& whole_line) const {
+Objects::BlockIndex Objects::mapping_at(std::uint64_t address) const {
   const auto after = mappings_.upper_bound(address);
-  if (after != mappings_.begin() && address <= blocks_[std::prev(after)->second].last) return std::prev(after)->second;
-  if (after != mappings_.end() && after->first <= (address | kLineMask)) whole_line = false;
-  if (after != mappings_.begin() && blocks_[std::prev(after)->second].last >= (address & ~kLineMask))
-    whole_line = false;
-  return kUnknownBlock;
+  if (after == mappings_.begin() || blocks_[std::prev(after)->second].last < address) return kUnknownBlock;
+  return std::prev(after)->second;
+}
+
+bool Objects::mapping_touches(std::uint64_t start, std::uint64_t last) const {
+  const auto after = mappings_.upper_bound(last);
+  return after != mappings_.begin() && blocks_[std::prev(after)->second].last >= start;
 }
 
 // ---- Heap ----------------------------------------------------------------------------------------------------------
@@ -198,6 +215,7 @@ void Objects::add_heap_block(std::uint64_t address, std::uint64_t size, Source s
   block.object = sources_[source].id;
   drop_heap_blocks(block.start, block.last);
   drop_hints(block.start, block.last);
+
   heap_.insert(address, new_block(block));
   sources_[source].size = std::max(sources_[source].size, size);
 }

@@ -14,7 +14,8 @@
 // - Mappings: like heap blocks ("mmap in f"); what mremap moves stays the block that it was. What the break grew by is
 //   one block of one object, "brk". Mappings of files are not told from others. A mapping is what is left where no heap
 //   block and no global is: the allocators get their memory from mappings. Heap blocks stay when a mapping under them
-//   goes: realloc of a large block remaps it first.
+//   goes: realloc of a large block remaps it first. What mremap adds without moving anything looks like a mapping of
+//   its own, and is one.
 // - Globals: one object with one block per data symbol; where no symbol is, one per section of a module (".bss of
 //   prog"). Modules do not say when they were loaded: what is mapped later where an unloaded library was is still named
 //   after the library.
@@ -24,7 +25,7 @@
 // Exactness: exact with respect to what the trace says. Where several live blocks would overlap (an allocator that was
 // not seen), the latest wins and the others are gone.
 //
-// Cost: find() remembers what it found by cache line; otherwise a search in sorted chunks (address_map.h).
+// Cost: a few nanoseconds where find() found something before; otherwise a search in sorted chunks (address_map.h).
 #pragma once
 
 #include <cstdint>
@@ -56,9 +57,11 @@ class Objects {
 
   /// Where an address is now. If nothing is known to be there: the unknown object, block 0, the address as offset.
   Place find(std::uint64_t address) {
-    const Hint hint = hints_[address >> kLineBits & (kHints - 1)];
+    const std::uint64_t line = address >> kLineBits;
+    const Hint& hint = hints_[line & (kHints - 1)];
     const Block& block = blocks_[hint.block];
-    if (hint.generation == generation_ && address >= block.start && address <= block.last) [[likely]] {
+    if (hint.generation == generation_ && (hint.line == line || hint.line == kAnyLine) && address >= block.start &&
+        address <= block.last) [[likely]] {
       return {block.object, block.ordinal, static_cast<std::int64_t>(address - block.base)};
     }
     return find_slowly(address);
@@ -83,6 +86,7 @@ class Objects {
 
   static constexpr unsigned kLineBits = 6;
   static constexpr std::size_t kHints = 2048;
+  static constexpr std::uint64_t kAnyLine = ~std::uint64_t{0};
   static constexpr ObjectId kNotMet = 0xffffffff;
   static constexpr BlockIndex kUnknownBlock = 0;  // covers all addresses
   static constexpr std::uint8_t kMappingFamily = 100;
@@ -111,18 +115,26 @@ class Objects {
     Source source = 0;
   };
 
-  /// Where an address of a line was found. A block that covers only a part of the line and lies under others is not
-  /// remembered.
+  /// Where an address was found.
   struct Hint {
+    std::uint64_t line = kAnyLine;  // holds for the addresses of this line, or for all of the block
     BlockIndex block = kUnknownBlock;
     std::uint32_t generation = 0;
   };
 
+  /// What was found, and for which addresses of the block it holds.
+  struct Found {
+    enum class Reach : std::uint8_t { kAddress, kLine, kBlock };
+    BlockIndex block = kUnknownBlock;
+    Reach reach = Reach::kAddress;
+  };
+
   Place find_slowly(std::uint64_t address);
-  BlockIndex find_block(std::uint64_t address, bool& whole_line);
+  Found find_block(std::uint64_t address);
   bool heap_touches(std::uint64_t start, std::uint64_t last) const;
-  BlockIndex global_at(std::uint64_t address, bool& whole_line);
-  BlockIndex mapping_at(std::uint64_t address, bool& whole_line) const;
+  BlockIndex global_at(const symbols::DataPlace& place);
+  BlockIndex mapping_at(std::uint64_t address) const;
+  bool mapping_touches(std::uint64_t start, std::uint64_t last) const;
 
   Source heap_source(std::uint8_t family, trace::StackId stack);
   BlockIndex new_block(const Block& block);
@@ -153,9 +165,9 @@ class Objects {
 
   std::vector<Block> blocks_;
   std::vector<BlockIndex> free_blocks_;
-  AddressMap heap_;                                              // blocks by start, disjoint
-  std::map<std::uint64_t, BlockIndex> mappings_;                 // by start, disjoint
-  std::unordered_map<std::uint64_t, BlockIndex> global_blocks_;  // by start
+  AddressMap heap_;                                    // blocks by start, disjoint
+  std::map<std::uint64_t, BlockIndex> mappings_;       // by start, disjoint
+  std::map<std::uint64_t, BlockIndex> global_blocks_;  // those that were met, by start, disjoint
 
   std::vector<Hint> hints_;  // by line
   std::uint32_t generation_ = 1;

@@ -20,6 +20,14 @@ bool carries_data(RegisterFile file) {
          file == RegisterFile::kMmx;
 }
 
+/// The recorder sees a write of 4 bytes as one of 8, upper half zero; the instruction tells.
+std::uint8_t width_of(const trace::IntegerResult& result, const trace::InstructionFacts& facts) {
+  if (result.width != 8) return result.width;
+  for (const trace::RegisterUse& write : facts.writes)
+    if (write.file == RegisterFile::kGeneral && write.index == result.reg) return write.width;
+  return result.width;
+}
+
 /// A write of 4 bytes to a general register clears the upper half.
 std::uint32_t end_of_write(const trace::RegisterUse& use) {
   if (use.file == RegisterFile::kGeneral && use.width == 4) return 8;
@@ -212,7 +220,7 @@ PartCode compile_part(const trace::Block& block, const std::vector<trace::Instru
     const trace::IntegerResult& result = block.results[i];
     if (result.instruction < begin || result.instruction >= end) continue;
     code.values.push_back({static_cast<std::uint16_t>(result.instruction - begin), seen[result.instruction]++,
-                           result.reg, result.width, result.value});
+                           result.reg, width_of(result, facts[result.instruction]), result.value});
   }
   return code;
 }

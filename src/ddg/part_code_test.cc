@@ -131,6 +131,20 @@ TEST(PartCode, HalvesOfVectorRegisters) {
   EXPECT_TRUE(has(part, {1, 2, 0, 8}));
 }
 
+TEST(PartCode, ValuesHaveTheWidthOfTheInstruction) {
+  Code code{{0x83, 0xe8, 0x01}, {0x48, 0x83, 0xe8, 0x01}};  // sub eax,1; sub rax,1
+  for (std::uint16_t i = 0; i < 2; ++i) {
+    trace::IntegerResult result;
+    result.instruction = i;
+    result.width = 8;
+    code.block.results.push_back(result);
+  }
+  const PartCode part = code.compile();
+  ASSERT_EQ(part.values.size(), 2u);
+  EXPECT_EQ(part.values[0].width, 4);
+  EXPECT_EQ(part.values[1].width, 8);
+}
+
 TEST(PartCode, APrefixNumbersOperandsAsTheWhole) {
   Code code{{0x48, 0x8b, 0x07}, {0x48, 0x03, 0x06}};  // mov rax,[rdi]; add rax,[rsi]
   for (std::uint16_t i = 0; i < 2; ++i) {

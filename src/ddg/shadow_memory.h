@@ -172,6 +172,15 @@ void ShadowMemory::add_chunk(Chunk& pending, std::uint64_t offset, std::uint64_t
 
 template <class Visit>
 void ShadowMemory::read(std::uint64_t address, std::uint64_t size, Visit&& visit) const {
+  if (size == 0) return;
+  if (const Slot slot = slot_of(address >> kPageBits); has_cells(slot)) [[likely]] {
+    const unsigned shift = shift_of(slot);
+    if ((address ^ (address + (size - 1))) >> shift == 0) [[likely]] {
+      const Cell cell = cells_of(slot)[(address & kPageMask) >> shift];
+      if (cell.producer != 0) visit(std::uint64_t{0}, size, cell);
+      return;
+    }
+  }
   size = clip(address, size);
   Chunk pending;
   for (std::uint64_t done = 0; done < size;) {

@@ -3,6 +3,7 @@
 #include <benchmark/benchmark.h>
 
 #include <random>
+#include <vector>
 
 #include "ddg/shadow_memory.h"
 

@@ -99,6 +99,7 @@ Block copy_of(const Layout& layout, const Block& block, int level) {
   copy.known = block.known;
   copy.closed = block.closed;
   if (block.windows) copy.windows = std::make_unique<std::vector<Window>>(*block.windows);
+  if (block.bounds) copy.bounds = std::make_unique<std::vector<Window>>(*block.bounds);
   return copy;
 }
 
@@ -230,6 +231,7 @@ Piece piece_of(const View& view, std::size_t outputs) {
 std::size_t bytes_of(const Layout& layout, const Block& block, int level) {
   std::size_t bytes = sizeof(Block) + sizeof(std::int64_t) * View::at(layout.words(level));
   if (block.windows) bytes += sizeof(*block.windows) + sizeof(Window) * block.windows->size();
+  if (block.bounds) bytes += sizeof(*block.bounds) + sizeof(Window) * block.bounds->size();
   if (block.before) bytes += bytes_of(layout, *block.before, level);
   return bytes;
 }

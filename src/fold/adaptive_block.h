@@ -76,6 +76,13 @@ struct Window {
   std::int64_t high = 0;
   std::int64_t distance_low = 0;
   std::int64_t distance_high = 0;
+
+  void include(const Window& other) {
+    low = std::min(low, other.low);
+    high = std::max(high, other.high);
+    distance_low = std::min(distance_low, other.distance_low);
+    distance_high = std::max(distance_high, other.distance_high);
+  }
 };
 
 struct Block {
@@ -84,6 +91,7 @@ struct Block {
   std::uint32_t known = 0;                       // bit q: some row along dimension q has more than one iteration
   bool closed = false;                           // will not grow any more
   std::unique_ptr<std::vector<Window>> windows;  // by output, if one is modular
+  std::unique_ptr<std::vector<Window>> bounds;   // of outputs that are not folded, if there are any
   std::unique_ptr<Block> before;                 // the rows before a break, in the same steps; see adaptive_exact.cc
 
   bool knows(int q) const { return (known >> q & 1) != 0; }

@@ -10,10 +10,7 @@ namespace loopfold::fold::adaptive {
 namespace {
 
 Window joined(Window a, const Window& b) {
-  a.low = std::min(a.low, b.low);
-  a.high = std::max(a.high, b.high);
-  a.distance_low = std::min(a.distance_low, b.distance_low);
-  a.distance_high = std::max(a.distance_high, b.distance_high);
+  a.include(b);
   return a;
 }
 
@@ -25,18 +22,18 @@ std::uint32_t bits_from(int q) { return ~std::uint32_t{0} << q; }
 
 }  // namespace
 
-Block Grow::block_of(const Row& row, int level, std::unique_ptr<std::int64_t[]> words) const {
+Block Grow::block_of(const Row& row, int level) const {
   Block block;
-  block.words = words ? std::move(words) : std::make_unique<std::int64_t[]>(View::at(layout.words(level)));
+  block.words = std::make_unique<std::int64_t[]>(View::at(layout.words(level)));
   const int inside = layout.part(level);
   std::copy_n(row.block.words.get(), inside, block.words.get());
-  std::fill_n(block.words.get() + inside, layout.values(level) - inside, 0);
   std::int64_t* into = values_of(layout, block, level);
   std::copy_n(values(row), layout.functions(level), into);
   into[layout.start(level)] = row.at;
   into[layout.extent(level)] = 0;
   block.known = row.block.known & bits_from(level + 1);
   block.points = row.block.points;
+  if (row.block.bounds) block.bounds = std::make_unique<std::vector<Window>>(*row.block.bounds);
   if (row.block.windows) {
     block.windows = std::make_unique<std::vector<Window>>(*row.block.windows);
     for (int o = 0; o < layout.outputs; ++o) {
@@ -162,6 +159,8 @@ void Grow::absorb(Block& block, const Row& row, int level) const {
   }
   block.known |= fresh | std::uint32_t{1} << level;
   block.points += row.block.points;
+  if (block.bounds && row.block.bounds)
+    for (std::size_t i = 0; i < block.bounds->size(); ++i) (*block.bounds)[i].include((*row.block.bounds)[i]);
   ++values_of(layout, block, level)[layout.extent(level)];
 }
 

@@ -42,7 +42,7 @@ class Grow {
   Layout layout;
 
   /// A block of one row.
-  Block block_of(const Row& row, int level, std::unique_ptr<std::int64_t[]> words = nullptr) const;
+  Block block_of(const Row& row, int level) const;
   /// Whether `row` is the next one that the block predicts.
   bool continues(const Block& block, const Row& row, int level) const;
   void absorb(Block& block, const Row& row, int level) const;

@@ -17,6 +17,7 @@ namespace {
 
 constexpr const char* kSource = R"(volatile int sink;
 struct item { int key; struct item* next; };
+double grid[4][5]; const struct item heads[3]; int (*hook)(double, int* const*, ...);
 static inline int square(int x) { return x * x; }
 static inline int total(const int* a, int n) {
   int sum = 0;
@@ -24,6 +25,8 @@ static inline int total(const int* a, int n) {
   return sum;
 }
 __attribute__((noinline)) int work(int* a, int n) {
+  static struct { enum { kOff, kOn } mode; union { long l; char text[8]; } value[2]; } state;
+  state.mode = n > 2;
   while (n > 2) {
     sink = total(a, n);
     n -= total(a + 1, n - 1) % 3 + 1;
@@ -79,6 +82,7 @@ void ask_everything(const trace::Module& module) {
     loop.instructions = {at, at + 3};
     name_loop(symbolizer, loop);
   }
+  for (std::uint64_t at = module.load_bias; at < module.start + module.size + 0x4000; at += 7) symbolizer.data(at);
 }
 
 class DamageTest : public testing::Test {

@@ -20,7 +20,9 @@ constexpr const char* kSource = R"(#include <algorithm>
 #include <map>
 #include <string>
 #include <vector>
-static inline int square(int x) { return x * x; }
+static inline int square(int x) { static int calls; ++calls; return x * x; }
+int grid[3][4];
+namespace deep { struct S { static int member; }; int S::member = 3; thread_local int own; }
 template <typename T> T total(const std::vector<T>& v) {
   T sum{};
   for (const T& x : v) sum += square(static_cast<int>(x));
@@ -56,6 +58,31 @@ void walk(Dwarf_Die die, std::int64_t parent, std::vector<Flat>& result) {
   } while (dwarf_siblingof(&child, &child) == 0);
 }
 
+using FlatVariable = std::tuple<std::uint64_t, std::uint64_t, bool>;  // offset, function's offset or 0, in a common
+
+void walk_variables(Dwarf_Die die, std::uint64_t function, bool in_common, std::vector<FlatVariable>& result) {
+  const int tag = dwarf_tag(&die);
+  Dwarf_Attribute location;
+  Dwarf_Op* operations = nullptr;
+  std::size_t count = 0;
+  if (tag == DW_TAG_variable && dwarf_attr(&die, DW_AT_location, &location) != nullptr &&
+      dwarf_getlocation(&location, &operations, &count) == 0 && count > 0 &&
+      (operations[0].atom == DW_OP_addr || operations[0].atom == DW_OP_addrx ||
+       operations[0].atom == DW_OP_GNU_addr_index)) {
+    result.emplace_back(dwarf_dieoffset(&die), function, in_common);
+  }
+  if (tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine) {
+    function = dwarf_dieoffset(&die);
+    in_common = false;
+  }
+  if (tag == DW_TAG_common_block) in_common = true;
+  Dwarf_Die child;
+  if (dwarf_child(&die, &child) != 0) return;
+  do {
+    walk_variables(child, function, in_common, result);
+  } while (dwarf_siblingof(&child, &child) == 0);
+}
+
 std::span<const unsigned char> info_of(Dwarf* dwarf) {
   Elf* elf = dwarf_getelf(dwarf);
   std::size_t names = 0;
@@ -80,6 +107,7 @@ void compare(const std::string& path) {
   UnitHeader header;
   Dwarf_Off abbreviations = 0;
   std::size_t scopes = 0;
+  std::size_t variables = 0;
   for (Dwarf_Off offset = 0; dwarf_next_unit(dwarf, offset, &next, &header_size, &header.version, &abbreviations,
                                              &header.address_size, &header.offset_size, nullptr, nullptr) == 0;
        offset = next) {
@@ -100,8 +128,17 @@ void compare(const std::string& path) {
     }
     EXPECT_EQ(found, expected);
     scopes += found.size();
+    std::vector<FlatVariable> expected_variables;
+    walk_variables(die, 0, false, expected_variables);
+    std::vector<FlatVariable> found_variables;
+    for (const ScannedVariable& v : scan_variables(info_of(dwarf), header, die)) {
+      found_variables.emplace_back(v.offset, v.function, v.is_part_of_common);
+    }
+    EXPECT_EQ(found_variables, expected_variables);
+    variables += found_variables.size();
   }
   EXPECT_GT(scopes, 10u);
+  EXPECT_GE(variables, 3u);
   dwarf_end(dwarf);
   close(fd);
 }
@@ -124,7 +161,9 @@ TEST(DieScanner, AgreesWithAWalkThroughTheTree) {
 TEST(DieScanner, Fortran) {
   if (!is_installed("gfortran")) GTEST_SKIP() << "gfortran is not installed";
   const TemporaryDirectory directory;
-  std::string source = "program p\n  real :: a(10)\n  a = 1\n";
+  std::string source =
+      "program p\n  real :: a(10)\n  integer :: n, m(3)\n  common /c/ n, m\n  real, save :: s(9)\n  a = 1\n"
+      "  n = 2\n  m = n\n  s = 3\n";
   for (int i = 0; i < 12; ++i) source += "  call inner" + std::to_string(i) + "(a)\n";
   source += "  print *, a\ncontains\n";
   for (int i = 0; i < 12; ++i) {

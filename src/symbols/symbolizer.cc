@@ -5,6 +5,9 @@
 // address in the module's file; module_file.h says what the file knows about it. Modules with the same path and
 // build-id share a file: a library with two executable segments is two modules.
 //
+// Data lies in segments that the trace's modules do not list, so the first question about data opens all files for
+// their program headers; a module's tables of variables are read when an address falls into it.
+//
 // Cost: opening a module reads its symbol table and the heads of its units, the first line or scope its unit's tables;
 // then a new address is a few binary searches, one that was asked for a hash lookup. Exactness: that of the tables.
 #include "symbols/symbolizer.h"

@@ -1,5 +1,5 @@
-// Names for addresses: function, file, line and inlined functions, and where functions start, from the modules of a
-// trace.
+// Names for addresses: function, file, line and inlined functions, where functions start, and the variables and
+// sections that data is in (data_symbols.h), from the modules of a trace.
 //
 // Uses elfutils (libdw) on the module files, found by path and checked by build-id, with separate debug files looked up
 // under /usr/lib/debug. Without debug information a function is its ELF symbol; without symbols it is module+offset.

@@ -1,0 +1,217 @@
+// Streams by hand: which are told apart, what is counted, and what the memory limit does.
+#include "ddg/streams.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+namespace loopfold::ddg {
+namespace {
+
+using structure::Context;
+
+/// main { loop { loop } }, and a start of threads with a loop.
+class StreamsTest : public testing::Test {
+ protected:
+  StreamsTest() {
+    start = child(Context::Kind::kStart, structure::LoopTree::root(), 0);
+    outer = child(Context::Kind::kLoop, start, 1);
+    inner = child(Context::Kind::kLoop, outer, 2);
+  }
+
+  structure::ContextId child(Context::Kind kind, structure::ContextId parent, structure::LoopId loop) {
+    structure::ContextKey key;
+    key.kind = kind;
+    key.parent = parent;
+    key.loop = loop;
+    return tree.child(key, loop, 0);
+  }
+
+  static Streams::SiteKey key(structure::ContextId context, structure::NodeId node, std::uint64_t stack = 0) {
+    return {Statement::Kind::kCode, context, 0, node, 0, stack};
+  }
+
+  static Streams::Reader reader(SiteId site, std::uint16_t lane = 0) {
+    Streams::Reader r;
+    r.site = site;
+    r.operand = kFirstMemoryOperand;
+    r.lane = lane;
+    r.kind = Dependence::Kind::kMemory;
+    return r;
+  }
+
+  Graph finish(Streams& streams) {
+    Graph graph;
+    streams.finish(graph, structure::CodeMap({}, {}, {}), {});
+    return graph;
+  }
+
+  structure::LoopTree tree;
+  structure::ContextId start = 0;
+  structure::ContextId outer = 0;
+  structure::ContextId inner = 0;
+};
+
+TEST_F(StreamsTest, CarriedByTheFirstLoopThatDiffers) {
+  Streams streams({}, tree);
+  const SiteId site = streams.site(key(inner, 3), 0, 2);
+  for (std::int64_t i = 0; i < 4; ++i) {
+    for (std::int64_t j = 0; j < 5; ++j) {
+      const std::int64_t point[] = {0, i, j};
+      streams.instance(site, point);
+      if (j > 0) {
+        const std::int64_t producer[] = {0, i, j - 1};
+        streams.dependence(reader(site), streams.definition(site, 1), point, producer);
+      } else if (i > 0) {
+        const std::int64_t producer[] = {0, i - 1, 4};
+        streams.dependence(reader(site), streams.definition(site, 1), point, producer);
+      }
+    }
+  }
+  const Graph graph = finish(streams);
+  ASSERT_EQ(graph.dependences.size(), 1u);
+  const Dependence& dependence = graph.dependences[0];
+  EXPECT_EQ(dependence.carried, (std::vector<std::uint64_t>{0, 3, 16, 0}));
+  EXPECT_EQ(dependence.from_instruction, 1);
+  EXPECT_EQ(dependence.map.points, 19u);
+  EXPECT_EQ(graph.statements[0].count, 20u);
+  EXPECT_TRUE(graph.statements[0].domain.exact());
+}
+
+TEST_F(StreamsTest, OnlyWhatBothAreInIsShared) {
+  Streams streams({}, tree);
+  const SiteId producer = streams.site(key(start, 1), 0, 1);
+  const SiteId consumer = streams.site(key(inner, 3), 0, 1);
+  const std::int64_t from[] = {0};
+  const std::int64_t to[] = {0, 2, 3};
+  streams.instance(producer, from);
+  streams.instance(consumer, to);
+  streams.dependence(reader(consumer), streams.definition(producer, 0), to, from);
+  const Graph graph = finish(streams);
+  EXPECT_EQ(graph.dependences[0].carried, (std::vector<std::uint64_t>{0, 1}));
+}
+
+TEST_F(StreamsTest, LanesAndProducersAreStreamsOfTheirOwn) {
+  Streams streams({}, tree);
+  const SiteId site = streams.site(key(outer, 1), 0, 3);
+  for (std::int64_t i = 0; i < 10; ++i) {
+    const std::int64_t point[] = {0, i};
+    streams.instance(site, point);
+    for (std::uint16_t lane = 0; lane < 16; lane += 8)
+      for (std::uint16_t from = 0; from < 3; ++from)
+        streams.dependence(reader(site, lane), streams.definition(site, from), point, point);
+  }
+  const Graph graph = finish(streams);
+  ASSERT_EQ(graph.dependences.size(), 6u);
+  for (const Dependence& dependence : graph.dependences) EXPECT_EQ(dependence.map.points, 10u);
+}
+
+/// Threads that take turns: one statement, as if one had run after the other.
+TEST_F(StreamsTest, StacksBesideEachOtherAreUnited) {
+  Streams streams({}, tree);
+  const SiteId sites[] = {streams.site(key(outer, 1, 0), 0, 1), streams.site(key(outer, 1, 1), 0, 1)};
+  for (std::int64_t i = 0; i < 10; ++i) {
+    for (std::int64_t stack = 0; stack < 2; ++stack) {
+      const std::int64_t point[] = {stack, i};
+      streams.instance(sites[stack], point);
+    }
+  }
+  const Graph graph = finish(streams);
+  ASSERT_EQ(graph.statements.size(), 1u);
+  EXPECT_EQ(graph.statements[0].count, 20u);
+  EXPECT_TRUE(graph.statements[0].domain.exact());
+  EXPECT_EQ(graph.statements[0].domain.pieces.size(), 1u);
+}
+
+/// What is largest is given up first; what is small stays exact.
+TEST_F(StreamsTest, TheLimitTakesTheLargestFirst) {
+  fold::Options options;
+  options.variant = fold::Variant::kF;
+  Streams streams(options, tree);
+  const SiteId site = streams.site(key(outer, 1), 0, 1);
+  std::mt19937_64 random(1);
+  IntegerValue regular;
+  IntegerValue irregular;
+  irregular.index = 1;
+  for (std::int64_t i = 0; i < 20000; ++i) {
+    const std::int64_t point[] = {0, i};
+    streams.instance(site, point);
+    streams.value(site, regular, 0, point, 3 * i);
+    streams.value(site, irregular, 1, point, static_cast<std::int64_t>(random() % 1000));
+  }
+  const std::uint64_t before = streams.bytes();
+  ASSERT_GT(before, 200000u);
+  streams.limit(before / 4);
+  EXPECT_LE(streams.bytes(), before / 4);
+  const Graph graph = finish(streams);
+  ASSERT_EQ(graph.values.size(), 2u);
+  EXPECT_TRUE(graph.values[0].value.exact());
+  EXPECT_FALSE(graph.values[1].value.exact());
+  EXPECT_EQ(graph.values[1].value.why, "memory limit");
+  EXPECT_TRUE(graph.statements[0].domain.exact());
+}
+
+/// With no room at all, what could not be kept is something, not nothing.
+TEST_F(StreamsTest, DependencesWithoutRoomAreOnSomethingUnknown) {
+  Streams streams({}, tree);
+  const SiteId site = streams.site(key(outer, 1), 0, 1);
+  const std::int64_t first[] = {0, 0};
+  streams.instance(site, first);
+  streams.limit(0);
+  const std::int64_t second[] = {0, 1};
+  streams.instance(site, second);
+  streams.dependence(reader(site), streams.definition(site, 0), second, first);
+  const Graph graph = finish(streams);
+  EXPECT_EQ(graph.statements[0].count, 2u);
+  ASSERT_EQ(graph.dependences.size(), 1u);
+  EXPECT_EQ(graph.dependences[0].from, kNoStatement);
+  EXPECT_EQ(graph.dependences[0].map.points, 1u);
+  ASSERT_EQ(graph.gave_up.size(), 1u);
+  EXPECT_EQ(graph.gave_up[0].statement, 0u);
+}
+
+TEST_F(StreamsTest, OperandsWithTooManyProducersKeepCounting) {
+  Streams streams({}, tree);
+  const SiteId consumer = streams.site(key(outer, 1), 0, 1);
+  const SiteId producers = streams.site(key(start, 1), 0, 6000);
+  const std::int64_t from[] = {0};
+  streams.instance(producers, from);
+  for (std::int64_t i = 0; i < 6000; ++i) {
+    const std::int64_t to[] = {0, i};
+    streams.instance(consumer, to);
+    streams.dependence(reader(consumer), streams.definition(producers, static_cast<std::uint16_t>(i)), to, from);
+  }
+  const Graph graph = finish(streams);
+  std::uint64_t points = 0;
+  std::uint64_t unknown = 0;
+  for (const Dependence& dependence : graph.dependences) {
+    points += dependence.map.points;
+    if (dependence.from == kNoStatement) unknown += dependence.map.points;
+  }
+  EXPECT_EQ(points, 6000u);
+  EXPECT_GT(unknown, 0u);
+  EXPECT_LT(unknown, 3000u);
+}
+
+TEST_F(StreamsTest, AccessesInTooManyObjectsAreGivenUp) {
+  Streams streams({}, tree);
+  const SiteId site = streams.site(key(outer, 1), 0, 1);
+  MemoryAccess access;
+  access.size = 8;
+  for (std::int64_t i = 0; i < 200; ++i) {
+    const std::int64_t point[] = {0, i};
+    streams.instance(site, point);
+    streams.access(site, access, point, static_cast<ObjectId>(10 + i), 0, 8);
+  }
+  const Graph graph = finish(streams);
+  std::uint64_t points = 0;
+  for (const Access& a : graph.accesses) {
+    points += a.address.points;
+    EXPECT_EQ(a.object == kUnknownObject, a.address.gave_up);
+  }
+  EXPECT_EQ(points, 200u);
+  EXPECT_LE(graph.accesses.size(), 65u);
+}
+
+}  // namespace
+}  // namespace loopfold::ddg
