@@ -46,7 +46,8 @@ std::optional<std::string> fresh_profile(const std::string& directory) {
 }
 
 Result<profile::Profile> profile_of(const std::string& directory, const StructureOptions& options) {
-  if (const std::optional<std::string> file = fresh_profile(directory)) return profile::read_profile(*file);
+  if (const std::optional<std::string> file = fresh_profile(directory))
+    return profile::read_profile(*file, profile::Parts::kTree);
   const Result<std::string> file = trace_file(directory);
   if (!file) return tl::unexpected<Error>(file.error());
   trace::OpenOptions open;

@@ -21,6 +21,22 @@ fold::Piece linear_piece(const std::vector<std::pair<std::int64_t, std::int64_t>
   return piece;
 }
 
+/// Makes the label a remainder, in 0 .. modulus - 1.
+void wrap_around(fold::Piece& piece, std::int64_t modulus) {
+  fold::Output& output = piece.outputs[0];
+  output.modulus = modulus;
+  output.minimum = modulus;
+  output.maximum = 0;
+  for (std::int64_t i = piece.ranges[0].lower.constant; i <= piece.ranges[0].upper.constant; i++)
+    for (std::int64_t j = piece.ranges[1].lower.constant; j <= piece.ranges[1].upper.constant; j++) {
+      std::int64_t label = 0;
+      const std::int64_t point[] = {i, j};
+      ASSERT_TRUE(fold::evaluate(output, point, label));
+      output.minimum = std::min(output.minimum, label);
+      output.maximum = std::max(output.maximum, label);
+    }
+}
+
 TEST(CommonFunction, one_piece_is_itself) {
   const fold::Folded folded = fold_of({linear_piece({{0, 0}, {0, 9}, {2, 4}}, 16, {0, 80, 8})});
   const CommonFunction function = common_function(folded, 0, false);
@@ -41,24 +57,24 @@ TEST(CommonFunction, pieces_that_differ_have_none) {
 TEST(CommonFunction, pieces_with_another_constant_share_coefficients) {
   const fold::Folded folded = fold_of({linear_piece({{0, 4}}, 0, {8}), linear_piece({{5, 9}}, 100, {8})});
   const CommonFunction function = common_function(folded, 0, false);
-  EXPECT_EQ(function.coefficients, Coefficients({8}));
+  EXPECT_EQ(function.coefficients, Coefficients{8});
   EXPECT_EQ(function.constant, std::nullopt);
 }
 
 TEST(CommonFunction, a_peeled_iteration_fits) {
   const fold::Folded fits = fold_of({linear_piece({{2, 2}}, 26, {0}), linear_piece({{3, 9}}, 10, {8})});
-  EXPECT_EQ(common_function(fits, 0, false).coefficients, Coefficients({8}));
+  EXPECT_EQ(common_function(fits, 0, false).coefficients, Coefficients{8});
   EXPECT_EQ(common_function(fits, 0, false).constant, 10);
   const fold::Folded other = fold_of({linear_piece({{2, 2}}, 27, {0}), linear_piece({{3, 9}}, 10, {8})});
-  EXPECT_EQ(common_function(other, 0, false).coefficients, Coefficients({8}));
+  EXPECT_EQ(common_function(other, 0, false).coefficients, Coefficients{8});
   EXPECT_EQ(common_function(other, 0, false).constant, std::nullopt);
 }
 
 TEST(CommonFunction, points_that_have_nothing_in_common) {
   const fold::Folded moves = fold_of({linear_piece({{0, 0}}, 3, {0}), linear_piece({{5, 5}}, 90, {0})});
-  EXPECT_EQ(common_function(moves, 0, false).coefficients, Coefficients({std::nullopt}));
+  EXPECT_EQ(common_function(moves, 0, false).coefficients, Coefficients{std::nullopt});
   const fold::Folded stays = fold_of({linear_piece({{0, 0}}, 3, {0}), linear_piece({{5, 5}}, 3, {0})});
-  EXPECT_EQ(common_function(stays, 0, false).coefficients, Coefficients({0}));
+  EXPECT_EQ(common_function(stays, 0, false).coefficients, Coefficients{0});
   EXPECT_EQ(common_function(stays, 0, false).constant, 3);
 }
 
@@ -71,7 +87,7 @@ TEST(CommonFunction, top_and_modulus_are_missing) {
   folded = fold_of({linear_piece({{0, 9}, {0, 9}}, 0, {32, 8})});
   folded.pieces[0].outputs[0].modulus = 32;
   EXPECT_EQ(common_function(folded, 0, false).coefficients, Coefficients({0, std::nullopt}));
-  EXPECT_EQ(coefficients_of(folded.pieces[0].outputs[0], true), Coefficients({8}));
+  EXPECT_EQ(coefficients_of(folded.pieces[0].outputs[0], true), Coefficients{8});
 }
 
 TEST(CommonFunction, no_overflow) {
@@ -81,7 +97,7 @@ TEST(CommonFunction, no_overflow) {
   wild.pieces[0].outputs[0].value = {most, {most}};
   wild.pieces[1].ranges[0].upper.constant = 9;
   wild.pieces[1].outputs[0].value = {-most, {-most}};
-  EXPECT_EQ(common_function(wild, 0, false).coefficients, Coefficients({-most}));
+  EXPECT_EQ(common_function(wild, 0, false).coefficients, Coefficients{-most});
   EXPECT_EQ(common_function(wild, 0, false).constant, std::nullopt);
 }
 
@@ -98,7 +114,7 @@ TEST(CommonFunction, claims_hold_at_every_point) {
     for (std::int64_t i = number(1, 3); i > 0; i--) {
       const std::int64_t end = at + number(0, 2);
       pieces.push_back(linear_piece({{at, end}, {0, number(0, 2)}}, number(0, 2), {number(0, 1), number(0, 1)}));
-      if (random() % 4 == 0) pieces.back().outputs[0].modulus = number(1, 3);
+      if (random() % 4 == 0) wrap_around(pieces.back(), number(1, 3));
       at = end + 1;
     }
     const fold::Folded folded = fold_of(std::move(pieces));

@@ -285,8 +285,8 @@ std::optional<std::string> contradiction_in_graph(const Profile& profile) {
     problem = dangling({{"values", i, "statement", profile.values[i].statement, statements}});
   for (std::size_t i = 0; i < profile.dependences.size() && !problem; i++) {
     const Dependence& dependence = profile.dependences[i];
-    problem = dangling({{"dependences", i, "from", dependence.from.value_or(dependence.to), statements},
-                        {"dependences", i, "to", dependence.to, statements}});
+    problem = dangling({{"dependences", i, "to", dependence.to, statements},
+                        {"dependences", i, "from", dependence.from.value_or(dependence.to), statements}});
     if (dependence.object && !problem) problem = dangling({{"dependences", i, "object", *dependence.object, objects}});
     for (const Carried& carried : dependence.carried)
       if (carried.node && !problem) problem = dangling({{"dependences", i, "carried", *carried.node, nodes}});
@@ -320,6 +320,13 @@ Profile read_document(const Json& json, std::optional<std::string>& problem) {
   if (!problem) problem = contradiction_in_tree(profile.tree);
   if (!problem) problem = contradiction_in_graph(profile);
   return profile;
+}
+
+/// For the parser: sections that the tree does without are read over, and nothing of them is kept.
+bool keep_tree(int depth, Json::parse_event_t event, Json& parsed) {
+  static constexpr std::string_view kGraph[] = {"statements", "accesses", "values", "dependences", "objects"};
+  if (depth != 1 || event != Json::parse_event_t::key) return true;
+  return std::find(std::begin(kGraph), std::end(kGraph), parsed.get<std::string>()) == std::end(kGraph);
 }
 
 std::size_t line_of(std::string_view text, std::size_t byte) {
@@ -361,13 +368,13 @@ std::string to_json_text(const Profile& profile, const std::vector<bool>& shown)
   return text;
 }
 
-Result<Profile> from_json_text(std::string_view text, const std::string& name) {
+Result<Profile> from_json_text(std::string_view text, const std::string& name, Parts parts) {
   const auto bad = [&](const std::string& what) {
     return fail(ErrorKind::kBadInput, fmt::format("{}: not a profile: {}; write it again from its trace", name, what));
   };
   Json json;
   try {
-    json = Json::parse(text);
+    json = parts == Parts::kAll ? Json::parse(text) : Json::parse(text, keep_tree);
   } catch (const Json::parse_error& error) {
     if (error.byte >= text.size()) return bad("cut off");
     return bad(fmt::format("no valid JSON in line {} (byte {})", line_of(text, error.byte), error.byte));
@@ -380,7 +387,7 @@ Result<Profile> from_json_text(std::string_view text, const std::string& name) {
   return profile;
 }
 
-Result<Profile> read_profile(const std::string& path) {
+Result<Profile> read_profile(const std::string& path, Parts parts) {
   const auto cannot = [&](int error) {
     const bool missing = error == ENOENT || error == ENOTDIR || error == EISDIR;
     return fail(missing ? ErrorKind::kBadInput : ErrorKind::kEnvironment,
@@ -394,7 +401,7 @@ Result<Profile> read_profile(const std::string& path) {
   const int error = std::ferror(file) != 0 ? errno : 0;
   std::fclose(file);
   if (error != 0) return cannot(error);
-  return from_json_text(text, path);
+  return from_json_text(text, path, parts);
 }
 
 }  // namespace loopfold::profile

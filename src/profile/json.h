@@ -40,10 +40,16 @@ std::string to_json_text(const Profile& profile);
 /// whole.
 std::string to_json_text(const Profile& profile, const std::vector<bool>& shown);
 
+/// How much of a profile is wanted.
+enum class Parts {
+  kAll,
+  kTree,  // no statements and what follows: of a large profile, that is nearly all. `folded` is false then
+};
+
 /// The profile that a document holds. `name` is what errors call it: the file's name.
-Result<Profile> from_json_text(std::string_view text, const std::string& name);
+Result<Profile> from_json_text(std::string_view text, const std::string& name, Parts parts = Parts::kAll);
 
 /// The profile in a file.
-Result<Profile> read_profile(const std::string& path);
+Result<Profile> read_profile(const std::string& path, Parts parts = Parts::kAll);
 
 }  // namespace loopfold::profile

@@ -203,6 +203,21 @@ TEST(ProfileJson, a_graph_comes_back) {
   }
 }
 
+TEST(ProfileJson, the_tree_can_be_read_alone) {
+  const std::string text = to_json_text(folded_solver());
+  const Result<Profile> tree = from_json_text(text, "p", Parts::kTree);
+  ASSERT_TRUE(tree) << tree.error().message;
+  EXPECT_FALSE(tree->folded);
+  EXPECT_TRUE(tree->statements.empty());
+  EXPECT_EQ(tree->gave_up.size(), 1u);
+  EXPECT_EQ(to_json_text(*tree), to_json_text([] {
+              Profile profile = solver_profile();
+              profile.gave_up = folded_solver().gave_up;
+              return profile;
+            }()));
+  EXPECT_FALSE(from_json_text(text.substr(0, text.size() - 10), "p", Parts::kTree));
+}
+
 TEST(ProfileJson, a_profile_without_a_graph_has_none) {
   const Json json = Json::parse(to_json_text(solver_profile()));
   EXPECT_FALSE(json.contains("statements"));

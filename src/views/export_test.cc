@@ -21,6 +21,8 @@ namespace {
 using profile::Access;
 using profile::Dependence;
 using profile::Object;
+using profile::Profile;
+using profile::Source;
 using profile::Statement;
 
 /// S0 before a loop of ten, S1 in it; S1 reads what it wrote one iteration before.
