@@ -62,8 +62,10 @@ class Builder {
       case 1:
         scatter(random_.chance(30) ? kHuge : random_.in(2, 200));
         break;
-      default:
-        run(any_nest(), any_guard());
+      default: {
+        const Nest nest = any_nest();
+        run(nest, any_guard());
+      }
     }
     if (dimensions_ > 0 && random_.chance(35))
       label_producers();
