@@ -1,28 +1,271 @@
+// Variant::kAuto: exact as long as that is small; then widening; then a covering domain.
+//
+// A stream starts in an exact folder of all its outputs (adaptive_exact.h). When that has more than max_pieces blocks,
+// the outputs that broke most of them are taken out of it: an exact folder of the remaining outputs starts over, and
+// the others are followed on their own, where each keeps the claims that hold (adaptive_loose.h). If it is the geometry
+// that is irregular, there is one covering piece, and all outputs are followed on their own. No point is kept for this:
+// the exact folder can regenerate everything that it has seen, so starting over costs as much again, at most once per
+// output and once for the geometry. The cost stays linear in the number of points, and the memory bounded.
+//
+// So an output that is not affine does not harm the others, nor the domain; and an irregular domain does not harm a
+// label that is affine at all its points.
+//
+// The first point is kept as it is: very many streams have only one.
 #include "fold/adaptive.h"
 
+#include <algorithm>
 #include <string>
+#include <utility>
+#include <vector>
 
-#include "fold/box.h"
+#include "fold/adaptive_exact.h"
+#include "fold/adaptive_loose.h"
 
 namespace loopfold::fold {
 
 namespace {
 
-class BoxFolder : public Folder {
+using adaptive::Exact;
+using adaptive::Loose;
+
+constexpr std::uint16_t kMostDimensions = 16;
+
+class AdaptiveFolder : public Folder {
  public:
-  explicit BoxFolder(Shape shape) : box_(shape) {}
-  void add(const std::int64_t* point, const std::int64_t* labels) override { box_.add(point, labels); }
-  void give_up(std::string_view why) override { why_ = why; }
-  std::size_t bytes() const override { return box_.bytes(); }
-  Folded finish() override { return box_.finish(why_); }
+  AdaptiveFolder(const Options& options, Shape shape)
+      : shape_(shape), max_pieces_(std::max<std::uint32_t>(options.max_pieces, 1)) {}
+
+  void add(const std::int64_t* point, const std::int64_t* labels) override {
+    ++points_;
+    if (exact_ && !loose_ && exact_->expected(point, labels)) return;
+    add_slowly(point, labels);
+  }
+  void give_up(std::string_view why) override;
+  std::size_t bytes() const override;
+  Folded finish() override;
 
  private:
-  Box box_;
-  std::string why_ = "not folded";
+  using Select = std::vector<std::uint16_t>;
+
+  void add_slowly(const std::int64_t* point, const std::int64_t* labels);
+  void start(const std::int64_t* point, const std::int64_t* labels);
+  const std::int64_t* selected(const Select& select, const std::int64_t* labels);
+  void widen();
+  Select innocent(const Exact& exact) const;
+  std::unique_ptr<Exact> refold(const Select& select);
+  std::unique_ptr<Loose> follow(const Select& select, Loose::Domain domain);
+  void cover(std::string why);
+  Select all_outputs() const;
+
+  Shape shape_;
+  std::uint32_t max_pieces_;
+  std::uint64_t points_ = 0;
+  std::uint64_t max_intermediate_ = 0;
+  std::unique_ptr<std::int64_t[]> first_;  // point and labels, as long as there is only one
+  std::unique_ptr<Exact> exact_;
+  std::unique_ptr<Loose> loose_;
+  std::unique_ptr<std::string> why_;  // it gave up
+  std::vector<std::int64_t> scratch_;
 };
+
+AdaptiveFolder::Select AdaptiveFolder::all_outputs() const {
+  Select select(shape_.outputs);
+  for (std::uint16_t o = 0; o < shape_.outputs; ++o) select[o] = o;
+  return select;
+}
+
+void AdaptiveFolder::add_slowly(const std::int64_t* point, const std::int64_t* labels) {
+  if (!exact_ && !loose_) {
+    start(point, labels);
+    return;
+  }
+  if (exact_) {
+    const std::vector<std::int64_t>& last = exact_->last_point();
+    if (!std::lexicographical_compare(last.begin(), last.end(), point, point + shape_.dimensions))
+      cover("a point is out of order");
+  }
+  if (loose_) loose_->add(point, labels);
+  if (exact_ && !exact_->add(point, selected(exact_->select(), labels))) widen();
+}
+
+/// The first points.
+void AdaptiveFolder::start(const std::int64_t* point, const std::int64_t* labels) {
+  if (shape_.dimensions > kMostDimensions || why_) {
+    if (!why_) why_ = std::make_unique<std::string>("more than " + std::to_string(kMostDimensions) + " dimensions");
+    loose_ = std::make_unique<Loose>(shape_, all_outputs(), Loose::Domain::kCover);
+    loose_->add(point, labels);
+    return;
+  }
+  if (!first_) {
+    first_ = std::make_unique<std::int64_t[]>(std::size_t{shape_.dimensions} + shape_.outputs);
+    std::copy_n(point, shape_.dimensions, first_.get());
+    std::copy_n(labels, shape_.outputs, first_.get() + shape_.dimensions);
+    return;
+  }
+  if (shape_.dimensions == 0) {
+    loose_ = std::make_unique<Loose>(shape_, all_outputs(), Loose::Domain::kCover);
+    loose_->add(first_.get(), first_.get());
+    why_ = std::make_unique<std::string>("a point is out of order");
+  } else {
+    exact_ = std::make_unique<Exact>(shape_, all_outputs(), max_pieces_);
+    exact_->add(first_.get(), first_.get() + shape_.dimensions);
+  }
+  first_.reset();
+  add_slowly(point, labels);
+}
+
+const std::int64_t* AdaptiveFolder::selected(const Select& select, const std::int64_t* labels) {
+  if (select.size() == shape_.outputs) return labels;
+  scratch_.resize(select.size());
+  for (std::size_t i = 0; i < select.size(); ++i) scratch_[i] = labels[select[i]];
+  return scratch_.data();
+}
+
+/// Those of its outputs that broke few blocks; all of them if none broke any.
+AdaptiveFolder::Select AdaptiveFolder::innocent(const Exact& exact) const {
+  const std::vector<std::uint32_t> blame = exact.blame();
+  std::uint32_t most = 0;
+  for (std::size_t o = 0; o + 1 < blame.size(); ++o) most = std::max(most, blame[o]);
+  Select select;
+  for (std::size_t o = 0; o + 1 < blame.size(); ++o)
+    if (blame[o] == 0 || (blame[o] < most && blame[o] < max_pieces_ / 4)) select.push_back(exact.select()[o]);
+  return select;
+}
+
+/// Folds again what exact_ has, with fewer outputs.
+std::unique_ptr<Exact> AdaptiveFolder::refold(const Select& select) {
+  auto fewer = std::make_unique<Exact>(shape_, select, max_pieces_);
+  std::vector<std::size_t> where;
+  for (const std::uint16_t number : select)
+    where.push_back(static_cast<std::size_t>(std::find(exact_->select().begin(), exact_->select().end(), number) -
+                                             exact_->select().begin()));
+  std::vector<std::int64_t> chosen(select.size());
+  bool small = true;
+  exact_->replay([&](const std::int64_t* point, const std::int64_t* labels) {
+    if (!small) return;
+    for (std::size_t i = 0; i < where.size(); ++i) chosen[i] = labels[where[i]];
+    small = fewer->add(point, chosen.data());
+  });
+  max_intermediate_ = std::max(max_intermediate_, fewer->max_intermediate());
+  return fewer;
+}
+
+/// Follows outputs of exact_ on their own, from the beginning.
+std::unique_ptr<Loose> AdaptiveFolder::follow(const Select& select, Loose::Domain domain) {
+  auto loose = std::make_unique<Loose>(shape_, select, domain);
+  std::vector<std::int64_t> all(shape_.outputs);
+  exact_->replay([&](const std::int64_t* point, const std::int64_t* labels) {
+    for (std::size_t i = 0; i < exact_->select().size(); ++i) all[exact_->select()[i]] = labels[i];
+    loose->add(point, all.data());
+  });
+  return loose;
+}
+
+/// There are too many blocks: takes outputs out of the exact folder until there are not.
+void AdaptiveFolder::widen() {
+  max_intermediate_ = std::max(max_intermediate_, exact_->max_intermediate());
+  std::unique_ptr<Exact> fewer;
+  Select select = innocent(*exact_);
+  std::size_t outputs = exact_->select().size();
+  for (;;) {
+    if (select.size() == outputs) {
+      cover("more than " + std::to_string(max_pieces_) + " pieces");
+      return;
+    }
+    fewer = refold(select);
+    if (!fewer->full()) break;
+    outputs = select.size();
+    select = innocent(*fewer);
+  }
+  Select guilty;
+  std::set_difference(exact_->select().begin(), exact_->select().end(), select.begin(), select.end(),
+                      std::back_inserter(guilty));
+  std::unique_ptr<Loose> fresh = follow(guilty, Loose::Domain::kIgnore);
+  if (loose_)
+    loose_->take_outputs(std::move(*fresh));
+  else
+    loose_ = std::move(fresh);
+  exact_ = std::move(fewer);
+}
+
+void AdaptiveFolder::cover(std::string why) {
+  why_ = std::make_unique<std::string>(std::move(why));
+  max_intermediate_ = std::max(max_intermediate_, exact_->max_intermediate());
+  std::unique_ptr<Loose> fresh = follow(exact_->select(), Loose::Domain::kCover);
+  if (loose_) fresh->take_outputs(std::move(*loose_));
+  loose_ = std::move(fresh);
+  exact_.reset();
+}
+
+void AdaptiveFolder::give_up(std::string_view why) {
+  if (first_) {
+    exact_ = std::make_unique<Exact>(shape_, all_outputs(), max_pieces_);
+    exact_->add(first_.get(), first_.get() + shape_.dimensions);
+    first_.reset();
+  }
+  if (exact_) cover(std::string(why));
+  if (!why_) why_ = std::make_unique<std::string>(why);
+  if (loose_) loose_->shrink();
+}
+
+std::size_t AdaptiveFolder::bytes() const {
+  std::size_t bytes = sizeof(*this) + sizeof(std::int64_t) * scratch_.size();
+  if (first_) bytes += sizeof(std::int64_t) * (std::size_t{shape_.dimensions} + shape_.outputs);
+  if (exact_) bytes += exact_->bytes();
+  if (loose_) bytes += loose_->bytes();
+  if (why_) bytes += sizeof(std::string);
+  return bytes;
+}
+
+Folded AdaptiveFolder::finish() {
+  Folded folded;
+  folded.points = points_;
+  if (points_ == 0) return folded;
+  if (first_) {
+    const std::int64_t* labels = first_.get() + shape_.dimensions;
+    Piece piece;
+    piece.points = 1;
+    for (std::size_t k = 0; k < shape_.dimensions; ++k) {
+      const Affine at{first_[k], std::vector<std::int64_t>(k)};
+      piece.ranges.push_back({at, at, 1});
+    }
+    for (std::size_t o = 0; o < shape_.outputs; ++o) {
+      Output output;
+      output.value = {labels[o], std::vector<std::int64_t>(shape_.dimensions)};
+      output.top.assign(shape_.dimensions, false);
+      output.minimum = output.maximum = labels[o];
+      if (o < shape_.shared)
+        output.distance_minimum = output.distance_maximum = adaptive::distance(first_[o], labels[o]);
+      piece.outputs.push_back(std::move(output));
+    }
+    folded.pieces.push_back(std::move(piece));
+    folded.max_intermediate = 1;
+    return folded;
+  }
+  while (exact_ && !exact_->end()) widen();
+  if (exact_) {
+    folded.pieces = exact_->pieces(shape_.outputs);
+    max_intermediate_ = std::max(max_intermediate_, exact_->max_intermediate());
+  } else {
+    folded.pieces.push_back(loose_->cover());
+    folded.pieces[0].outputs.resize(shape_.outputs);
+    max_intermediate_ = std::max<std::uint64_t>(max_intermediate_, 1);
+  }
+  for (Piece& piece : folded.pieces) {
+    if (loose_)
+      for (std::uint16_t o = 0; o < shape_.outputs; ++o) loose_->fill(piece.outputs[o], o);
+    folded.gave_up = folded.gave_up || !piece.exact_domain;
+    for (const Output& output : piece.outputs) folded.widened = folded.widened || !output.affine();
+  }
+  if (folded.gave_up) folded.why = why_ ? *why_ : "coordinates are too large";
+  folded.max_intermediate = max_intermediate_;
+  return folded;
+}
 
 }  // namespace
 
-std::unique_ptr<Folder> make_adaptive(const Options&, Shape shape) { return std::make_unique<BoxFolder>(shape); }
+std::unique_ptr<Folder> make_adaptive(const Options& options, Shape shape) {
+  return std::make_unique<AdaptiveFolder>(options, shape);
+}
 
 }  // namespace loopfold::fold

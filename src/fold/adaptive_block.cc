@@ -1,0 +1,237 @@
+#include "fold/adaptive_block.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace loopfold::fold::adaptive {
+
+namespace {
+
+constexpr std::int64_t kLow = std::numeric_limits<std::int64_t>::min();
+constexpr std::int64_t kHigh = std::numeric_limits<std::int64_t>::max();
+
+/// sum += a * b; false if that overflows.
+bool add_product(Wide& sum, Wide a, Wide b) {
+  Wide product = 0;
+  return !__builtin_mul_overflow(a, b, &product) && !__builtin_add_overflow(sum, product, &sum);
+}
+
+/// One end of the values of a function: counts are eliminated from the inside out; along each, an affine function is
+/// extreme at the first or at the last iteration.
+bool extreme(const View& view, Function function, bool largest, Wide& into) {
+  for (int q = view.layout.dimensions - 1; q >= view.level; --q) {
+    const Wide along = function.steps[View::at(q)];
+    if (along == 0 || (along > 0) != largest) continue;
+    const Function extent = view.function(view.layout.extent(q));
+    if (!add_product(function.constant, along, extent.constant)) return false;
+    for (int p = view.level; p < q; ++p)
+      if (!add_product(function.steps[View::at(p)], along, extent.steps[View::at(p)])) return false;
+  }
+  into = function.constant;
+  return true;
+}
+
+/// Points of the rows along dimension q, where `extents` are the extents of dimensions q .. D-1 as they are at the
+/// counts before q.
+std::uint64_t count_inside(const View& view, int q, std::vector<std::int64_t> extents) {
+  const int dimensions = view.layout.dimensions;
+  const auto extent = [&](int d) -> std::int64_t& { return extents[View::at(d)]; };
+  const auto step = [&](int along, int d) { return view.step(along, view.layout.extent(d)); };
+  const auto rows = static_cast<std::uint64_t>(extent(q)) + 1;
+  if (q == dimensions - 1) return rows;
+  if (q == dimensions - 2) {
+    const Wide pairs = static_cast<Wide>(rows) * (rows - 1) / 2;
+    return static_cast<std::uint64_t>(static_cast<Wide>(rows) * (static_cast<Wide>(extent(q + 1)) + 1) +
+                                      pairs * step(q, q + 1));
+  }
+  bool same = true;
+  for (int d = q + 1; d < dimensions; ++d) same = same && step(q, d) == 0;
+  if (same) return rows * count_inside(view, q + 1, std::move(extents));
+  std::uint64_t sum = 0;
+  for (std::uint64_t row = 0; row < rows; ++row) {
+    sum += count_inside(view, q + 1, extents);
+    for (int d = q + 1; d < dimensions; ++d) extent(d) += step(q, d);
+  }
+  return sum;
+}
+
+Function difference(Function a, const Function& b) {
+  a.constant -= b.constant;
+  for (std::size_t k = 0; k < a.steps.size(); ++k) a.steps[k] -= b.steps[k];
+  return a;
+}
+
+}  // namespace
+
+Function View::function(int index) const {
+  Function f;
+  f.constant = values()[index];
+  f.steps.resize(at(layout.dimensions));
+  for (int q = level; q < layout.dimensions && index < layout.functions(q); ++q) f.steps[at(q)] = step(q, index);
+  return f;
+}
+
+Function View::coordinate(int q) const {
+  Function f = function(layout.start(q));
+  if (block.knows(q)) f.steps[at(q)] = stride(q);
+  return f;
+}
+
+Function View::last_coordinate(int q) const {
+  Function f = function(layout.start(q));
+  const Function extent = function(layout.extent(q));
+  const Wide by = stride(q);
+  f.constant += by * extent.constant;
+  for (std::size_t p = 0; p < f.steps.size(); ++p) f.steps[p] += by * extent.steps[p];
+  return f;
+}
+
+std::int64_t* values_of(const Layout& layout, Block& block, int level) {
+  return block.words.get() + layout.values(level);
+}
+
+Block copy_of(const Layout& layout, const Block& block, int level) {
+  Block copy;
+  const int words = layout.words(level);
+  copy.words = std::make_unique<std::int64_t[]>(View::at(words));
+  std::copy_n(block.words.get(), words, copy.words.get());
+  copy.points = block.points;
+  copy.known = block.known;
+  copy.closed = block.closed;
+  if (block.windows) copy.windows = std::make_unique<std::vector<Window>>(*block.windows);
+  return copy;
+}
+
+bool extremes(const View& view, const Function& function, std::int64_t& low, std::int64_t& high) {
+  Wide from = 0;
+  Wide to = 0;
+  const bool whole = extreme(view, function, false, from) && extreme(view, function, true, to);
+  low = whole ? saturated(from) : kLow;
+  high = whole ? saturated(to) : kHigh;
+  return whole && fits(from) && fits(to);
+}
+
+Window window_of(const View& view, int output) {
+  if (view.block.modulus(output) != 0) return (*view.block.windows)[View::at(output)];
+  Window window;
+  const Function label = view.function(output);
+  extremes(view, label, window.low, window.high);
+  const int along = view.layout.distance_dimension(output);
+  if (along >= view.level)
+    extremes(view, difference(view.coordinate(along), label), window.distance_low, window.distance_high);
+  return window;
+}
+
+bool in_coordinates(const View& view, Function function, Affine& into) {
+  into.coefficients.assign(View::at(view.layout.dimensions), 0);
+  for (int q = view.layout.dimensions - 1; q >= view.level; --q) {
+    if (!view.block.knows(q)) continue;
+    const Wide along = function.steps[View::at(q)];
+    const std::int64_t stride = view.stride(q);
+    if (along % stride != 0 || !fits(along / stride)) return false;
+    const auto coefficient = static_cast<std::int64_t>(along / stride);
+    into.coefficients[View::at(q)] = coefficient;
+    if (coefficient == 0) continue;
+    const Function start = view.function(view.layout.start(q));
+    if (!add_product(function.constant, -static_cast<Wide>(coefficient), start.constant)) return false;
+    for (int p = view.level; p < q; ++p)
+      if (!add_product(function.steps[View::at(p)], -static_cast<Wide>(coefficient), start.steps[View::at(p)]))
+        return false;
+  }
+  into.constant = static_cast<std::int64_t>(function.constant);
+  return fits(function.constant);
+}
+
+bool representable(const View& view) {
+  Affine ignored;
+  for (int o = 0; o < view.layout.outputs; ++o)
+    if (!in_coordinates(view, view.function(o), ignored)) return false;
+  for (int q = view.level; q < view.layout.dimensions; ++q) {
+    if (!in_coordinates(view, view.function(view.layout.start(q)), ignored)) return false;
+    if (!in_coordinates(view, view.last_coordinate(q), ignored)) return false;
+  }
+  return true;
+}
+
+std::uint64_t count_points(const View& view, std::int64_t rows) {
+  std::vector<std::int64_t> extents(View::at(view.layout.dimensions));
+  for (int d = view.level; d < view.layout.dimensions; ++d) extents[View::at(d)] = view.extent(d);
+  extents[View::at(view.level)] = rows - 1;
+  return count_inside(view, view.level, std::move(extents));
+}
+
+void forget_degenerate(const Layout& layout, Block& block, int level) {
+  for (int q = level; q < layout.dimensions; ++q) {
+    if (!block.knows(q)) continue;
+    const View view{layout, block, level};
+    std::int64_t low = 0;
+    std::int64_t high = 0;
+    extremes(view, view.function(layout.extent(q)), low, high);
+    if (high > 0) continue;
+    block.known &= ~(std::uint32_t{1} << q);
+    std::fill_n(block.words.get() + layout.part(q), 1 + layout.functions(q), 0);
+  }
+}
+
+Block row_of(const View& view, std::int64_t t) {
+  const Layout& layout = view.layout;
+  Block row = copy_of(layout, view.block, view.level);
+  row.closed = false;
+  std::int64_t* values = values_of(layout, row, view.level);
+  for (int f = 0; f < layout.functions(view.level); ++f) values[f] += view.step(view.level, f) * t;
+  values[layout.start(view.level)] += view.stride(view.level) * t;
+  values[layout.extent(view.level)] = 0;
+  forget_degenerate(layout, row, view.level);
+  row.points = count_points({layout, row, view.level}, 1);
+  return row;
+}
+
+Piece piece_of(const View& view, std::size_t outputs) {
+  const Layout& layout = view.layout;
+  Piece piece;
+  piece.points = view.block.points;
+  for (int q = 0; q < layout.dimensions; ++q) {
+    Range range;
+    range.stride = view.stride(q);
+    const Function first = view.function(layout.start(q));
+    const Function last = view.last_coordinate(q);
+    if (!in_coordinates(view, first, range.lower) || !in_coordinates(view, last, range.upper)) {
+      piece.exact_domain = false;
+      range = {};
+      extremes(view, first, range.lower.constant, range.upper.constant);
+      std::int64_t ignored = 0;
+      extremes(view, last, ignored, range.upper.constant);
+    }
+    range.lower.coefficients.resize(View::at(q));
+    range.upper.coefficients.resize(View::at(q));
+    piece.ranges.push_back(std::move(range));
+  }
+  piece.outputs.resize(outputs);
+  for (int o = 0; o < layout.outputs; ++o) {
+    Output& output = piece.outputs[layout.select[View::at(o)]];
+    output.top.assign(View::at(layout.dimensions), false);
+    if (!in_coordinates(view, view.function(o), output.value)) {
+      output.value = {0, std::vector<std::int64_t>(View::at(layout.dimensions))};
+      for (int q = 0; q < layout.dimensions; ++q) output.top[View::at(q)] = view.block.knows(q);
+    }
+    const Window window = window_of(view, o);
+    if (window.modulus != 0 && output.affine()) {
+      output.modulus = window.modulus;
+      output.base = window.low;
+    }
+    output.minimum = window.low;
+    output.maximum = window.high;
+    output.distance_minimum = window.distance_low;
+    output.distance_maximum = window.distance_high;
+  }
+  return piece;
+}
+
+std::size_t bytes_of(const Layout& layout, const Block& block, int level) {
+  std::size_t bytes = sizeof(Block) + sizeof(std::int64_t) * View::at(layout.words(level));
+  if (block.windows) bytes += sizeof(*block.windows) + sizeof(Window) * block.windows->size();
+  if (block.before) bytes += bytes_of(layout, *block.before, level);
+  return bytes;
+}
+
+}  // namespace loopfold::fold::adaptive

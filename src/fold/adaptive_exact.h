@@ -1,0 +1,92 @@
+// The exact part of adaptive folding: points become rows, rows become blocks of rows, and so on outwards.
+//
+// See adaptive_exact.cc for how. It never approximates: everything that was added is in its blocks, exactly; when there
+// are too many of them add() says so, and everything is still there, to be given to something coarser.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "fold/adaptive_block.h"
+#include "fold/adaptive_grow.h"
+#include "fold/fold.h"
+
+namespace loopfold::fold::adaptive {
+
+class Exact {
+ public:
+  /// Folds the outputs `select` of a stream; the labels that add() gets are these, in this order.
+  Exact(Shape shape, std::vector<std::uint16_t> select, std::uint32_t max_pieces);
+
+  /// If this is the point that was expected, adds it.
+  bool expected(const std::int64_t* point, const std::int64_t* labels);
+  /// A point after all others; there is at least one dimension. False: there are too many blocks.
+  bool add(const std::int64_t* point, const std::int64_t* labels) {
+    return expected(point, labels) || add_unexpected(point, labels);
+  }
+  /// No more points. False as for add().
+  bool end();
+  /// After end(): the pieces, in the order of their first points. Outputs that are not selected are left empty.
+  std::vector<Piece> pieces(std::size_t outputs) const;
+
+  /// All points so far in order, with the selected labels.
+  void replay(const std::function<void(const std::int64_t* point, const std::int64_t* labels)>& each) const;
+
+  /// Why there are many blocks: how often an output broke one; the last entry is for the geometry.
+  std::vector<std::uint32_t> blame() const;
+  bool full() const { return full_; }
+  std::uint64_t max_intermediate() const { return max_intermediate_; }
+  std::size_t bytes() const;
+  const std::vector<std::int64_t>& last_point() const { return last_; }
+  const std::vector<std::uint16_t>& select() const { return grow_.layout.select; }
+
+ private:
+  struct Level {
+    std::vector<Block> blocks;
+    std::unique_ptr<std::int64_t[]> spare;  // for the words of the next block of this level
+  };
+
+  bool add_unexpected(const std::int64_t* point, const std::int64_t* labels);
+  void expect_next();
+  void flush(int level);
+  bool flush_as_predicted(int level);
+  void offer(int level, std::vector<Block>& rows, std::int64_t at);
+  bool offer_predicted(int level, const Row& row, std::vector<std::uint8_t>& taken);
+  void offer_other(int level, const Row& row, std::vector<std::uint8_t>& taken);
+  bool offer_by(int level, std::vector<std::uint8_t>& taken, const std::function<bool(std::size_t index)>& attempt);
+  bool repeat_break(int level, std::size_t index, const Row& row, std::vector<std::uint8_t>& taken);
+  bool end_break(int level, std::size_t index, const Row& row, std::vector<std::uint8_t>& taken);
+  void accuse(const Row& row, int level);
+  void check_size(int level);
+  void sync_points(int level);
+
+  Grow grow_;
+  std::uint32_t max_pieces_;
+  bool full_ = false;
+  std::uint64_t max_intermediate_ = 0;
+  std::vector<Level> levels_;
+  std::vector<std::int64_t> last_;  // the last point
+  std::int64_t* active_ = nullptr;  // the extent of the innermost block that the next point is expected in
+  std::vector<std::int64_t> next_;  // expected: coordinate and labels; then the steps to those after them
+  std::vector<std::uint32_t> blame_;
+};
+
+inline bool Exact::expected(const std::int64_t* point, const std::int64_t* labels) {
+  if (active_ == nullptr) return false;
+  const std::size_t inner = last_.size() - 1;
+  for (std::size_t k = 0; k < inner; ++k)
+    if (point[k] != last_[k]) return false;
+  const std::size_t count = next_.size() / 2;
+  std::int64_t* next = next_.data();
+  if (point[inner] != next[0]) return false;
+  for (std::size_t i = 1; i < count; ++i)
+    if (labels[i - 1] != next[i]) return false;
+  ++*active_;
+  last_[inner] = next[0];
+  for (std::size_t i = 0; i < count; ++i)
+    if (__builtin_add_overflow(next[i], next[count + i], &next[i])) active_ = nullptr;
+  return true;
+}
+
+}  // namespace loopfold::fold::adaptive

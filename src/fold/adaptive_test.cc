@@ -1,0 +1,415 @@
+#include "fold/adaptive.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "fold/test_points.h"
+
+namespace loopfold::fold {
+namespace {
+
+using testing::check;
+using testing::fold_all;
+using testing::Labelled;
+using testing::Stream;
+using testing::text;
+using testing::Vector;
+
+std::uint64_t random_number(std::uint64_t seed) {
+  seed += 0x9e3779b97f4a7c15;
+  seed = (seed ^ seed >> 30) * 0xbf58476d1ce4e5b9;
+  seed = (seed ^ seed >> 27) * 0x94d049bb133111eb;
+  return seed ^ seed >> 31;
+}
+
+using Guard = std::function<bool(const Vector&)>;
+using Label = std::function<std::int64_t(const Vector&)>;
+using Bound = std::function<std::int64_t(const Vector&)>;
+
+struct Loop {
+  Bound lower;
+  Bound upper;  // inclusive
+};
+
+Loop loop(std::int64_t from, std::int64_t to) {
+  return {[=](const Vector&) { return from; }, [=](const Vector&) { return to; }};
+}
+
+void run(const std::vector<Loop>& loops, const Guard& guard, const std::vector<Label>& labels, Vector& point,
+         Stream& into) {
+  if (point.size() == loops.size()) {
+    if (!guard(point)) return;
+    Labelled p{point, {}};
+    for (const Label& label : labels) p.labels.push_back(label(point));
+    into.points.push_back(std::move(p));
+    return;
+  }
+  const Loop& here = loops[point.size()];
+  const std::int64_t last = here.upper(point);
+  for (std::int64_t x = here.lower(point); x <= last; ++x) {
+    point.push_back(x);
+    run(loops, guard, labels, point, into);
+    point.pop_back();
+  }
+}
+
+Stream nest(
+    const std::vector<Loop>& loops, const std::vector<Label>& labels = {},
+    const Guard& guard = [](const Vector&) { return true; }) {
+  Stream stream;
+  stream.shape.dimensions = static_cast<std::uint16_t>(loops.size());
+  stream.shape.outputs = static_cast<std::uint16_t>(labels.size());
+  Vector point;
+  run(loops, guard, labels, point, stream);
+  return stream;
+}
+
+/// Folds, checks, and expects so many pieces, all exact.
+Folded expect_exact(const Stream& stream, std::size_t pieces) {
+  const Folded folded = fold_all(stream);
+  EXPECT_EQ(check(stream, folded), "") << text(folded);
+  EXPECT_TRUE(folded.exact()) << text(folded);
+  EXPECT_EQ(folded.pieces.size(), pieces) << text(folded);
+  return folded;
+}
+
+Folded expect_sound(const Stream& stream) {
+  const Folded folded = fold_all(stream);
+  EXPECT_EQ(check(stream, folded), "") << text(folded);
+  return folded;
+}
+
+TEST(Adaptive, NoPointAndOnePoint) {
+  EXPECT_TRUE(fold_all(Stream{{2, 1, 0}, {}}).pieces.empty());
+  expect_exact(Stream{{2, 1, 1}, {{{3, 4}, {7}}}}, 1);
+  const Folded nothing = expect_exact(Stream{{0, 1, 0}, {{{}, {7}}}}, 1);
+  EXPECT_EQ(nothing.pieces[0].outputs[0].value.constant, 7);
+}
+
+TEST(Adaptive, Rectangles) {
+  const Folded folded = expect_exact(nest({loop(0, 15), loop(0, 42)}, {[](const Vector& x) { return 67 + 8 * x[1]; },
+                                                                       [](const Vector& x) { return x[0]; }}),
+                                     1);
+  EXPECT_EQ(text(folded.pieces[0].outputs[0].value), "67 + 8*x1");
+  EXPECT_EQ(folded.pieces[0].points, 16u * 43);
+  expect_exact(nest({loop(0, 0), loop(0, 4), loop(2, 2), loop(0, 3), loop(0, 5)},
+                    {[](const Vector& x) { return 100 * x[1] - 7 * x[3] + x[4]; }}),
+               1);
+}
+
+TEST(Adaptive, TrianglesOfAnySlope) {
+  for (const std::int64_t slope : {-3, -2, -1, 1, 2, 3, 5}) {
+    const Bound bound = [slope](const Vector& x) { return slope > 0 ? slope * x[0] : 20 + slope * x[0]; };
+    expect_exact(nest({loop(0, 6), {[](const Vector&) { return 0; }, bound}},
+                      {[](const Vector& x) { return 3 * x[0] + 8 * x[1]; }}),
+                 1);
+    expect_exact(nest({loop(0, 6), {bound, [](const Vector&) { return 40; }}}), 1);
+  }
+  expect_exact(nest({loop(0, 9),
+                     {[](const Vector& x) { return x[0]; }, [](const Vector&) { return 9; }},
+                     {[](const Vector& x) { return x[1]; }, [](const Vector& x) { return x[0] + 2 * x[1]; }}},
+                    {[](const Vector& x) { return x[0] + x[1] + x[2]; }}),
+               1);
+}
+
+TEST(Adaptive, Strides) {
+  for (const std::int64_t stride : {2, 3, 5, 64, 100})
+    expect_exact(nest({loop(0, 3), loop(0, 400)}, {[](const Vector& x) { return 8 * x[1]; }},
+                      [=](const Vector& x) { return x[1] % stride == 0; }),
+                 1);
+  expect_exact(nest({loop(0, 30), loop(0, 9)}, {}, [](const Vector& x) { return x[0] % 3 == 0; }), 1);
+  expect_exact(nest({loop(0, 30), loop(0, 9)}, {}, [](const Vector& x) { return x[0] % 3 == 1 && x[1] % 2 == 1; }), 1);
+}
+
+TEST(Adaptive, RowsThatTakeTurns) {
+  expect_exact(nest({loop(0, 10), loop(0, 12)}, {[](const Vector& x) { return x[0] * 13 + x[1]; }},
+                    [](const Vector& x) { return (x[0] + x[1]) % 2 == 0; }),
+               2);
+  expect_exact(nest({loop(0, 40)}, {}, [](const Vector& x) { return x[0] % 4 != 3; }), 3);
+  expect_exact(nest({loop(0, 40)}, {}, [](const Vector& x) { return x[0] % 3 != 1; }), 2);
+  expect_exact(nest({loop(0, 5), loop(0, 40)}, {}, [](const Vector& x) { return x[1] % 3 != 2; }), 2);
+}
+
+TEST(Adaptive, FirstAndLastIterationsAreDifferent) {
+  const Label label = [](const Vector& x) {
+    return x[1] == 0 ? 1000 + x[0] : x[1] == 20 ? -5 * x[0] : 3 + x[0] + 8 * x[1];
+  };
+  expect_exact(nest({loop(0, 10), loop(0, 20)}, {label}), 3);
+  expect_exact(nest({loop(0, 10), {[](const Vector&) { return 0; }, [](const Vector& x) { return 5 + x[0]; }}},
+                    {[](const Vector& x) { return x[1] == 0 ? -1 : 8 * x[1]; }}),
+               2);
+}
+
+TEST(Adaptive, ModularLabels) {
+  const auto modular = [](const Folded& folded) { return folded.pieces[0].outputs[0].modulus; };
+  for (const std::int64_t m : {2, 3, 7, 50})
+    for (const std::int64_t factor : {1, 3, 8}) {
+      if (m == 3 && factor == 3) continue;
+      const Stream stream = nest({loop(0, 200)}, {[=](const Vector& x) { return 5 + (factor * x[0]) % m; }});
+      if (factor % m == 0) continue;
+      EXPECT_EQ(modular(expect_exact(stream, 1)), m) << m << " " << factor;
+    }
+  EXPECT_EQ(modular(expect_exact(
+                nest({loop(0, 9), loop(0, 99)}, {[](const Vector& x) { return 8 * ((x[0] + x[1]) % 10); }}), 1)),
+            80);
+  EXPECT_EQ(modular(expect_exact(
+                nest({loop(0, 9), loop(0, 99)}, {[](const Vector& x) { return 800 * (x[0] % 2) + 8 * x[1]; }}), 1)),
+            1600);
+}
+
+TEST(Adaptive, RandomLabelsLeaveTheDomainExact) {
+  const Folded folded = expect_sound(
+      nest({loop(0, 30), loop(0, 30)}, {[](const Vector& x) { return 8 * x[0] + x[1]; },
+                                        [](const Vector& x) {
+                                          return static_cast<std::int64_t>(
+                                              random_number(static_cast<std::uint64_t>(x[0] * 100 + x[1])) % 100);
+                                        }}));
+  ASSERT_EQ(folded.pieces.size(), 1u);
+  EXPECT_TRUE(folded.pieces[0].exact_domain);
+  EXPECT_TRUE(folded.pieces[0].outputs[0].affine());
+  EXPECT_EQ(folded.pieces[0].outputs[1].top, (std::vector<bool>{true, true}));
+}
+
+TEST(Adaptive, RandomGuardLeavesTheLabelAffine) {
+  const Folded folded =
+      expect_sound(nest({loop(0, 30), {[](const Vector&) { return 0; }, [](const Vector& x) { return x[0]; }}},
+                        {[](const Vector& x) { return 100 + 8 * x[0] + 3 * x[1]; }}, [](const Vector& x) {
+                          return random_number(static_cast<std::uint64_t>(x[0] * 100 + x[1])) % 3 == 0;
+                        }));
+  ASSERT_EQ(folded.pieces.size(), 1u);
+  EXPECT_FALSE(folded.pieces[0].exact_domain);
+  EXPECT_EQ(text(folded.pieces[0].outputs[0].value), "100 + 8*x0 + 3*x1");
+  EXPECT_TRUE(folded.pieces[0].outputs[0].affine());
+  EXPECT_EQ(folded.pieces[0].ranges[1].upper.coefficients[0], 1);
+}
+
+TEST(Adaptive, SparseRowsAreAffineInside) {
+  std::vector<std::int64_t> start{0};
+  for (std::uint64_t i = 0; i < 60; ++i)
+    start.push_back(start.back() + 1 + static_cast<std::int64_t>(random_number(i) % 9));
+  const auto at = [&](std::int64_t i) { return start[static_cast<std::size_t>(i)]; };
+  const Loop row{[](const Vector&) { return 0; }, [&](const Vector& x) { return at(x[0] + 1) - at(x[0]) - 1; }};
+  const Folded folded =
+      expect_sound(nest({loop(0, 59), row}, {[&](const Vector& x) { return 8 * (at(x[0]) + x[1]); }}));
+  ASSERT_EQ(folded.pieces.size(), 1u);
+  EXPECT_EQ(folded.pieces[0].outputs[0].top, (std::vector<bool>{true, false}));
+  EXPECT_EQ(folded.pieces[0].outputs[0].value.coefficients[1], 8);
+}
+
+TEST(Adaptive, GathersDoNotDependOnTheOuterLoop) {
+  const Folded folded = expect_sound(
+      nest({loop(0, 0), loop(0, 9), loop(0, 50)}, {[](const Vector& x) {
+             return 3 * x[1] + static_cast<std::int64_t>(random_number(static_cast<std::uint64_t>(x[2])) % 1000);
+           }}));
+  ASSERT_EQ(folded.pieces.size(), 1u);
+  EXPECT_TRUE(folded.pieces[0].exact_domain);
+  EXPECT_EQ(folded.pieces[0].outputs[0].top, (std::vector<bool>{false, false, true}));
+  EXPECT_EQ(folded.pieces[0].outputs[0].value.coefficients[1], 3);
+}
+
+TEST(Adaptive, WidenedDimensionVouchesForNoOther) {
+  Stream stream{{2, 1, 0}, {}};
+  const std::vector<Vector> rows{{67, 71, 77}, {68, 99, 12}};
+  for (std::size_t j = 0; j < 2; ++j)
+    for (std::size_t k = 0; k < 3; ++k)
+      stream.points.push_back({{static_cast<std::int64_t>(j), static_cast<std::int64_t>(k)}, {rows[j][k]}});
+  Options options;
+  options.max_pieces = 1;
+  const Folded folded = fold_all(stream, options);
+  EXPECT_EQ(check(stream, folded), "") << text(folded);
+  EXPECT_EQ(folded.pieces.size(), 1u);
+}
+
+TEST(Adaptive, OutOfOrderIsCovered) {
+  Stream stream{{2, 1, 0}, {{{0, 0}, {0}}, {{0, 1}, {8}}, {{1, 0}, {100}}, {{0, 5}, {40}}, {{2, 2}, {216}}}};
+  const Folded folded = fold_all(stream);
+  EXPECT_EQ(check(stream, folded), "") << text(folded);
+  EXPECT_TRUE(folded.gave_up);
+  EXPECT_EQ(folded.why, "a point is out of order");
+  EXPECT_TRUE(folded.pieces[0].outputs[0].affine());
+}
+
+TEST(Adaptive, GivenUpFromOutside) {
+  const Stream stream = nest({loop(0, 9), loop(0, 9)}, {[](const Vector& x) { return 10 * x[0] + x[1]; }});
+  for (std::size_t when = 0; when <= stream.points.size(); when += 10) {
+    const auto folder = make_folder({}, stream.shape);
+    for (std::size_t i = 0; i < stream.points.size(); ++i) {
+      if (i == when) folder->give_up("memory");
+      folder->add(stream.points[i].point.data(), stream.points[i].labels.data());
+    }
+    if (when == stream.points.size()) folder->give_up("memory");
+    const Folded folded = folder->finish();
+    EXPECT_EQ(check(stream, folded), "") << text(folded);
+    EXPECT_EQ(folded.why, "memory");
+    EXPECT_TRUE(folded.gave_up);
+    EXPECT_TRUE(folded.pieces[0].outputs[0].affine());
+  }
+}
+
+TEST(Adaptive, HugeNumbers) {
+  const std::int64_t high = INT64_MAX;
+  const std::int64_t low = INT64_MIN;
+  expect_sound(Stream{{1, 1, 0}, {{{low}, {high}}, {{-1}, {low}}, {{0}, {high}}, {{high}, {low}}}});
+  Stream stream{{1, 1, 1}, {}};
+  for (std::int64_t i = 0; i < 40; ++i) stream.points.push_back({{i}, {i % 2 == 0 ? low + i : high - i * i}});
+  const Folded folded = fold_all(stream);
+  EXPECT_EQ(folded.points, 40u);
+  EXPECT_EQ(folded.pieces[0].outputs[0].distance_minimum, low + 2 + 38);
+}
+
+TEST(Adaptive, ManyDimensions) {
+  std::vector<Loop> loops(20, loop(0, 0));
+  loops[3] = loops[19] = loop(0, 5);
+  const Folded folded = expect_sound(nest(loops, {[](const Vector& x) { return x[3]; }}));
+  EXPECT_TRUE(folded.gave_up);
+  loops.resize(16);
+  loops[15] = loop(0, 5);
+  expect_exact(nest(loops, {[](const Vector& x) { return x[3] + 2 * x[15]; }}), 1);
+}
+
+/// All subsets of a grid, with labels that are digits of a number.
+TEST(Adaptive, ExhaustiveTinyStreams) {
+  for (const auto& [rows, columns, values] : {std::array{3, 3, 1}, {2, 4, 1}, {1, 6, 3}, {2, 3, 3}, {3, 2, 3}}) {
+    const int cells = rows * columns;
+    int cases = 1;
+    for (int i = 0; i < cells; ++i) cases *= values + 1;
+    for (int number = 0; number < cases; ++number) {
+      Stream stream{{2, 1, 1}, {}};
+      int rest = number;
+      for (int cell = 0; cell < cells; ++cell, rest /= values + 1)
+        if (rest % (values + 1) != 0)
+          stream.points.push_back({{cell / columns, cell % columns}, {rest % (values + 1) - 1}});
+      for (const std::uint32_t pieces : {1u, 3u, 16u}) {
+        Options options;
+        options.max_pieces = pieces;
+        const Folded folded = fold_all(stream, options);
+        ASSERT_EQ(check(stream, folded), "") << rows << "x" << columns << " number " << number << "\n" << text(folded);
+        ASSERT_LE(folded.pieces.size(), pieces);
+        ASSERT_TRUE(pieces < 16 || folded.exact());
+      }
+    }
+  }
+}
+
+/// A random nest: bounds, guards and labels of all kinds.
+Stream random_stream(std::uint64_t seed) {
+  std::uint64_t state = seed * 1000003;
+  const auto pick = [&](std::int64_t from, std::int64_t to) {
+    return from + static_cast<std::int64_t>(random_number(state++) % static_cast<std::uint64_t>(to - from + 1));
+  };
+  const auto depth = static_cast<std::size_t>(pick(1, 4));
+  const auto affine = [&](std::int64_t limit, double density) {
+    Vector c;
+    for (std::size_t k = 0; k < depth; ++k)
+      c.push_back(static_cast<double>(pick(0, 99)) < 100 * density ? pick(-limit, limit) : 0);
+    return [c](const Vector& x) {
+      std::int64_t sum = 0;
+      for (std::size_t k = 0; k < x.size(); ++k) sum += c[k] * x[k];
+      return sum;
+    };
+  };
+  const auto noise = [](std::uint64_t salt, std::uint64_t range) {
+    return [=](const Vector& x) {
+      std::uint64_t h = salt;
+      for (const std::int64_t v : x) h = random_number(h ^ static_cast<std::uint64_t>(v));
+      return static_cast<std::int64_t>(h % range);
+    };
+  };
+  std::vector<Loop> loops;
+  for (std::size_t k = 0; k < depth; ++k) {
+    const std::int64_t length = pick(0, depth > 2 ? 5 : 12);
+    const Bound lower = affine(1, 0.2);
+    const Bound slope = affine(2, 0.2);
+    const Bound random = noise(state, 5);
+    const bool irregular = pick(0, 9) == 0;
+    loops.push_back({lower, [=](const Vector& x) { return slope(x) + length + (irregular ? random(x) : 0); }});
+  }
+  Guard guard = [](const Vector&) { return true; };
+  const std::int64_t kind = pick(0, 5);
+  const std::int64_t m = pick(2, 5);
+  if (kind == 1 || kind == 2) {
+    const Label sum = affine(1, 0.6);
+    const std::int64_t residue = pick(0, m - 1);
+    const bool equal = kind == 1;
+    guard = [=](const Vector& x) { return ((sum(x) - residue) % m == 0) == equal; };
+  } else if (kind == 3) {
+    const Label random = noise(state, 3);
+    guard = [=](const Vector& x) { return random(x) != 0; };
+  }
+  std::vector<Label> labels;
+  for (std::int64_t o = pick(0, 3); o > 0; --o) {
+    const Label base = affine(9, 0.6);
+    const Label other = affine(9, 0.5);
+    const Label random = noise(state, 100);
+    const std::int64_t modulus = pick(2, 12);
+    const std::int64_t cut = pick(0, 6);
+    switch (pick(0, 7)) {
+      case 0:
+        labels.push_back(random);
+        break;
+      case 1:
+        labels.push_back([=](const Vector& x) { return ((base(x) % modulus) + modulus) % modulus; });
+        break;
+      case 2:
+        labels.push_back([=](const Vector& x) { return x.back() < cut ? base(x) : other(x); });
+        break;
+      case 3:
+        labels.push_back([=](const Vector& x) { return base({x.back()}) + random({x[0]}); });
+        break;
+      case 4:
+        labels.push_back([=](const Vector& x) { return 7 * x[0] + random({x.back()}); });
+        break;
+      case 5:
+        labels.push_back([=](const Vector& x) { return base(x) + (random(x) == 0 ? 1 : 0); });
+        break;
+      default:
+        labels.push_back(base);
+    }
+  }
+  Stream stream = nest(loops, labels, guard);
+  stream.shape.shared = static_cast<std::uint16_t>(std::min(depth, labels.size()));
+  if (stream.points.size() > 400) stream.points.resize(400);
+  return stream;
+}
+
+TEST(Adaptive, RandomNests) {
+  for (std::uint64_t seed = 0; seed < 4000; ++seed) {
+    const Stream stream = random_stream(seed);
+    Options options;
+    options.max_pieces = std::array{16u, 16u, 4u, 64u}[seed % 4];
+    const Folded folded = fold_all(stream, options);
+    ASSERT_EQ(check(stream, folded), "") << "seed " << seed << "\n" << text(folded);
+    ASSERT_LE(folded.pieces.size(), options.max_pieces);
+  }
+}
+
+TEST(Adaptive, MemoryIsBounded) {
+  const auto folder = make_folder({}, {3, 2, 0});
+  const auto irregular = make_folder({}, {3, 2, 0});
+  std::size_t most = 0;
+  std::size_t most_irregular = 0;
+  for (std::int64_t i = 0; i < 40; ++i)
+    for (std::int64_t j = 0; j < 40; ++j)
+      for (std::int64_t k = 0; k < 40; ++k) {
+        const std::int64_t point[] = {i, j, k};
+        const std::int64_t labels[] = {i * 1600 + j * 40 + k, k};
+        folder->add(point, labels);
+        most = std::max(most, folder->bytes());
+        const std::uint64_t random = random_number(static_cast<std::uint64_t>(labels[0]));
+        const std::int64_t other[] = {static_cast<std::int64_t>(random % 1000), k};
+        if (random % 5 < 3) irregular->add(point, other);
+        most_irregular = std::max(most_irregular, irregular->bytes());
+      }
+  EXPECT_LE(most, 1000u);
+  EXPECT_LE(most_irregular, 40000u);
+  RecordProperty("regular_bytes", static_cast<int>(most));
+  RecordProperty("irregular_bytes", static_cast<int>(most_irregular));
+  const auto one = make_folder({}, {3, 2, 0});
+  const std::int64_t zero[] = {0, 0, 0};
+  one->add(zero, zero);
+  EXPECT_LE(one->bytes(), 200u);
+}
+
+}  // namespace
+}  // namespace loopfold::fold
