@@ -108,6 +108,8 @@ class Maker {
     if (walk.points().size() < 4 || walk.points().size() > kMost) return false;
     if (walk.shortest() < (sloped_lower_ ? 2 : 1)) return false;
     if (family_ == Family::kSlopes && !has_small_slopes(bounds)) return false;
+    modulus_ = random_.in(2, 4);
+    dimension_ = static_cast<std::size_t>(random_.in(0, static_cast<std::int64_t>(dimensions_) - 1));
     std::vector<Labels> labels;
     for (std::int64_t o = random_.in(deep ? 0 : 1, 2); o > 0; --o) labels.push_back(any_labels());
     regular.stream.shape = {static_cast<std::uint16_t>(dimensions_), static_cast<std::uint16_t>(labels.size()), 0};
@@ -168,12 +170,12 @@ class Maker {
 
   Labels any_labels() {
     const std::size_t inner = dimensions_ - 1;
-    const std::int64_t modulus = random_.in(2, 4);
+    const std::int64_t modulus = modulus_;
     const std::uint64_t salt = random_.next();
     Affine f{random_.in(-99, 99), Point(dimensions_)};
     for (std::int64_t& c : f.coefficients) c = random_.in(-9, 9);
     if (family_ == Family::kModular) {
-      const auto k = static_cast<std::size_t>(random_.in(0, static_cast<std::int64_t>(inner)));
+      const std::size_t k = dimension_;
       const std::int64_t scale = random_.chance(50) ? 1 : 8;
       what_ += fmt::format(", {} (i{} % {})", scale, k, modulus);
       return [=](const Point& p) { return f.constant + scale * (p[k] % modulus); };
@@ -193,6 +195,8 @@ class Maker {
   Family family_;
   Random random_;
   std::size_t dimensions_ = 0;
+  std::int64_t modulus_ = 2;   // of all labels of a stream
+  std::size_t dimension_ = 0;  // along which labels are modular
   bool sloped_lower_ = false;
   std::string what_;
 };

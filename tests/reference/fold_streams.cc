@@ -55,17 +55,11 @@ class Builder {
 
   Stream any() {
     dimensions_ = static_cast<std::size_t>(random_.in(1, 20)) == 1 ? 0 : static_cast<std::size_t>(random_.in(1, 5));
-    switch (dimensions_ == 0 ? 9 : random_.in(0, 9)) {
-      case 0:
-        scatter(random_.in(2, 9));
-        break;
-      case 1:
-        scatter(random_.chance(30) ? kHuge : random_.in(2, 200));
-        break;
-      default: {
-        const Nest nest = any_nest();
-        run(nest, any_guard());
-      }
+    const auto least = static_cast<std::size_t>(random_.in(0, static_cast<std::int64_t>(most_ / 2)));
+    for (int attempt = 0; attempt < (dimensions_ == 0 ? 1 : 8); ++attempt) {
+      stream_ = {};
+      any_points();
+      if (stream_.points.size() >= least) break;
     }
     if (dimensions_ > 0 && random_.chance(35))
       label_producers();
@@ -76,6 +70,14 @@ class Builder {
   }
 
  private:
+  void any_points() {
+    const std::int64_t choice = dimensions_ == 0 ? 9 : random_.in(0, 9);
+    if (choice == 0) return scatter(random_.in(2, 9));
+    if (choice == 1) return scatter(random_.chance(30) ? kHuge : random_.in(2, 200));
+    const Nest nest = any_nest();
+    run(nest, any_guard());
+  }
+
   Affine any_affine(std::size_t arity, int percent, std::int64_t largest) {
     Affine function{0, Point(arity)};
     for (std::int64_t& c : function.coefficients)
@@ -92,7 +94,7 @@ class Builder {
       nest.lower.push_back(any_affine(k, random_.chance(30) ? slope : 0, 2));
       if (random_.chance(15)) nest.lower.back().constant = random_.in(-3, 9);
       nest.upper.push_back(any_affine(k, slope, random_.chance(70) ? 1 : 3));
-      nest.upper.back().constant = random_.in(random_.chance(10) ? -2 : 0, random_.chance(20) ? 1 : extent * 3 / 2);
+      nest.upper.back().constant = random_.in(random_.chance(10) ? -2 : 0, random_.chance(15) ? 1 : extent * 2);
       nest.step.push_back(random_.chance(8) ? random_.in(2, 5) : 1);
     }
     if (random_.chance(15)) nest.trips = random_.next() | 1;
