@@ -67,7 +67,7 @@ void Exact::expect_next() {
   const Layout& layout = grow_.layout;
   const int inner = layout.dimensions - 1;
   for (Block& block : levels_[View::at(inner)].blocks) {
-    if (block.closed || block.windows || !grow_.has_step(block, inner)) continue;
+    if (block.closed || block.windows || !block.knows(inner)) continue;
     std::int64_t* own = values_of(layout, block, inner);
     const std::int64_t* part = block.words.get() + layout.part(inner);
     const Wide count = static_cast<Wide>(own[layout.extent(inner)]) + 1;
@@ -91,7 +91,8 @@ void Exact::expect_next() {
 void Exact::sync_points(int level) {
   if (level != grow_.layout.dimensions - 1) return;
   for (Block& block : levels_[View::at(level)].blocks)
-    block.points = static_cast<std::uint64_t>(grow_.rows(block, level));
+    for (Block* part : {&block, block.before.get()})
+      if (part != nullptr) part->points = static_cast<std::uint64_t>(grow_.rows(*part, level));
 }
 
 /// The blocks of a level are complete: they are rows of the level outside.
@@ -167,8 +168,10 @@ void Exact::offer_other(int level, const Row& row, std::vector<std::uint8_t>& ta
   if (by([&](std::size_t i) { return grow_.try_second_row(blocks[i], row, level); })) return;
   if (by([&](std::size_t i) { return grow_.try_known_modulus(blocks[i], row, level); })) return;
   accuse(row, level);
+  const auto open = [](const Block& block) { return !block.closed; };
+  const bool alone = std::count_if(blocks.begin(), blocks.end(), open) == 1;
   if (by([&](std::size_t i) {
-        if (!grow_.can_break(blocks[i], row, level)) return false;
+        if (!(alone || grow_.due(blocks[i], row, level)) || !grow_.can_break(blocks[i], row, level)) return false;
         grow_.start_break(blocks[i], row, level);
         return true;
       }))
@@ -183,8 +186,6 @@ bool Exact::repeat_break(int level, std::size_t index, const Row& row, std::vect
   std::vector<Block>& blocks = levels_[View::at(level)].blocks;
   if (!grow_.repeats_break(blocks[index], row, level)) return false;
   sync_points(level);
-  if (blocks[index].before && level == grow_.layout.dimensions - 1)
-    blocks[index].before->points = static_cast<std::uint64_t>(grow_.rows(*blocks[index].before, level));
   if (grow_.try_swap(blocks[index], row, level) || grow_.try_modular(blocks[index], row, level)) return true;
   std::vector<Block> turns = grow_.try_periodic(blocks[index], row, level, max_pieces_ / 2);
   if (turns.empty()) return false;
@@ -199,10 +200,9 @@ bool Exact::repeat_break(int level, std::size_t index, const Row& row, std::vect
 /// A block with a break gets a row that does not fit behind it either: what is before the break is closed.
 bool Exact::end_break(int level, std::size_t index, const Row& row, std::vector<std::uint8_t>& taken) {
   std::vector<Block>& blocks = levels_[View::at(level)].blocks;
-  if (!blocks[index].before || !grow_.due(blocks[index], row, level)) return false;
+  if (!blocks[index].before) return false;
   sync_points(level);
   Block before = grow_.take_before(blocks[index], level);
-  if (level == grow_.layout.dimensions - 1) before.points = static_cast<std::uint64_t>(grow_.rows(before, level));
   before.closed = true;
   blocks.push_back(std::move(before));
   taken.push_back(1);
@@ -252,7 +252,6 @@ bool Exact::end() {
   for (std::size_t i = 0, count = blocks.size(); i < count; ++i) {
     if (!blocks[i].before) continue;
     Block before = grow_.take_before(blocks[i], 0);
-    if (grow_.layout.dimensions == 1) before.points = static_cast<std::uint64_t>(grow_.rows(before, 0));
     blocks.push_back(std::move(before));
   }
   check_size(0);

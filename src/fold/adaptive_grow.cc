@@ -236,8 +236,8 @@ bool Grow::due(const Block& block, const Row& row, int level) const {
 
 bool Grow::can_break(const Block& block, const Row& row, int level) const {
   Step step;
-  return !block.closed && block.knows(level) && !block.before && due(block, row, level) &&
-         same_inside(block, row, level) && step_to(block, row, level, step);
+  return !block.closed && block.knows(level) && !block.before && same_inside(block, row, level) &&
+         step_to(block, row, level, step);
 }
 
 void Grow::start_break(Block& block, const Row& row, int level) const {

@@ -3,12 +3,14 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "fold/fold.h"
+#include "support/wide.h"
 
 namespace loopfold::fold::testing {
 
@@ -41,13 +43,13 @@ inline void enumerate(const Piece& piece, Vector& prefix, std::vector<Vector>& i
     return;
   }
   const auto value = [&](const Affine& f) {
-    std::int64_t sum = f.constant;
-    for (std::size_t i = 0; i < k; ++i) sum += f.coefficients[i] * prefix[i];
+    Wide sum = f.constant;
+    for (std::size_t i = 0; i < k; ++i) sum += static_cast<Wide>(f.coefficients[i]) * prefix[i];
     return sum;
   };
-  const std::int64_t last = value(piece.ranges[k].upper);
-  for (std::int64_t x = value(piece.ranges[k].lower); x <= last; x += piece.ranges[k].stride) {
-    prefix.push_back(x);
+  const Wide last = value(piece.ranges[k].upper);
+  for (Wide x = value(piece.ranges[k].lower); x <= last; x += piece.ranges[k].stride) {
+    prefix.push_back(static_cast<std::int64_t>(x));
     enumerate(piece, prefix, into);
     prefix.pop_back();
   }
@@ -87,14 +89,14 @@ inline std::string check_claim(const Output& output, const std::vector<const Lab
   for (const Labelled* a : points)
     for (const Labelled* b : points) {
       bool agree = true;
-      std::int64_t want = 0;
+      Wide want = 0;
       for (std::size_t k = 0; k < output.top.size(); ++k) {
         if (output.top[k])
           agree = agree && a->point[k] == b->point[k];
         else
-          want += output.value.coefficients[k] * (a->point[k] - b->point[k]);
+          want += output.value.coefficients[k] * (static_cast<Wide>(a->point[k]) - b->point[k]);
       }
-      if (agree && a->labels[o] - b->labels[o] != want)
+      if (agree && static_cast<Wide>(a->labels[o]) - b->labels[o] != want)
         return "false claim between " + text(a->point) + " and " + text(b->point);
     }
   return "";
@@ -105,6 +107,8 @@ inline std::string check_output(const Piece& piece, const std::vector<const Labe
   const Output& output = piece.outputs[o];
   std::int64_t low = INT64_MAX;
   std::int64_t high = INT64_MIN;
+  Wide nearest = INT64_MAX;
+  Wide farthest = INT64_MIN;
   for (const Labelled* p : points) {
     std::int64_t value = 0;
     if (output.affine() && (!evaluate(output, p->point, value) || value != p->labels[o]))
@@ -113,11 +117,15 @@ inline std::string check_output(const Piece& piece, const std::vector<const Labe
     high = std::max(high, p->labels[o]);
     if (p->labels[o] < output.minimum || p->labels[o] > output.maximum) return "label out of range";
     if (o < shape.shared) {
-      const std::int64_t distance = p->point[o] - p->labels[o];
+      const Wide distance = std::clamp<Wide>(static_cast<Wide>(p->point[o]) - p->labels[o], INT64_MIN, INT64_MAX);
       if (distance < output.distance_minimum || distance > output.distance_maximum) return "distance out of range";
+      nearest = std::min(nearest, distance);
+      farthest = std::max(farthest, distance);
     }
   }
   if (piece.exact() && (low != output.minimum || high != output.maximum)) return "range of labels is not tight";
+  if (piece.exact() && o < shape.shared && (nearest != output.distance_minimum || farthest != output.distance_maximum))
+    return "range of distances is not tight";
   return output.affine() ? "" : check_claim(output, points, o);
 }
 
