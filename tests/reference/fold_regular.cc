@@ -126,7 +126,7 @@ class Maker {
     Bounds bounds;
     const bool lattice = family_ == Family::kStrided || family_ == Family::kCheckerboard;
     const bool shapes = family_ == Family::kSlopes || family_ == Family::kSteep;
-    const bool flat = lattice || (!shapes && !random_.chance(20));
+    const bool flat = lattice || family_ == Family::kDiagonal || (!shapes && !random_.chance(20));
     const std::int64_t steepest = family_ == Family::kSteep ? 3 : 1;
     const std::int64_t least = shapes ? 0 : lattice ? 7 : 13;
     sloped_lower_ = false;
