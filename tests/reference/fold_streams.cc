@@ -39,6 +39,14 @@ std::int64_t wrapping(const Affine& function, const Point& point) {
   return static_cast<std::int64_t>(sum);
 }
 
+/// The coordinates of the dimensions in `subset`, bit 0 being the innermost.
+Point chosen(const Point& point, std::int64_t subset) {
+  Point some;
+  for (std::size_t k = 0; k < point.size(); ++k)
+    if ((subset >> (point.size() - 1 - k) & 1) != 0) some.push_back(point[k]);
+  return some;
+}
+
 std::int64_t modulo(std::int64_t value, std::int64_t modulus) { return (value % modulus + modulus) % modulus; }
 
 /// A nest of loops: the range of each counter, from the counters outside of it.
@@ -88,13 +96,21 @@ class Builder {
   Nest any_nest() {
     Nest nest;
     std::int64_t extent = 1;
-    while (dimensions_ > 0 && std::pow(extent + 1, dimensions_) < static_cast<double>(most_)) ++extent;
+    const bool narrow = random_.chance(25);
+    while (dimensions_ > 0 && (!narrow || extent < 2) && std::pow(extent + 1, dimensions_) < static_cast<double>(most_))
+      ++extent;
+    const bool band = random_.chance(12);  // the diagonals that a guard i == j leaves, and narrow bands
     const int slope = static_cast<int>(random_.in(0, 60));
     for (std::size_t k = 0; k < dimensions_; ++k) {
       nest.lower.push_back(any_affine(k, random_.chance(30) ? slope : 0, 2));
       if (random_.chance(15)) nest.lower.back().constant = random_.in(-3, 9);
       nest.upper.push_back(any_affine(k, slope, random_.chance(70) ? 1 : 3));
       nest.upper.back().constant = random_.in(random_.chance(10) ? -2 : 0, random_.chance(15) ? 1 : extent * 2);
+      if (band && random_.chance(50)) {
+        nest.lower.back() = any_affine(k, 60, 1);
+        nest.upper.back() = nest.lower.back();
+        if (k > 0 && random_.chance(50)) nest.upper.back().coefficients[0] += 1;
+      }
       nest.step.push_back(random_.chance(8) ? random_.in(2, 5) : 1);
     }
     if (random_.chance(15)) nest.trips = random_.next() | 1;
@@ -127,6 +143,9 @@ class Builder {
       case 5:
         stream_.what += ", guard both ends";
         return [=](const Point& p) { return wrapping(function, p) <= rest || wrapping(function, p) > limit; };
+      case 7:
+        stream_.what += ", guard band";
+        return [=](const Point& p) { return wrapping(function, p) >= 0 && wrapping(function, p) <= rest / 2; };
       case 6:
         stream_.what += ", guard rows";
         return [=](const Point& p) { return scramble(salt, Point(p.begin(), p.end() - 1)) % 3 != 0; };
@@ -180,7 +199,27 @@ class Builder {
     const std::int64_t number = random_.in(2, random_.chance(70) ? 9 : 200);
     const std::int64_t limit = random_.in(-10, 20);
     const std::size_t cut = static_cast<std::size_t>(random_.in(0, static_cast<std::int64_t>(dimensions_)));
-    switch (random_.in(0, 15)) {
+    const std::int64_t subset = random_.in(0, 31);
+    switch (random_.in(0, 19)) {
+      case 13:
+      case 14:
+        stream_.what += fmt::format(", a table along dimensions {:b}", subset);
+        return [=](const Point& p) {
+          return wrapping(f, p) + static_cast<std::int64_t>(scramble(salt, chosen(p, subset)) % 5);
+        };
+      case 15:
+        stream_.what += ", tables in some rows, others in others";
+        return [=](const Point& p) {
+          const std::int64_t which = wrapping(g, p) <= limit ? subset : subset >> 1;
+          return wrapping(f, p) + static_cast<std::int64_t>(scramble(salt, chosen(p, which)) % 3);
+        };
+      case 16:
+        stream_.what += ", a table along the innermost dimension, rows that differ late";
+        return [=](const Point& p) {
+          const bool late = !p.empty() && p.back() >= number % 5;
+          return wrapping(f, p) + static_cast<std::int64_t>(scramble(salt, chosen(p, 1)) % 9) +
+                 (late ? static_cast<std::int64_t>(scramble(~salt, p) % 2) : 0);
+        };
       case 0:
         stream_.what += ", piecewise";
         return [=](const Point& p) { return wrapping(wrapping(g, p) <= limit ? f : g, p); };
