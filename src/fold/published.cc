@@ -12,7 +12,7 @@ namespace loopfold::fold {
 
 namespace {
 
-constexpr std::size_t kSpare = 16;         // polyhedra kept for use again
+constexpr std::size_t kSpare = 16;         // polyhedra kept for use again, besides as many as are in use
 constexpr std::size_t kSpareBytes = 4096;  // larger ones are not
 
 using Handle = std::unique_ptr<LabelledPolyhedron>;
@@ -110,7 +110,7 @@ void Published::release(Handle polyhedron) {
   const std::size_t bytes = polyhedron->bytes();
   live_bytes_ -= bytes;
   --live_;
-  if (spare_.size() < kSpare && bytes <= kSpareBytes) spare_.push_back(std::move(polyhedron));
+  if (spare_.size() < kSpare + live_ && bytes <= kSpareBytes) spare_.push_back(std::move(polyhedron));
 }
 
 void Published::account(LabelledPolyhedron& polyhedron, std::size_t bytes_before) {

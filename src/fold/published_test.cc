@@ -288,6 +288,18 @@ TEST(Published, widened_triangles) {
   EXPECT_EQ(only_function(shifted, Variant::kFW), "TOP*i0 + TOP*i1 + 0");
 }
 
+/// The same irregular triangle at every i0, whose first rows are affine for want of points.
+TEST(Published, widened_triangles_that_repeat) {
+  for (const bool growing : {true, false}) {
+    Stream stream{{3, 1, 0}, {}, {}};
+    for (std::int64_t i = 0; i < 5; ++i)
+      for (std::int64_t j = 0; j < 9; ++j)
+        for (std::int64_t k = 0; k <= (growing ? j : 8 - j); ++k)
+          stream.add({i, j, k}, {9 * i + (7 * j + k) * (7 * j + k) * k % 101});
+    EXPECT_EQ(only_function(stream, Variant::kFGGW), "9*i0 + TOP*i1 + TOP*i2 + 0");
+  }
+}
+
 /// One output becomes TOP, the others do not.
 TEST(Published, outputs_are_widened_one_by_one) {
   Stream stream{{2, 3, 2}, {}, {}};
