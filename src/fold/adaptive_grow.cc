@@ -287,6 +287,7 @@ bool Grow::try_modular(Block& block, const Row& row, int level) {
   if (jump.stride != own.stride) return false;
   const Block& before = *block.before;
   const Row rest{block, level, view(block, level).start(level)};
+  if (!same_inside(before, rest, level)) return false;
   Block both = copy_of(layout, before, level);
   set_step(both, own, level);
   std::vector<std::pair<int, std::int64_t>> found;
@@ -321,7 +322,7 @@ std::vector<Block> Grow::try_periodic(const Block& block, const Row& row, int le
   if (length < 2 || length > longest || first > length || block.windows || before.windows || row.block.windows)
     return {};
   Step period;
-  if (!break_of(block, level, period)) return {};
+  if (!same_inside(before, {block, level, 0}, level) || !break_of(block, level, period)) return {};
   const Step own = step_of(block, level);
   const auto add = [&](std::int64_t& sum, std::int64_t step) {
     const Wide whole = sum + static_cast<Wide>(length - 1) * step;

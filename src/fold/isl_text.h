@@ -1,14 +1,23 @@
 // Folded streams as text that isl reads.
 //
 // A domain is a union of basic sets over named dimensions, `{ S3[i0, i1] : 0 <= i0 <= 9 and 0 <= i1 <= i0; ... }`; a
-// dependence is a map from producer to consumer, `{ S1[o0] -> S3[i0, i1] : o0 = i0 and ... }`. Strides and moduli are
-// written with existential variables or mod, as isl writes them. Exact where the piece is. An output with a TOP is
-// written with what was measured, and nothing else (docs/design.md): minimum <= output <= maximum, the bounds of the
-// distance, and, in a dependence, that the producer comes before the consumer in lexicographic order of the shared
-// coordinates.
+// dependence is a map from producer to consumer, `{ S1[o0] -> S3[i0, i1] : o0 = i0 and ... }`. Exact where the piece
+// is.
+//
+// Format. i0, i1 ... are the coordinates of the point that are shown, o0, o1 ... those of the producer; a hidden
+// coordinate is the quantified variable h. Pieces are separated by `; `. Of one piece, in this order, joined by ` and
+// `:
+// - of each coordinate: `lower <= i1 <= upper`, or `i1 = value`; with a stride, `i1 mod 2 = 1` or
+//   `(i1 - i0) mod 2 = 0` behind it. isl's mod is never negative.
+// - of each output: `o0 = value`; if it is modular, `o0 = base + (value - base) mod modulus`; with a TOP what was
+//   measured, and nothing else: `minimum <= o0 <= maximum` and, for a shared coordinate, the bounds of the distance,
+//   `1 <= i0 - o0 <= 4` (left out where it does not fit into 64 bits).
+// - if an output that is a shared coordinate has a TOP: that the producer comes before the consumer in lexicographic
+//   order of the shared coordinates. That is a union, so such a piece is written once per level that may carry it,
+//   `o0 = i0 and o1 < i1`, and once for all being equal, if they may be. Levels that the distances exclude are left
+//   out. An exact piece needs none of this.
 #pragma once
 
-#include <span>
 #include <string>
 #include <string_view>
 
