@@ -39,11 +39,10 @@ struct Trial {
   std::size_t give_up_at = kNever;
 };
 
-/// One piece per row is what the published algorithm starts from. kAuto looks for strides first, and what it then takes
-/// for one (0 and 4 of 0, 2, 3, 4, 6) can cost it a row.
-std::size_t most_pieces(const Stream& stream, Variant variant) {
-  const std::size_t rows = fold_naively(stream).pieces.size();
-  return variant == Variant::kAuto ? 2 * rows : rows;
+/// One piece per row is what the published algorithm starts from. kAuto has options.max_pieces, and looks for strides
+/// first: what it then takes for one (0 and 4 of 0, 2, 3, 4, 6) may cost it a row.
+std::size_t most_pieces(const Stream& stream, const Options& options) {
+  return options.variant == Variant::kAuto ? options.max_pieces : fold_naively(stream).pieces.size();
 }
 
 std::optional<Complaint> first_complaint(const Stream& stream, const Trial& trial) {
@@ -55,7 +54,7 @@ std::optional<Complaint> first_complaint(const Stream& stream, const Trial& tria
     return complaints.front();
   if (!same(folded, fold_stream(stream, trial.options, trial.give_up_at)))
     return Complaint{Kind::kVariant, "another result for the same points"};
-  if (in_order(stream) && folded.pieces.size() > most_pieces(stream, trial.options.variant))
+  if (in_order(stream) && folded.pieces.size() > most_pieces(stream, trial.options))
     return Complaint{Kind::kVariant, "too many pieces for so few rows"};
   return std::nullopt;
 }
@@ -133,7 +132,7 @@ TEST_P(FoldRandom, PartsAreUnited) {
   for (const auto& [kind, count] : kinds) ADD_FAILURE() << count << " streams: " << kind_name(kind);
 }
 
-/// How many pieces more than the fewest possible.
+/// How many pieces more than the fewest possible, over all streams that stay exact.
 TEST_P(FoldRandom, TinyStreamsAreNearTheFewestPieces) {
   std::size_t pieces = 0;
   std::size_t fewest = 0;
@@ -150,7 +149,7 @@ TEST_P(FoldRandom, TinyStreamsAreNearTheFewestPieces) {
     naive += fold_naively(stream).pieces.size();
   }
   fmt::print("{}: {} pieces, {} at least, {} rows\n", variant_name(GetParam()), pieces, fewest, naive);
-  EXPECT_LE(pieces, naive);
+  EXPECT_LE(pieces * 100, fewest * (GetParam() == Variant::kAuto ? 105 : 125));
 }
 
 }  // namespace
