@@ -7,10 +7,9 @@
 //     f(x) = first + sum of c_q (x_q - anchor_q)  over the known dimensions q, if there is no TOP.
 //
 // When p absorbs the slice s along d:
-// - Coefficients inside d that both know must be equal. One that only one of them knows is adopted by the other, which
-// is
-//   flat there: x_q is a function of the coordinates further out on it, and if not a constant one, the coefficients of
-//   these change so that its labels do not. (Errata: taken out before anything is compared.)
+// - Coefficients inside d that both know must be equal. One that only one of them knows is adopted by the other. This
+//   one is flat there: x_q is a function of the coordinates further out on it, and if not a constant one, the
+//   coefficients of these change so that its labels do not. (Errata: taken out before anything is compared.)
 // - The step from p's first label to s's, without the contributions of dimensions inside d, is the coefficient of d
 //   times the distance along d: it defines the coefficient in a merge, where the distance is 1, and must be equal to it
 //   in an extension.
@@ -23,10 +22,10 @@
 // same h as p wherever both have points: this is what fingerprints are compared for, which needs equal starting
 // coordinates along T. If it is not proven, d becomes TOP as well, which is always right, since points that agree in d
 // are points of one slice.
+//
 // When T grows, h becomes a function of more dimensions, and its fingerprint has to be made anew. That is possible
-// - from an affine function, by its coefficients: exactly, if the bounds of T's dimensions depend on each other only,
-// else
-//   as if T's dimensions were a rectangle, which holds more points and so proves less, but nothing wrong;
+// - from an affine function, by its coefficients: exactly, if the bounds of T's dimensions depend on each other only;
+//   else as if T's dimensions were a rectangle, which holds more points and so proves less, but nothing wrong;
 // - by a dimension outside the old top, along which f was affine, in the same way.
 // Else the fingerprint is forgotten, nothing is proven any more, and every dimension further out becomes TOP.
 //

@@ -25,8 +25,7 @@
 // fixed coordinate d the bounds agree with those of the slice that was absorbed there, since both are affine and agree
 // at the vertices of its faces.
 //
-// Cost: O(d 2^n) for an extension, O(d^2 2^n) for a merge; a merge of two copies, as in all rectangular nests, O(d
-// 2^n).
+// Cost: O(d 2^n) for an extension and for a merge of two copies, as in all rectangular nests; O(d^2 2^n) for others.
 #pragma once
 
 #include <array>

@@ -15,6 +15,8 @@ namespace {
 constexpr std::size_t kSpare = 16;         // polyhedra kept for use again, besides as many as are in use
 constexpr std::size_t kSpareBytes = 4096;  // larger ones are not
 
+constexpr std::string_view kNoRanges = "bounds that do not fit into 64 bits";
+
 using Handle = std::unique_ptr<LabelledPolyhedron>;
 
 /// Lexicographic order of points whose innermost coordinate is first.
@@ -127,6 +129,10 @@ void Published::add_elsewhere(const std::int64_t* point, const std::int64_t* lab
     const std::size_t outermost = shape_.dimensions - 1 - row_.first_difference(point);
     end_row();
     end_loops(outermost);
+    if (!retired_.exact()) {
+      give_up(kNoRanges);
+      return retired_extent_.add(point, labels);
+    }
   }
   if (gives_up_ && live_ + 1 > 4 * std::size_t{shape_.dimensions} + 1) {
     give_up("more than " + std::to_string(4 * shape_.dimensions + 1) + " intermediate polyhedra");
@@ -313,6 +319,7 @@ Folded Published::finish() {
   if (!row_.empty()) {
     end_row();
     end_loops(shape_.dimensions);
+    if (!retired_.exact()) give_up(kNoRanges);
   }
   folded.points = retired_extent_.points();
   folded.max_intermediate = max_live_;
@@ -324,11 +331,9 @@ Folded Published::finish() {
   } else {
     folded.pieces = retired_.unpack();
   }
-  for (const Piece& piece : folded.pieces) {
-    folded.gave_up = folded.gave_up || !piece.exact_domain;
+  folded.gave_up = given_up_;
+  for (const Piece& piece : folded.pieces)
     for (const Output& output : piece.outputs) folded.widened = folded.widened || !output.affine();
-  }
-  if (folded.gave_up && folded.why.empty()) folded.why = "bounds that do not fit into 64 bits";
   return folded;
 }
 

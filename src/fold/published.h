@@ -12,9 +12,11 @@
 // inside d has ended, each absorber looks for a waiting polyhedron at its corner and absorbs it if it can (polyhedron.h
 // says when the shape allows it, label.h when the labels do). An absorber that finds none will never grow along d again
 // and waits along d + 1, or is retired if there is no such dimension; what was not absorbed becomes an absorber. At the
-// end all loops have ended. Two readings of the paper's text that its pseudocode leaves open: loops that have ended are
-// processed before the point that shows it is added (as in its Figure 5), and an absorber tries all waiting polyhedra
-// within reach, in lexicographic order of their first points, not only the first that it finds.
+// end all loops have ended.
+//
+// Two readings of the paper's text that its pseudocode leaves open: loops that have ended are processed before the
+// point that shows it is added (as in its Figure 5), and an absorber tries all waiting polyhedra within reach, in
+// lexicographic order of their first points, not only the first that it finds.
 //
 // Innermost dimension: there is only ever one absorber, the row that the stream is at (row.h); a point that it does not
 // take begins a new one.
@@ -23,7 +25,7 @@
 // dimensions of the stream, all is replaced by one box that contains all points seen and to come, with labels that are
 // TOP along all dimensions. Retired pieces go into the box as well: a stream is either a set of disjoint exact pieces,
 // or one box. All variants do the same when a point does not come after the one before it, when the stream has more
-// than 10 dimensions (polyhedra have 2^d vertices), and when they are told to give up.
+// than 10 dimensions (polyhedra have 2^d vertices), when a bound does not fit into 64 bits, and when they are told to.
 //
 // Exactness: that of fold.h. F and F_GG have no TOP but for constants that do not fit into 64 bits. Cost: a few ns per
 // point of a regular row; per row an absorption; with irregular domains a binary search among the waiting polyhedra for

@@ -1,6 +1,7 @@
 // The published algorithm on random nests: every variant keeps the contract of fold.h at every point.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <random>
 
 #include "fold/stream_for_tests.h"
@@ -123,6 +124,27 @@ TEST(Published, random_nests_keep_the_contract) {
       EXPECT_TRUE(variant != Variant::kFW || !folded.gave_up);
       EXPECT_TRUE(variant != Variant::kFGG || folded.gave_up || folded.exact());
       EXPECT_TRUE(!folded.gave_up || folded.pieces.size() == 1u);
+      ASSERT_FALSE(HasFailure()) << "seed " << seed << " variant " << variant_name(variant);
+    }
+  }
+}
+
+/// Nothing wraps: coordinates near the ends of 64 bits, labels that differ by nearly 2^64.
+TEST(Published, random_nests_of_large_numbers_keep_the_contract) {
+  for (std::uint64_t seed = 0; seed < 1000; ++seed) {
+    Stream stream = RandomNest(seed).make();
+    std::mt19937_64 random(seed);
+    for (std::size_t k = 0; k < stream.shape.dimensions; ++k) {
+      const std::int64_t offset = std::array{std::int64_t{0}, kMost - 12, kLeast + 4, kMost / 2}[random() % 4];
+      for (Vector& point : stream.points) point[k] += offset;
+    }
+    for (std::size_t o = 0; o < stream.shape.outputs; ++o) {
+      const std::int64_t factor = std::int64_t{1} << (50 + random() % 14);
+      for (Vector& labels : stream.labels)
+        labels[o] = static_cast<std::int64_t>(std::clamp<Wide>(static_cast<Wide>(factor) * labels[o], kLeast, kMost));
+    }
+    for (const Variant variant : kVariants) {
+      check(stream, fold(stream, variant));
       ASSERT_FALSE(HasFailure()) << "seed " << seed << " variant " << variant_name(variant);
     }
   }

@@ -366,6 +366,18 @@ void expect_box(const Stream& stream, const Folded& folded, const std::string& w
     for (const bool top : output.top) EXPECT_TRUE(top);
 }
 
+/// i1 is i0 plus more than 64 bits hold.
+TEST(Published, bounds_at_the_edge) {
+  for (const Variant variant : kVariants) {
+    Stream stream{{2, 1, 0}, {}, {}};
+    for (std::int64_t j = 0; j < 3; ++j)
+      for (std::int64_t k = 0; k < 2; ++k) stream.add({kLeast + j, kMost - 10 + j + k}, {k});
+    expect_box(stream, fold(stream, variant), "bounds that do not fit into 64 bits");
+    stream.add({5, 5}, {5});
+    expect_box(stream, fold(stream, variant), "bounds that do not fit into 64 bits");
+  }
+}
+
 TEST(Published, points_out_of_order) {
   for (const Variant variant : kVariants) {
     Stream stream = rows(

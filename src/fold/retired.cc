@@ -1,12 +1,11 @@
-// The words of a piece: its first point (outermost coordinate first), the number of points, whether the domain is
-// exact; per coordinate the lower bound, coefficients and then constant, and the upper bound; per output the
-// coefficients, the constant, the dimensions with TOP (a bit each), the extremes of the label and, if there are shared
-// loops, of the distance. All pieces of a stream have the same number of words.
+// The words of a piece: its first point (outermost coordinate first), the number of points; per coordinate the lower
+// bound, coefficients and then constant, and the upper bound; per output the coefficients, the constant, the dimensions
+// with TOP (a bit each), the extremes of the label and, if there are shared loops, of the distance. All pieces of a
+// stream have the same number of words.
 #include "fold/retired.h"
 
 #include <algorithm>
 #include <limits>
-#include <numeric>
 
 #include "support/wide.h"
 
@@ -42,7 +41,7 @@ std::vector<Range> read_ranges(const std::int64_t*& words, std::size_t dimension
 
 std::size_t range_words(std::size_t dimensions) { return dimensions * (dimensions + 1); }
 
-/// Counting is a second check of what the construction of polyhedra guarantees; it is left out for single points.
+/// A second check of what the construction of polyhedra guarantees.
 bool has_points(std::span<const Range> ranges, std::uint64_t points) {
   std::uint64_t counted = 0;
   return !count_points(ranges, kCountBudget, counted) || counted == points;
@@ -115,7 +114,7 @@ std::size_t Extent::bytes() const {
 
 std::size_t RetiredPieces::words_per_piece() const {
   const std::size_t d = shape_.dimensions;
-  return d + 2 + range_words(d) + shape_.outputs * (d + 4 + (shape_.shared > 0 ? 2 : 0));
+  return d + 1 + range_words(d) + shape_.outputs * (d + 4 + (shape_.shared > 0 ? 2 : 0));
 }
 
 void RetiredPieces::clear() {
@@ -124,44 +123,30 @@ void RetiredPieces::clear() {
 }
 
 void RetiredPieces::add(const LabelledPolyhedron& piece) {
+  if (!exact_) return;
   const std::int64_t* anchor = piece.polyhedron.anchor();
   for (std::size_t b = shape_.dimensions; b-- > 0;) words_.push_back(anchor[b]);
   words_.push_back(static_cast<std::int64_t>(piece.points));
-  write_ranges(piece.polyhedron, piece.points);
+  exact_ = write_ranges(piece.polyhedron, piece.points);
+  if (!exact_) return clear();
   for (const LabelFunction& label : piece.labels) write_output(label, piece.polyhedron);
   ++count_;
 }
 
-/// Whether the ranges are exact, and they themselves.
-void RetiredPieces::write_ranges(const Polyhedron& polyhedron, std::uint64_t points) {
-  const std::size_t exact_at = words_.size();
-  words_.push_back(1);
+/// False if the polyhedron cannot be written as ranges.
+bool RetiredPieces::write_ranges(const Polyhedron& polyhedron, std::uint64_t points) {
+  const std::size_t begin = words_.size();
   for (std::size_t b = shape_.dimensions; b-- > 0;) {
     for (const bool upper : {false, true}) {
       Bound bound;
-      if (!polyhedron.bound(b, upper, bound)) {
-        words_.resize(exact_at);
-        return write_box(polyhedron);
-      }
+      if (!polyhedron.bound(b, upper, bound)) return false;
       for (std::size_t j = shape_.dimensions; j-- > b + 1;) words_.push_back(bound.coefficients[j]);
       words_.push_back(bound.constant);
     }
   }
-  if (polyhedron.vertices() == 1) return;
-  const std::int64_t* words = words_.data() + exact_at + 1;
-  if (has_points(read_ranges(words, shape_.dimensions), points)) return;
-  words_.resize(exact_at);
-  write_box(polyhedron);
-}
-
-void RetiredPieces::write_box(const Polyhedron& polyhedron) {
-  words_.push_back(0);
-  for (std::size_t b = shape_.dimensions; b-- > 0;) {
-    for (const std::int64_t constant : {polyhedron.minimum(b), polyhedron.maximum(b)}) {
-      words_.insert(words_.end(), shape_.dimensions - 1 - b, 0);
-      words_.push_back(constant);
-    }
-  }
+  if (polyhedron.vertices() == 1) return true;
+  const std::int64_t* words = words_.data() + begin;
+  return has_points(read_ranges(words, shape_.dimensions), points);
 }
 
 /// A function whose constant does not fit is TOP along all dimensions.
@@ -184,7 +169,6 @@ Piece RetiredPieces::read(std::size_t at) const {
   const std::int64_t* words = words_.data() + at + d;
   Piece piece;
   piece.points = static_cast<std::uint64_t>(*words++);
-  piece.exact_domain = *words++ != 0;
   piece.ranges = read_ranges(words, d);
   piece.outputs.resize(shape_.outputs);
   for (Output& output : piece.outputs) {

@@ -55,20 +55,21 @@ class RetiredPieces {
   explicit RetiredPieces(Shape shape) : shape_(shape) {}
   void add(const LabelledPolyhedron& piece);
   void clear();
-  std::size_t size() const { return count_; }
+  /// Whether all could be written as nested ranges that fit into 64 bits; if not, there are none.
+  bool exact() const { return exact_; }
   /// All pieces, in the order of their first points.
   std::vector<Piece> unpack() const;
   std::size_t bytes() const { return words_.size() * sizeof(std::int64_t); }
 
  private:
   std::size_t words_per_piece() const;
-  void write_ranges(const Polyhedron& polyhedron, std::uint64_t points);
-  void write_box(const Polyhedron& polyhedron);
+  bool write_ranges(const Polyhedron& polyhedron, std::uint64_t points);
   void write_output(const LabelFunction& label, const Polyhedron& polyhedron);
   Piece read(std::size_t at) const;
 
   Shape shape_;
   std::size_t count_ = 0;
+  bool exact_ = true;
   std::vector<std::int64_t> words_;
 };
 
