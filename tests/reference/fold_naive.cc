@@ -61,7 +61,8 @@ class Row {
     output.value.constant = first_.labels[o];
     if (points_ > 1) {
       output.value.coefficients.back() = steps_[o];
-      output.value.constant -= steps_[o] * first_.point.back();
+      output.value.constant =
+          static_cast<std::int64_t>(first_.labels[o] - static_cast<Wide>(steps_[o]) * first_.point.back());
     }
     std::tie(output.minimum, output.maximum) = std::minmax(first_.labels[o], last_.labels[o]);
     if (o >= shape_.shared) return output;

@@ -39,6 +39,10 @@ std::int64_t wrapping(const Affine& function, const Point& point) {
   return static_cast<std::int64_t>(sum);
 }
 
+std::int64_t plus(std::int64_t a, std::uint64_t b) {
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + b);
+}
+
 /// The coordinates of the dimensions in `subset`, bit 0 being the innermost.
 Point chosen(const Point& point, std::int64_t subset) {
   Point some;
@@ -204,21 +208,18 @@ class Builder {
       case 13:
       case 14:
         stream_.what += fmt::format(", a table along dimensions {:b}", subset);
-        return [=](const Point& p) {
-          return wrapping(f, p) + static_cast<std::int64_t>(scramble(salt, chosen(p, subset)) % 5);
-        };
+        return [=](const Point& p) { return plus(wrapping(f, p), scramble(salt, chosen(p, subset)) % 5); };
       case 15:
         stream_.what += ", tables in some rows, others in others";
         return [=](const Point& p) {
           const std::int64_t which = wrapping(g, p) <= limit ? subset : subset >> 1;
-          return wrapping(f, p) + static_cast<std::int64_t>(scramble(salt, chosen(p, which)) % 3);
+          return plus(wrapping(f, p), scramble(salt, chosen(p, which)) % 3);
         };
       case 16:
         stream_.what += ", a table along the innermost dimension, rows that differ late";
         return [=](const Point& p) {
           const bool late = !p.empty() && p.back() >= number % 5;
-          return wrapping(f, p) + static_cast<std::int64_t>(scramble(salt, chosen(p, 1)) % 9) +
-                 (late ? static_cast<std::int64_t>(scramble(~salt, p) % 2) : 0);
+          return plus(wrapping(f, p), scramble(salt, chosen(p, 1)) % 9 + (late ? scramble(~salt, p) % 2 : 0));
         };
       case 0:
         stream_.what += ", piecewise";
@@ -233,20 +234,20 @@ class Builder {
         stream_.what += ", noise";
         return [=](const Point& p) {
           const std::uint64_t noise = scramble(salt, p);
-          return wrapping(f, p) + (noise % 23 == 0 ? static_cast<std::int64_t>(noise % 7) : 0);
+          return plus(wrapping(f, p), noise % 23 == 0 ? noise % 7 : 0);
         };
       case 4:
       case 5:
         stream_.what += fmt::format(", {} rows of their own", cut);
         return [=](const Point& p) {
           const Point row(p.begin(), p.begin() + static_cast<int>(cut));
-          return wrapping(f, p) + static_cast<std::int64_t>(scramble(salt, row) % 4000);
+          return plus(wrapping(f, p), scramble(salt, row) % 4000);
         };
       case 6:
         stream_.what += ", a table along the inner dimensions";
         return [=](const Point& p) {
           const Point row(p.begin() + static_cast<int>(cut), p.end());
-          return wrapping(f, p) + static_cast<std::int64_t>(scramble(salt, row) % 50);
+          return plus(wrapping(f, p), scramble(salt, row) % 50);
         };
       case 7:
         stream_.what += ", arbitrary";
@@ -287,7 +288,7 @@ class Builder {
     stream_.shape.shared = static_cast<std::uint16_t>(shared);
     stream_.shape.outputs = static_cast<std::uint16_t>(shared + static_cast<std::size_t>(random_.in(0, 2)));
     for (std::size_t o = 0; o < stream_.shape.outputs; ++o) {
-      const std::int64_t distance = random_.in(0, 2);
+      const auto distance = static_cast<std::uint64_t>(random_.in(0, 2));
       const std::uint64_t salt = random_.next();
       const std::uint64_t spread = random_.chance(60) ? 1 : 3;
       if (o >= shared || random_.chance(15)) {
@@ -295,7 +296,7 @@ class Builder {
         continue;
       }
       stream_.what += fmt::format(", distance {}{}", distance, spread > 1 ? " and more" : "");
-      append([=](const Point& p) { return p[o] - distance - static_cast<std::int64_t>(scramble(salt, p) % spread); });
+      append([=](const Point& p) { return plus(p[o], -(distance + scramble(salt, p) % spread)); });
     }
   }
 
