@@ -50,6 +50,8 @@ class AdaptiveFolder : public Folder {
   void add_slowly(const std::int64_t* point, const std::int64_t* labels);
   void start(const std::int64_t* point, const std::int64_t* labels);
   const std::int64_t* selected(const Select& select, const std::int64_t* labels);
+  const adaptive::Window* bounds(const std::int64_t* point, const std::int64_t* labels);
+  adaptive::Window bounds_of(std::uint16_t output, const std::int64_t* point, std::int64_t label) const;
   void widen();
   Select innocent(const Exact& exact) const;
   std::unique_ptr<Exact> refold(const Select& select);
@@ -66,6 +68,7 @@ class AdaptiveFolder : public Folder {
   std::unique_ptr<Loose> loose_;
   std::unique_ptr<std::string> why_;  // it gave up
   std::vector<std::int64_t> scratch_;
+  std::vector<adaptive::Window> bounds_;
 };
 
 AdaptiveFolder::Select AdaptiveFolder::all_outputs() const {
@@ -85,7 +88,7 @@ void AdaptiveFolder::add_slowly(const std::int64_t* point, const std::int64_t* l
       cover("a point is out of order");
   }
   if (loose_) loose_->add(point, labels);
-  if (exact_ && !exact_->add(point, selected(exact_->select(), labels))) widen();
+  if (exact_ && !exact_->add(point, selected(exact_->select(), labels), bounds(point, labels))) widen();
 }
 
 /// The first points.
@@ -107,7 +110,7 @@ void AdaptiveFolder::start(const std::int64_t* point, const std::int64_t* labels
     loose_->add(first_.get(), first_.get());
     why_ = std::make_unique<std::string>("a point is out of order");
   } else {
-    exact_ = std::make_unique<Exact>(shape_, all_outputs(), max_pieces_);
+    exact_ = std::make_unique<Exact>(shape_, all_outputs(), Select{}, max_pieces_);
     exact_->add(first_.get(), first_.get() + shape_.dimensions);
   }
   first_.reset();
@@ -121,6 +124,17 @@ const std::int64_t* AdaptiveFolder::selected(const Select& select, const std::in
   return scratch_.data();
 }
 
+adaptive::Window AdaptiveFolder::bounds_of(std::uint16_t output, const std::int64_t* point, std::int64_t label) const {
+  const std::int64_t distance = output < shape_.shared ? adaptive::distance(point[output], label) : 0;
+  return {0, label, label, distance, distance};
+}
+
+const adaptive::Window* AdaptiveFolder::bounds(const std::int64_t* point, const std::int64_t* labels) {
+  bounds_.clear();
+  for (const std::uint16_t output : exact_->bounded()) bounds_.push_back(bounds_of(output, point, labels[output]));
+  return bounds_.data();
+}
+
 /// Those of its outputs that broke few blocks; all of them if none broke any.
 AdaptiveFolder::Select AdaptiveFolder::innocent(const Exact& exact) const {
   const std::vector<std::uint32_t> blame = exact.blame();
@@ -132,19 +146,28 @@ AdaptiveFolder::Select AdaptiveFolder::innocent(const Exact& exact) const {
   return select;
 }
 
-/// Folds again what exact_ has, with fewer outputs.
+/// Folds again what exact_ has, with fewer outputs; the others are bounded.
 std::unique_ptr<Exact> AdaptiveFolder::refold(const Select& select) {
-  auto fewer = std::make_unique<Exact>(shape_, select, max_pieces_);
-  std::vector<std::size_t> where;
-  for (const std::uint16_t number : select)
-    where.push_back(static_cast<std::size_t>(std::find(exact_->select().begin(), exact_->select().end(), number) -
-                                             exact_->select().begin()));
+  Select others;
+  const Select all = all_outputs();
+  std::set_difference(all.begin(), all.end(), select.begin(), select.end(), std::back_inserter(others));
+  const auto index = [](const Select& in, std::uint16_t number) {
+    return static_cast<std::size_t>(std::find(in.begin(), in.end(), number) - in.begin());
+  };
+  auto fewer = std::make_unique<Exact>(shape_, select, others, max_pieces_);
   std::vector<std::int64_t> chosen(select.size());
+  std::vector<adaptive::Window> bounds(others.size());
   bool small = true;
-  exact_->replay([&](const std::int64_t* point, const std::int64_t* labels) {
+  const Select& now = exact_->select();
+  exact_->replay([&](const std::int64_t* point, const std::int64_t* labels, const adaptive::Window* known) {
     if (!small) return;
-    for (std::size_t i = 0; i < where.size(); ++i) chosen[i] = labels[where[i]];
-    small = fewer->add(point, chosen.data());
+    for (std::size_t i = 0; i < select.size(); ++i) chosen[i] = labels[index(now, select[i])];
+    for (std::size_t i = 0; i < others.size(); ++i) {
+      const std::size_t label = index(now, others[i]);
+      bounds[i] =
+          label < now.size() ? bounds_of(others[i], point, labels[label]) : known[index(exact_->bounded(), others[i])];
+    }
+    small = fewer->add(point, chosen.data(), bounds.data());
   });
   max_intermediate_ = std::max(max_intermediate_, fewer->max_intermediate());
   return fewer;
@@ -154,7 +177,7 @@ std::unique_ptr<Exact> AdaptiveFolder::refold(const Select& select) {
 std::unique_ptr<Loose> AdaptiveFolder::follow(const Select& select, Loose::Domain domain) {
   auto loose = std::make_unique<Loose>(shape_, select, domain);
   std::vector<std::int64_t> all(shape_.outputs);
-  exact_->replay([&](const std::int64_t* point, const std::int64_t* labels) {
+  exact_->replay([&](const std::int64_t* point, const std::int64_t* labels, const adaptive::Window*) {
     for (std::size_t i = 0; i < exact_->select().size(); ++i) all[exact_->select()[i]] = labels[i];
     loose->add(point, all.data());
   });
@@ -199,7 +222,7 @@ void AdaptiveFolder::cover(std::string why) {
 
 void AdaptiveFolder::give_up(std::string_view why) {
   if (first_) {
-    exact_ = std::make_unique<Exact>(shape_, all_outputs(), max_pieces_);
+    exact_ = std::make_unique<Exact>(shape_, all_outputs(), Select{}, max_pieces_);
     exact_->add(first_.get(), first_.get() + shape_.dimensions);
     first_.reset();
   }
@@ -209,7 +232,8 @@ void AdaptiveFolder::give_up(std::string_view why) {
 }
 
 std::size_t AdaptiveFolder::bytes() const {
-  std::size_t bytes = sizeof(*this) + sizeof(std::int64_t) * scratch_.size();
+  std::size_t bytes =
+      sizeof(*this) + sizeof(std::int64_t) * scratch_.size() + sizeof(adaptive::Window) * bounds_.size();
   if (first_) bytes += sizeof(std::int64_t) * (std::size_t{shape_.dimensions} + shape_.outputs);
   if (exact_) bytes += exact_->bytes();
   if (loose_) bytes += loose_->bytes();
@@ -252,8 +276,10 @@ Folded AdaptiveFolder::finish() {
     max_intermediate_ = std::max<std::uint64_t>(max_intermediate_, 1);
   }
   for (Piece& piece : folded.pieces) {
-    if (loose_)
-      for (std::uint16_t o = 0; o < shape_.outputs; ++o) loose_->fill(piece.outputs[o], o);
+    for (std::uint16_t o = 0; loose_ && o < shape_.outputs; ++o) {
+      if (!exact_) loose_->bound(piece.outputs[o], o);
+      loose_->claim(piece.outputs[o], o);
+    }
     folded.gave_up = folded.gave_up || !piece.exact_domain;
     for (const Output& output : piece.outputs) folded.widened = folded.widened || !output.affine();
   }

@@ -86,6 +86,10 @@ Function View::last_coordinate(int q) const {
   return f;
 }
 
+bool has_rows(const View& view) {
+  return !view.block.bounds || view.block.bounds->rows.size() == static_cast<std::size_t>(view.extent(view.level)) + 1;
+}
+
 std::int64_t* values_of(const Layout& layout, Block& block, int level) {
   return block.words.get() + layout.values(level);
 }
@@ -99,6 +103,7 @@ Block copy_of(const Layout& layout, const Block& block, int level) {
   copy.known = block.known;
   copy.closed = block.closed;
   if (block.windows) copy.windows = std::make_unique<std::vector<Window>>(*block.windows);
+  if (block.bounds) copy.bounds = std::make_unique<Bounds>(*block.bounds);
   return copy;
 }
 
@@ -177,6 +182,10 @@ Block row_of(const View& view, std::int64_t t) {
   const Layout& layout = view.layout;
   Block row = copy_of(layout, view.block, view.level);
   row.closed = false;
+  if (row.bounds) {
+    row.bounds->all = view.block.bounds->rows[View::at(static_cast<int>(t))];
+    row.bounds->rows = {row.bounds->all};
+  }
   std::int64_t* values = values_of(layout, row, view.level);
   for (int f = 0; f < layout.functions(view.level); ++f) values[f] += view.step(view.level, f) * t;
   values[layout.start(view.level)] += view.stride(view.level) * t;
@@ -230,6 +239,9 @@ Piece piece_of(const View& view, std::size_t outputs) {
 std::size_t bytes_of(const Layout& layout, const Block& block, int level) {
   std::size_t bytes = sizeof(Block) + sizeof(std::int64_t) * View::at(layout.words(level));
   if (block.windows) bytes += sizeof(*block.windows) + sizeof(Window) * block.windows->size();
+  if (block.bounds)
+    bytes += sizeof(Bounds) + sizeof(Window) * block.bounds->all.size() * (1 + block.bounds->rows.size()) +
+             sizeof(std::vector<Window>) * block.bounds->rows.size();
   if (block.before) bytes += bytes_of(layout, *block.before, level);
   return bytes;
 }

@@ -9,14 +9,15 @@
 // 1. a block that predicts it;
 // 2. a block whose break it repeats: a swap, a modulus, a period;
 // 3. a block of one row, one with the same known dimensions first;
-// 4. a block that predicted otherwise: a modulus that is known already, or a break;
-// 5. a block that has a break already: what is before the break is closed;
+// 4. a block that predicted otherwise, by a multiple of a modulus that is known already;
+// 5. a block that predicted otherwise: a break; if it has one already, what is before that is closed. Blocks that grew
+//    last are asked first;
 // 6. none: it is a block of its own.
 // All rows at one coordinate are tried for 1 before any is tried for the rest, and a block takes one row per
 // coordinate.
 //
-// The next point is usually the predicted one of the innermost block that grew last: a compare and an add. A finished
-// row that is the predicted one costs a comparison of its functions, and its memory is used for the next row.
+// The next point is usually the predicted one of the innermost block that grew last: a compare and an add. Once a level
+// has a single block and this predicts the next row, rows are not even built (adaptive_cruise.h).
 //
 // A level with more than max_pieces blocks (before and behind a break are two) is too much: none of them can vanish
 // any more, so there would be as many pieces. Who made them is counted all along: a row whose geometry was as predicted
@@ -27,14 +28,15 @@
 #include "fold/adaptive_exact.h"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 #include <utility>
 
-#include "fold/adaptive_walk.h"
-
 namespace loopfold::fold::adaptive {
 
-Exact::Exact(Shape shape, std::vector<std::uint16_t> select, std::uint32_t max_pieces) : max_pieces_(max_pieces) {
+Exact::Exact(Shape shape, std::vector<std::uint16_t> select, std::vector<std::uint16_t> bounded,
+             std::uint32_t max_pieces)
+    : max_pieces_(max_pieces), bounded_(std::move(bounded)) {
   grow_.layout.dimensions = shape.dimensions;
   grow_.layout.outputs = static_cast<int>(select.size());
   grow_.layout.shared = shape.shared;
@@ -43,46 +45,113 @@ Exact::Exact(Shape shape, std::vector<std::uint16_t> select, std::uint32_t max_p
   next_.resize(2 * (1 + grow_.layout.select.size()));
 }
 
-bool Exact::add_unexpected(const std::int64_t* point, const std::int64_t* labels) {
+bool Exact::add_unexpected(const std::int64_t* point, const std::int64_t* labels, const Window* bounds) {
   const Layout& layout = grow_.layout;
   const int inner = layout.dimensions - 1;
   active_ = nullptr;
+  if (cruise_.running()) {
+    Block& block = levels_[View::at(cruise_.level())][0];
+    if (cruise_.next_row(layout, block, last_, point, labels)) {
+      cruise_.bound(bounds, bounded_.size());
+      expect_in_cruise(point, labels);
+      return true;
+    }
+    stop_cruise();
+  }
   if (!last_.empty()) {
     int changed = 0;
     while (changed < inner && point[changed] == last_[View::at(changed)]) ++changed;
     for (int level = inner; level > changed; --level) flush(level);
+    if (changed < inner && start_cruise(changed, point, labels)) {
+      cruise_.bound(bounds, bounded_.size());
+      expect_in_cruise(point, labels);
+      return !full_;
+    }
   }
   last_.assign(point, point + layout.dimensions);
   std::vector<Block> rows(1);
   rows[0].words = std::make_unique<std::int64_t[]>(View::at(layout.outputs));
   rows[0].points = 1;
+  if (!bounded_.empty()) rows[0].bounds = std::make_unique<Bounds>(Bounds{{bounds, bounds + bounded_.size()}, {}});
   std::copy_n(labels, layout.outputs, rows[0].words.get());
   offer(inner, rows, point[inner]);
   expect_next();
   return !full_;
 }
 
+/// The block of this level has absorbed all rows so far: whether the point starts the row that it predicts.
+bool Exact::start_cruise(int level, const std::int64_t* point, const std::int64_t* labels) {
+  const std::vector<Block>& blocks = levels_[View::at(level)];
+  if (blocks.size() != 1) return false;
+  const Block& block = blocks[0];
+  if (block.closed || block.windows || block.before || !block.knows(level)) return false;
+  return cruise_.start(grow_.layout, block, level, last_, point, labels);
+}
+
+/// What comes after the first point of an innermost row.
+void Exact::expect_in_cruise(const std::int64_t* point, const std::int64_t* labels) {
+  const Layout& layout = grow_.layout;
+  const int inner = layout.dimensions - 1;
+  last_.assign(point, point + layout.dimensions);
+  const std::int64_t extent = cruise_.extent(layout);
+  const Block& block = levels_[View::at(cruise_.level())][0];
+  if (extent == 0 || !block.knows(inner)) return;
+  if (!expect_after(point, labels, block.words.get() + layout.part(inner))) return;
+  active_ = &cruise_.count();
+  remaining_ = extent;
+}
+
+/// The levels become what they would be without cruising.
+void Exact::stop_cruise() {
+  const int level = cruise_.level();
+  std::vector<Block> rows = cruise_.stop(grow_.layout, levels_[View::at(level)][0]);
+  for (std::size_t k = View::at(level) + 1; k < rows.size(); ++k)
+    if (rows[k].words) levels_[k].push_back(std::move(rows[k]));
+}
+
+/// Sets next_ to one step behind an innermost point; false if that does not fit.
+bool Exact::expect_after(const std::int64_t* point, const std::int64_t* labels, const std::int64_t* part) {
+  const std::size_t count = next_.size() / 2;
+  bool whole = true;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::int64_t from = i == 0 ? point[grow_.layout.dimensions - 1] : labels[i - 1];
+    whole = whole && !__builtin_add_overflow(from, part[i], &next_[i]);
+    next_[count + i] = part[i];
+  }
+  return whole;
+}
+
 /// Finds the block that took the last point, and what would come next in it.
 void Exact::expect_next() {
   const Layout& layout = grow_.layout;
   const int inner = layout.dimensions - 1;
-  for (Block& block : levels_[View::at(inner)].blocks) {
+  for (Block& block : levels_[View::at(inner)]) {
     if (block.closed || block.windows || !block.knows(inner)) continue;
     std::int64_t* own = values_of(layout, block, inner);
     const std::int64_t* part = block.words.get() + layout.part(inner);
     const Wide count = static_cast<Wide>(own[layout.extent(inner)]) + 1;
     if (own[layout.start(inner)] + (count - 1) * part[0] != last_.back()) continue;
-    const std::size_t outputs = View::at(layout.outputs);
-    bool whole = true;
-    const auto expect = [&](std::size_t i, std::int64_t start, std::int64_t step) {
-      const Wide value = start + count * step;
-      whole = whole && fits(value);
-      next_[i] = static_cast<std::int64_t>(value);
-      next_[1 + outputs + i] = step;
-    };
-    expect(0, own[layout.start(inner)], part[0]);
-    for (std::size_t o = 0; o < outputs; ++o) expect(1 + o, own[o], part[1 + o]);
-    if (whole) active_ = &own[layout.extent(inner)];
+    std::vector<std::int64_t> labels(View::at(layout.outputs));
+    for (std::size_t o = 0; o < labels.size(); ++o)
+      labels[o] = static_cast<std::int64_t>(own[o] + (count - 1) * part[1 + o]);
+    if (!expect_after(last_.data(), labels.data(), part)) return;
+    active_ = &own[layout.extent(inner)];
+    remaining_ = std::numeric_limits<std::int64_t>::max();
+    return;
+  }
+}
+
+/// The point that was expected had these bounds.
+void Exact::bound_expected(const Window* bounds) {
+  if (cruise_.running()) {
+    cruise_.bound(bounds, bounded_.size());
+    return;
+  }
+  const int inner = grow_.layout.dimensions - 1;
+  for (Block& block : levels_[View::at(inner)]) {
+    const View view = grow_.view(block, inner);
+    if (view.start(inner) + static_cast<Wide>(view.extent(inner)) * view.stride(inner) != last_.back()) continue;
+    block.bounds->add(bounds, bounded_.size());
     return;
   }
 }
@@ -90,7 +159,7 @@ void Exact::expect_next() {
 /// Innermost blocks have grown without counting.
 void Exact::sync_points(int level) {
   if (level != grow_.layout.dimensions - 1) return;
-  for (Block& block : levels_[View::at(level)].blocks)
+  for (Block& block : levels_[View::at(level)])
     for (Block* part : {&block, block.before.get()})
       if (part != nullptr) part->points = static_cast<std::uint64_t>(grow_.rows(*part, level));
 }
@@ -98,35 +167,34 @@ void Exact::sync_points(int level) {
 /// The blocks of a level are complete: they are rows of the level outside.
 void Exact::flush(int level) {
   Level& own = levels_[View::at(level)];
-  if (own.blocks.empty()) return;
+  if (own.empty()) return;
   sync_points(level);
   if (flush_as_predicted(level)) return;
   std::vector<Block> rows;
-  for (Block& block : own.blocks) {
+  for (Block& block : own) {
     if (block.before) rows.push_back(grow_.take_before(block, level));
     rows.push_back(std::move(block));
   }
-  own.blocks.clear();
+  own.clear();
   offer(level - 1, rows, last_[View::at(level - 1)]);
 }
 
 /// The usual case: one row, and it is the predicted one.
 bool Exact::flush_as_predicted(int level) {
   Level& own = levels_[View::at(level)];
-  if (own.blocks.size() != 1 || own.blocks[0].before) return false;
-  const Row row{own.blocks[0], level, last_[View::at(level - 1)]};
-  for (Block& block : levels_[View::at(level - 1)].blocks) {
+  if (own.size() != 1 || own[0].before) return false;
+  const Row row{own[0], level, last_[View::at(level - 1)]};
+  for (Block& block : levels_[View::at(level - 1)]) {
     if (!grow_.continues(block, row, level - 1)) continue;
     grow_.absorb(block, row, level - 1);
-    own.spare = std::move(own.blocks[0].words);
-    own.blocks.clear();
+    own.clear();
     return true;
   }
   return false;
 }
 
 void Exact::offer(int level, std::vector<Block>& rows, std::int64_t at) {
-  std::vector<std::uint8_t> taken(levels_[View::at(level)].blocks.size());
+  std::vector<std::uint8_t> taken(levels_[View::at(level)].size());
   std::vector<const Block*> rest;
   for (const Block& row : rows)
     if (!offer_predicted(level, {row, level + 1, at}, taken)) rest.push_back(&row);
@@ -135,7 +203,7 @@ void Exact::offer(int level, std::vector<Block>& rows, std::int64_t at) {
 }
 
 bool Exact::offer_predicted(int level, const Row& row, std::vector<std::uint8_t>& taken) {
-  std::vector<Block>& blocks = levels_[View::at(level)].blocks;
+  std::vector<Block>& blocks = levels_[View::at(level)];
   for (std::size_t i = 0; i < blocks.size(); ++i) {
     if (taken[i] != 0 || !grow_.continues(blocks[i], row, level)) continue;
     grow_.absorb(blocks[i], row, level);
@@ -147,9 +215,9 @@ bool Exact::offer_predicted(int level, const Row& row, std::vector<std::uint8_t>
 
 bool Exact::offer_by(int level, std::vector<std::uint8_t>& taken,
                      const std::function<bool(std::size_t index)>& attempt) {
-  const std::size_t count = levels_[View::at(level)].blocks.size();
+  const std::size_t count = levels_[View::at(level)].size();
   for (std::size_t i = 0; i < count; ++i) {
-    if (taken[i] != 0 || levels_[View::at(level)].blocks[i].closed || !attempt(i)) continue;
+    if (taken[i] != 0 || levels_[View::at(level)][i].closed || !attempt(i)) continue;
     taken[i] = 1;
     return true;
   }
@@ -157,7 +225,7 @@ bool Exact::offer_by(int level, std::vector<std::uint8_t>& taken,
 }
 
 void Exact::offer_other(int level, const Row& row, std::vector<std::uint8_t>& taken) {
-  std::vector<Block>& blocks = levels_[View::at(level)].blocks;
+  std::vector<Block>& blocks = levels_[View::at(level)];
   const auto by = [&](const std::function<bool(std::size_t)>& attempt) { return offer_by(level, taken, attempt); };
   const std::uint32_t inside = ~std::uint32_t{0} << (level + 1);
   if (by([&](std::size_t i) { return repeat_break(level, i, row, taken); })) return;
@@ -168,27 +236,50 @@ void Exact::offer_other(int level, const Row& row, std::vector<std::uint8_t>& ta
   if (by([&](std::size_t i) { return grow_.try_second_row(blocks[i], row, level); })) return;
   if (by([&](std::size_t i) { return grow_.try_known_modulus(blocks[i], row, level); })) return;
   accuse(row, level);
-  const auto open = [](const Block& block) { return !block.closed; };
-  const bool alone = std::count_if(blocks.begin(), blocks.end(), open) == 1;
-  if (by([&](std::size_t i) {
-        if (!(alone || grow_.due(blocks[i], row, level)) || !grow_.can_break(blocks[i], row, level)) return false;
-        grow_.start_break(blocks[i], row, level);
-        return true;
-      }))
-    return;
-  if (by([&](std::size_t i) { return end_break(level, i, row, taken); })) return;
-  blocks.push_back(grow_.block_of(row, level, std::move(levels_[View::at(level)].spare)));
+  if (offer_behind_break(level, row, taken)) return;
+  blocks.push_back(grow_.block_of(row, level));
   taken.push_back(1);
+}
+
+/// Asks blocks for a break, those first that grew last.
+bool Exact::offer_behind_break(int level, const Row& row, std::vector<std::uint8_t>& taken) {
+  std::vector<Block>& blocks = levels_[View::at(level)];
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i < blocks.size(); ++i)
+    if (!blocks[i].closed) order.push_back(i);
+  const bool alone = order.size() == 1;
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return grow_.last_at(blocks[a], level) > grow_.last_at(blocks[b], level);
+  });
+  for (const std::size_t i : order) {
+    if (taken[i] != 0) continue;
+    if (blocks[i].before) {
+      if (!end_break(level, i, row, taken)) continue;
+    } else {
+      if (!(alone || grow_.due(blocks[i], row, level)) || !grow_.can_break(blocks[i], row, level)) continue;
+      grow_.start_break(blocks[i], row, level);
+    }
+    taken[i] = 1;
+    return true;
+  }
+  return false;
 }
 
 /// The row repeats the break of a block: finds out what the break was.
 bool Exact::repeat_break(int level, std::size_t index, const Row& row, std::vector<std::uint8_t>& taken) {
-  std::vector<Block>& blocks = levels_[View::at(level)].blocks;
+  std::vector<Block>& blocks = levels_[View::at(level)];
   if (!grow_.repeats_break(blocks[index], row, level)) return false;
   sync_points(level);
   if (grow_.try_swap(blocks[index], row, level) || grow_.try_modular(blocks[index], row, level)) return true;
   std::vector<Block> turns = grow_.try_periodic(blocks[index], row, level, max_pieces_ / 2);
   if (turns.empty()) return false;
+  for (Block& block : blocks) {
+    if (!block.closed || !grow_.try_prepend(turns, block, level)) continue;
+    std::swap(block, turns.back());
+    turns.pop_back();
+    block.closed = false;
+    break;
+  }
   blocks[index] = std::move(turns[0]);
   for (std::size_t i = 1; i < turns.size(); ++i) {
     blocks.push_back(std::move(turns[i]));
@@ -199,7 +290,7 @@ bool Exact::repeat_break(int level, std::size_t index, const Row& row, std::vect
 
 /// A block with a break gets a row that does not fit behind it either: what is before the break is closed.
 bool Exact::end_break(int level, std::size_t index, const Row& row, std::vector<std::uint8_t>& taken) {
-  std::vector<Block>& blocks = levels_[View::at(level)].blocks;
+  std::vector<Block>& blocks = levels_[View::at(level)];
   if (!blocks[index].before) return false;
   sync_points(level);
   Block before = grow_.take_before(blocks[index], level);
@@ -214,7 +305,7 @@ bool Exact::end_break(int level, std::size_t index, const Row& row, std::vector<
 
 /// Why none of the blocks predicted the row: compares it with the newest one.
 void Exact::accuse(const Row& row, int level) {
-  const std::vector<Block>& blocks = levels_[View::at(level)].blocks;
+  const std::vector<Block>& blocks = levels_[View::at(level)];
   const auto newest = std::find_if(blocks.rbegin(), blocks.rend(), [](const Block& block) { return !block.closed; });
   if (newest == blocks.rend()) return;
   if (blame_.empty()) blame_.resize(View::at(grow_.layout.outputs) + 1);
@@ -235,7 +326,7 @@ void Exact::check_size(int level) {
   std::uint64_t live = 0;
   std::uint64_t here = 0;
   for (std::size_t k = 0; k < levels_.size(); ++k)
-    for (const Block& block : levels_[k].blocks) {
+    for (const Block& block : levels_[k]) {
       const std::uint64_t count = block.before ? 2 : 1;
       live += count;
       if (static_cast<int>(k) == level) here += count;
@@ -246,9 +337,10 @@ void Exact::check_size(int level) {
 
 bool Exact::end() {
   active_ = nullptr;
+  if (cruise_.running()) stop_cruise();
   for (int level = grow_.layout.dimensions - 1; level > 0; --level) flush(level);
   sync_points(0);
-  std::vector<Block>& blocks = levels_[0].blocks;
+  std::vector<Block>& blocks = levels_[0];
   for (std::size_t i = 0, count = blocks.size(); i < count; ++i) {
     if (!blocks[i].before) continue;
     Block before = grow_.take_before(blocks[i], 0);
@@ -259,7 +351,7 @@ bool Exact::end() {
 }
 
 std::vector<Piece> Exact::pieces(std::size_t outputs) const {
-  const std::vector<Block>& blocks = levels_[0].blocks;
+  const std::vector<Block>& blocks = levels_[0];
   std::vector<std::size_t> order(blocks.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   const auto first_point = [&](std::size_t i) {
@@ -269,15 +361,27 @@ std::vector<Piece> Exact::pieces(std::size_t outputs) const {
   };
   std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return first_point(a) < first_point(b); });
   std::vector<Piece> pieces;
-  for (const std::size_t i : order) pieces.push_back(piece_of(grow_.view(blocks[i], 0), outputs));
+  for (const std::size_t i : order) {
+    pieces.push_back(piece_of(grow_.view(blocks[i], 0), outputs));
+    for (std::size_t b = 0; b < bounded_.size(); ++b) {
+      Output& output = pieces.back().outputs[bounded_[b]];
+      const Window& bounds = blocks[i].bounds->all[b];
+      output.minimum = bounds.low;
+      output.maximum = bounds.high;
+      output.distance_minimum = bounds.distance_low;
+      output.distance_maximum = bounds.distance_high;
+    }
+  }
   return pieces;
 }
 
-void Exact::replay(const std::function<void(const std::int64_t* point, const std::int64_t* labels)>& each) const {
+void Exact::replay(const Visit& each) {
+  active_ = nullptr;
+  if (cruise_.running()) stop_cruise();
   std::vector<Walker> walkers;
   std::vector<std::int64_t> prefix;
   for (std::size_t level = 0; level < levels_.size(); ++level) {
-    for (const Block& block : levels_[level].blocks) {
+    for (const Block& block : levels_[level]) {
       walkers.emplace_back(grow_.layout, block, static_cast<int>(level), prefix);
       if (block.before) walkers.emplace_back(grow_.layout, *block.before, static_cast<int>(level), prefix);
     }
@@ -290,10 +394,10 @@ std::size_t Exact::bytes() const {
   std::size_t bytes =
       sizeof(*this) + sizeof(Level) * levels_.size() + sizeof(std::int64_t) * (last_.size() + next_.size());
   for (std::size_t level = 0; level < levels_.size(); ++level) {
-    for (const Block& block : levels_[level].blocks) bytes += bytes_of(grow_.layout, block, static_cast<int>(level));
-    if (levels_[level].spare) bytes += sizeof(std::int64_t) * View::at(grow_.layout.words(static_cast<int>(level)));
+    for (const Block& block : levels_[level]) bytes += bytes_of(grow_.layout, block, static_cast<int>(level));
   }
-  return bytes + sizeof(std::uint32_t) * blame_.size() + sizeof(std::uint16_t) * grow_.layout.select.size();
+  return bytes + cruise_.bytes() + sizeof(std::uint32_t) * blame_.size() +
+         sizeof(std::uint16_t) * grow_.layout.select.size();
 }
 
 }  // namespace loopfold::fold::adaptive

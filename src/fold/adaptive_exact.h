@@ -9,29 +9,36 @@
 #include <vector>
 
 #include "fold/adaptive_block.h"
+#include "fold/adaptive_cruise.h"
 #include "fold/adaptive_grow.h"
+#include "fold/adaptive_walk.h"
 #include "fold/fold.h"
 
 namespace loopfold::fold::adaptive {
 
 class Exact {
  public:
-  /// Folds the outputs `select` of a stream; the labels that add() gets are these, in this order.
-  Exact(Shape shape, std::vector<std::uint16_t> select, std::uint32_t max_pieces);
+  /// Folds the outputs `select` of a stream; the labels that add() gets are these, in this order. The outputs `bounded`
+  /// are not folded, but their bounds are kept for every piece.
+  Exact(Shape shape, std::vector<std::uint16_t> select, std::vector<std::uint16_t> bounded, std::uint32_t max_pieces);
 
-  /// If this is the point that was expected, adds it.
+  /// If this is the point that was expected, adds it. Only if there are no bounded outputs.
   bool expected(const std::int64_t* point, const std::int64_t* labels);
-  /// A point after all others; there is at least one dimension. False: there are too many blocks.
-  bool add(const std::int64_t* point, const std::int64_t* labels) {
-    return expected(point, labels) || add_unexpected(point, labels);
+  /// A point after all others; there is at least one dimension. `bounds` are those of the bounded outputs at this
+  /// point. False: there are too many blocks.
+  bool add(const std::int64_t* point, const std::int64_t* labels, const Window* bounds = nullptr) {
+    if (!expected(point, labels)) return add_unexpected(point, labels, bounds);
+    if (!bounded_.empty()) bound_expected(bounds);
+    return true;
   }
   /// No more points. False as for add().
   bool end();
-  /// After end(): the pieces, in the order of their first points. Outputs that are not selected are left empty.
+  /// After end(): the pieces, in the order of their first points. Of outputs that are not selected, only the bounds.
   std::vector<Piece> pieces(std::size_t outputs) const;
 
-  /// All points so far in order, with the selected labels.
-  void replay(const std::function<void(const std::int64_t* point, const std::int64_t* labels)>& each) const;
+  /// All points so far in order, with the selected labels and with bounds of the bounded ones (those of a block that
+  /// the point is in).
+  void replay(const Visit& each);
 
   /// Why there are many blocks: how often an output broke one; the last entry is for the geometry.
   std::vector<std::uint32_t> blame() const;
@@ -40,21 +47,25 @@ class Exact {
   std::size_t bytes() const;
   const std::vector<std::int64_t>& last_point() const { return last_; }
   const std::vector<std::uint16_t>& select() const { return grow_.layout.select; }
+  const std::vector<std::uint16_t>& bounded() const { return bounded_; }
 
  private:
-  struct Level {
-    std::vector<Block> blocks;
-    std::unique_ptr<std::int64_t[]> spare;  // for the words of the next block of this level
-  };
+  using Level = std::vector<Block>;
 
-  bool add_unexpected(const std::int64_t* point, const std::int64_t* labels);
+  bool add_unexpected(const std::int64_t* point, const std::int64_t* labels, const Window* bounds);
+  void bound_expected(const Window* bounds);
   void expect_next();
+  bool expect_after(const std::int64_t* point, const std::int64_t* labels, const std::int64_t* part);
+  bool start_cruise(int level, const std::int64_t* point, const std::int64_t* labels);
+  void expect_in_cruise(const std::int64_t* point, const std::int64_t* labels);
+  void stop_cruise();
   void flush(int level);
   bool flush_as_predicted(int level);
   void offer(int level, std::vector<Block>& rows, std::int64_t at);
   bool offer_predicted(int level, const Row& row, std::vector<std::uint8_t>& taken);
   void offer_other(int level, const Row& row, std::vector<std::uint8_t>& taken);
   bool offer_by(int level, std::vector<std::uint8_t>& taken, const std::function<bool(std::size_t index)>& attempt);
+  bool offer_behind_break(int level, const Row& row, std::vector<std::uint8_t>& taken);
   bool repeat_break(int level, std::size_t index, const Row& row, std::vector<std::uint8_t>& taken);
   bool end_break(int level, std::size_t index, const Row& row, std::vector<std::uint8_t>& taken);
   void accuse(const Row& row, int level);
@@ -67,9 +78,12 @@ class Exact {
   std::uint64_t max_intermediate_ = 0;
   std::vector<Level> levels_;
   std::vector<std::int64_t> last_;  // the last point
-  std::int64_t* active_ = nullptr;  // the extent of the innermost block that the next point is expected in
+  std::int64_t* active_ = nullptr;  // counts points that were as expected; null if nothing is expected
+  std::int64_t remaining_ = 0;      // so many may come
   std::vector<std::int64_t> next_;  // expected: coordinate and labels; then the steps to those after them
   std::vector<std::uint32_t> blame_;
+  std::vector<std::uint16_t> bounded_;
+  Cruise cruise_;
 };
 
 inline bool Exact::expected(const std::int64_t* point, const std::int64_t* labels) {
@@ -86,6 +100,7 @@ inline bool Exact::expected(const std::int64_t* point, const std::int64_t* label
   last_[inner] = next[0];
   for (std::size_t i = 0; i < count; ++i)
     if (__builtin_add_overflow(next[i], next[count + i], &next[i])) active_ = nullptr;
+  if (--remaining_ == 0) active_ = nullptr;
   return true;
 }
 

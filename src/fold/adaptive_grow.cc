@@ -10,10 +10,7 @@ namespace loopfold::fold::adaptive {
 namespace {
 
 Window joined(Window a, const Window& b) {
-  a.low = std::min(a.low, b.low);
-  a.high = std::max(a.high, b.high);
-  a.distance_low = std::min(a.distance_low, b.distance_low);
-  a.distance_high = std::max(a.distance_high, b.distance_high);
+  a.include(b);
   return a;
 }
 
@@ -25,18 +22,18 @@ std::uint32_t bits_from(int q) { return ~std::uint32_t{0} << q; }
 
 }  // namespace
 
-Block Grow::block_of(const Row& row, int level, std::unique_ptr<std::int64_t[]> words) const {
+Block Grow::block_of(const Row& row, int level) const {
   Block block;
-  block.words = words ? std::move(words) : std::make_unique<std::int64_t[]>(View::at(layout.words(level)));
+  block.words = std::make_unique<std::int64_t[]>(View::at(layout.words(level)));
   const int inside = layout.part(level);
   std::copy_n(row.block.words.get(), inside, block.words.get());
-  std::fill_n(block.words.get() + inside, layout.values(level) - inside, 0);
   std::int64_t* into = values_of(layout, block, level);
   std::copy_n(values(row), layout.functions(level), into);
   into[layout.start(level)] = row.at;
   into[layout.extent(level)] = 0;
   block.known = row.block.known & bits_from(level + 1);
   block.points = row.block.points;
+  if (row.block.bounds) block.bounds = std::make_unique<Bounds>(Bounds{row.block.bounds->all, {row.block.bounds->all}});
   if (row.block.windows) {
     block.windows = std::make_unique<std::vector<Window>>(*row.block.windows);
     for (int o = 0; o < layout.outputs; ++o) {
@@ -162,6 +159,7 @@ void Grow::absorb(Block& block, const Row& row, int level) const {
   }
   block.known |= fresh | std::uint32_t{1} << level;
   block.points += row.block.points;
+  if (block.bounds) block.bounds->add(row.block.bounds->all.data(), row.block.bounds->all.size());
   ++values_of(layout, block, level)[layout.extent(level)];
 }
 
@@ -229,6 +227,11 @@ bool Grow::try_known_modulus(Block& block, const Row& row, int level) const {
   return true;
 }
 
+Wide Grow::last_at(const Block& block, int level) const {
+  const View own = view(block, level);
+  return own.start(level) + static_cast<Wide>(own.extent(level)) * own.stride(level);
+}
+
 bool Grow::due(const Block& block, const Row& row, int level) const {
   const View own = view(block, level);
   return row.at >= own.start(level) + (static_cast<Wide>(own.extent(level)) + 1) * step_of(block, level).stride;
@@ -263,7 +266,8 @@ bool Grow::repeats_break(const Block& block, const Row& row, int level) const {
 /// Rows x0 x1 | x2 with a row x3 that comes after x2 as x2 after x1: x0 | x1 x2 x3.
 bool Grow::try_swap(Block& block, const Row& row, int level) const {
   const Block& before = *block.before;
-  if (rows(before, level) != 2 || rows(block, level) != 1 || block.windows || before.windows || row.block.windows)
+  if (rows(before, level) != 2 || rows(block, level) != 1 || block.windows || before.windows || row.block.windows ||
+      !has_rows(view(before, level)))
     return false;
   Step step;
   if (!break_of(block, level, step)) return false;
@@ -318,8 +322,8 @@ bool Grow::try_modular(Block& block, const Row& row, int level) {
 std::vector<Block> Grow::try_periodic(const Block& block, const Row& row, int level, std::int64_t longest) const {
   const Block& before = *block.before;
   const std::int64_t length = rows(block, level);
-  const std::int64_t first = rows(before, level);
-  if (length < 2 || length > longest || first > length || block.windows || before.windows || row.block.windows)
+  if (length < 2 || length > longest || rows(before, level) != length || block.windows || before.windows ||
+      row.block.windows || !has_rows(view(block, level)) || !has_rows(view(before, level)))
     return {};
   Step period;
   if (!same_inside(before, {block, level, 0}, level) || !break_of(block, level, period)) return {};
@@ -334,25 +338,41 @@ std::vector<Block> Grow::try_periodic(const Block& block, const Row& row, int le
     if (!add(period.steps[f], own.steps[f])) return {};
   std::vector<Block> blocks;
   for (std::int64_t turn = 0; turn < length; ++turn) {
-    Block second = row_of(view(block, level), turn);
-    const std::int64_t earlier = turn - (length - first);
-    if (earlier < 0) {
-      blocks.push_back(std::move(second));
-      continue;
-    }
-    Block one = row_of(view(before, level), earlier);
-    const Row next{second, level, view(second, level).start(level)};
+    Block one = row_of(view(before, level), turn);
+    const Block two = row_of(view(block, level), turn);
+    const Row next{two, level, view(two, level).start(level)};
     set_step(one, period, level);
     if (!representable_with(one, next, level)) return {};
     absorb(one, next, level);
     blocks.push_back(std::move(one));
   }
-  Block& growing = blocks.front();
-  if (continues(growing, row, level)) {
-    absorb(growing, row, level);
-    return blocks;
+  if (!continues(blocks.front(), row, level)) return {};
+  absorb(blocks.front(), row, level);
+  return blocks;
+}
+
+bool Grow::try_prepend(std::vector<Block>& turns, const Block& partial, int level) const {
+  const std::int64_t count = rows(partial, level);
+  const auto turn = [&](std::int64_t i) -> Block& { return turns[turns.size() - static_cast<std::size_t>(count - i)]; };
+  if (count >= static_cast<std::int64_t>(turns.size()) || partial.windows || !has_rows(view(partial, level)))
+    return false;
+  std::vector<Block> longer;
+  for (std::int64_t i = 0; i < count; ++i) {
+    const Block& rest = turn(i);
+    Block whole = row_of(view(partial, level), i);
+    const Row next{rest, level, view(rest, level).start(level)};
+    Step step;
+    if (!same_inside(whole, next, level) || !step_to(whole, next, level, step) || step != step_of(rest, level))
+      return false;
+    set_step(whole, step, level);
+    if (!representable_with(whole, next, level)) return false;
+    if (whole.bounds) whole.bounds->rows = {};
+    absorb(whole, next, level);
+    values_of(layout, whole, level)[layout.extent(level)] = rows(rest, level);
+    longer.push_back(std::move(whole));
   }
-  return try_second_row(growing, row, level) ? std::move(blocks) : std::vector<Block>{};
+  for (std::int64_t i = 0; i < count; ++i) turn(i) = std::move(longer[static_cast<std::size_t>(i)]);
+  return true;
 }
 
 Block Grow::take_before(Block& block, int level) const {

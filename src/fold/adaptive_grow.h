@@ -42,7 +42,7 @@ class Grow {
   Layout layout;
 
   /// A block of one row.
-  Block block_of(const Row& row, int level, std::unique_ptr<std::int64_t[]> words = nullptr) const;
+  Block block_of(const Row& row, int level) const;
   /// Whether `row` is the next one that the block predicts.
   bool continues(const Block& block, const Row& row, int level) const;
   void absorb(Block& block, const Row& row, int level) const;
@@ -59,11 +59,15 @@ class Grow {
   bool try_modular(Block& block, const Row& row, int level);
   /// The blocks that take turns, the first of them with `row`; none if they do not.
   std::vector<Block> try_periodic(const Block& block, const Row& row, int level, std::int64_t longest) const;
+  /// Puts rows that came before all of these, at the end of a period, in front of the blocks that take turns.
+  bool try_prepend(std::vector<Block>& turns, const Block& partial, int level) const;
   /// Takes the rows before the break away.
   Block take_before(Block& block, int level) const;
 
   std::int64_t rows(const Block& block, int level) const { return view(block, level).extent(level) + 1; }
   bool has_step(const Block& block, int level) const { return block.knows(level) || block.before != nullptr; }
+  /// The coordinate of the last row.
+  Wide last_at(const Block& block, int level) const;
   /// Whether the coordinate is not before the one of the next row.
   bool due(const Block& block, const Row& row, int level) const;
   View view(const Block& block, int level) const { return {layout, block, level}; }

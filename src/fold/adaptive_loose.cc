@@ -101,12 +101,9 @@ void Loose::shrink() {
   for (Tracked& output : outputs_) output.fit.shrink();
 }
 
-void Loose::fill(Output& output, std::uint16_t number) const {
+void Loose::bound(Output& output, std::uint16_t number) const {
   for (const Tracked& tracked : outputs_) {
     if (tracked.number != number) continue;
-    std::vector<bool> constant;
-    for (const Coordinate& coordinate : coordinates_) constant.push_back(coordinate.range.low == coordinate.range.high);
-    tracked.fit.claim(constant, output);
     output.minimum = tracked.labels.low;
     output.maximum = tracked.labels.high;
     output.distance_minimum = tracked.distance.low;
@@ -114,8 +111,17 @@ void Loose::fill(Output& output, std::uint16_t number) const {
   }
 }
 
+void Loose::claim(Output& output, std::uint16_t number) const {
+  for (const Tracked& tracked : outputs_) {
+    if (tracked.number != number) continue;
+    std::vector<bool> constant;
+    for (const Coordinate& coordinate : coordinates_) constant.push_back(coordinate.range.low == coordinate.range.high);
+    tracked.fit.claim(constant, output);
+  }
+}
+
 /// Replaces constant bounds of a coordinate by functions of one outer coordinate that are tighter on average.
-void Loose::bound(std::size_t inner, Range& range) const {
+void Loose::tighten(std::size_t inner, Range& range) const {
   Wide best_low = 2 * static_cast<Wide>(range.lower.constant);
   Wide best_high = 2 * static_cast<Wide>(range.upper.constant);
   for (std::size_t outer = 0; outer < inner; ++outer) {
@@ -156,7 +162,7 @@ Piece Loose::cover() const {
     if (coordinate.common > 1 &&
         coordinate.common <= static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()))
       range.stride = static_cast<std::int64_t>(coordinate.common);
-    if (!pairs_.empty()) bound(k, range);
+    if (!pairs_.empty()) tighten(k, range);
     piece.ranges.push_back(std::move(range));
   }
   return piece;

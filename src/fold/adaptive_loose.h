@@ -27,7 +27,10 @@ class Loose {
   void take_outputs(Loose&& other);
   /// Forgets what costs much memory.
   void shrink();
-  void fill(Output& output, std::uint16_t number) const;
+  /// Sets minimum, maximum and distances of one of the outputs that are followed.
+  void bound(Output& output, std::uint16_t number) const;
+  /// Sets its function.
+  void claim(Output& output, std::uint16_t number) const;
   /// One piece without outputs that covers all points; only of kCover.
   Piece cover() const;
   std::size_t bytes() const;
@@ -57,7 +60,7 @@ class Loose {
   };
   void add_first(const std::int64_t* point, const std::int64_t* labels);
   void add_pairs(const std::int64_t* point);
-  void bound(std::size_t inner, Range& range) const;
+  void tighten(std::size_t inner, Range& range) const;
 
   Shape shape_;
   bool pairs_wanted_;

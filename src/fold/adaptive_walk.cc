@@ -68,8 +68,7 @@ bool Walker::next() {
   return false;
 }
 
-void walk(std::vector<Walker> walkers,
-          const std::function<void(const std::int64_t* point, const std::int64_t* labels)>& each) {
+void walk(std::vector<Walker> walkers, const Visit& each) {
   const auto later = [](const Walker& a, const Walker& b) { return a.point() > b.point(); };
   std::make_heap(walkers.begin(), walkers.end(), later);
   while (!walkers.empty()) {
@@ -78,7 +77,7 @@ void walk(std::vector<Walker> walkers,
     const Walker* second = walkers.size() > 1 ? &walkers.front() : nullptr;
     bool more = true;
     do {
-      each(first.point().data(), first.labels());
+      each(first.point().data(), first.labels(), first.bounds());
       more = first.next();
     } while (more && (second == nullptr || first.point() < second->point()));
     if (more)

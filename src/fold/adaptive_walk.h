@@ -20,6 +20,7 @@ class Walker {
   Walker(const Layout& layout, const Block& block, int level, const std::vector<std::int64_t>& prefix);
   const std::vector<std::int64_t>& point() const { return point_; }
   const std::int64_t* labels();
+  const Window* bounds() const { return block_->bounds ? block_->bounds->all.data() : nullptr; }
   /// To the next point; false after the last one.
   bool next();
 
@@ -38,7 +39,9 @@ class Walker {
   std::vector<std::int64_t> labels_;
 };
 
-void walk(std::vector<Walker> walkers,
-          const std::function<void(const std::int64_t* point, const std::int64_t* labels)>& each);
+/// Gets a point, its labels, and the bounds of the block that it is in (null if it has none).
+using Visit = std::function<void(const std::int64_t* point, const std::int64_t* labels, const Window* bounds)>;
+
+void walk(std::vector<Walker> walkers, const Visit& each);
 
 }  // namespace loopfold::fold::adaptive
