@@ -174,18 +174,4 @@ std::size_t fewest_pieces(const Stream& stream) {
   return fewest[sets - 1];
 }
 
-Folded fold_stream(const Stream& stream, const Options& options, std::size_t give_up_at) {
-  const std::unique_ptr<Folder> folder = make_folder(options, stream.shape);
-  for (std::size_t i = 0; i < stream.points.size(); ++i) {
-    if (i == give_up_at) folder->give_up("asked to");
-    folder->add(stream.points[i].point.data(), stream.points[i].labels.data());
-  }
-  return folder->finish();
-}
-
-bool same(const Folded& a, const Folded& b) {
-  return a.pieces == b.pieces && a.points == b.points && a.max_intermediate == b.max_intermediate &&
-         a.widened == b.widened && a.gave_up == b.gave_up && a.why == b.why;
-}
-
 }  // namespace loopfold::fold::reference

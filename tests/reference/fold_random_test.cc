@@ -6,7 +6,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <map>
 #include <optional>
 
@@ -22,16 +21,6 @@ using Kind = Complaint::Kind;
 
 constexpr Variant kVariants[] = {Variant::kF, Variant::kFW, Variant::kFGG, Variant::kFGGW, Variant::kAuto};
 constexpr std::size_t kMostShown = 2;  // failures that are shrunk and shown, per test, variant and kind of complaint
-
-std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
-  const char* text = std::getenv(name);
-  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
-}
-
-std::uint64_t first_seed() { return from_environment("LOOPFOLD_SEED", 1); }
-std::uint64_t streams(std::uint64_t otherwise) {
-  return from_environment("LOOPFOLD_STREAMS", otherwise) * from_environment("LOOPFOLD_SOAK", 1);
-}
 
 /// How one stream is folded.
 struct Trial {

@@ -178,7 +178,7 @@ class Maker {
       const std::size_t k = dimension_;
       const std::int64_t scale = random_.chance(50) ? 1 : 8;
       what_ += fmt::format(", {} (i{} % {})", scale, k, modulus);
-      return [=](const Point& p) { return f.constant + scale * (p[k] % modulus); };
+      return [=](const Point& p) { return f.constant + scale * ((p[k] % modulus + modulus) % modulus); };
     }
     if (family_ == Family::kDiagonal) {
       what_ += fmt::format(", (i{} + i{}) % {}", inner - 1, inner, modulus);

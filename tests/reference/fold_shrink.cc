@@ -1,8 +1,5 @@
 #include "reference/fold_shrink.h"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <algorithm>
 
 namespace loopfold::fold::reference {
@@ -117,53 +114,8 @@ class Shrinker {
   int trials_ = 0;
 };
 
-std::string text(const Affine& function) {
-  std::string text;
-  for (std::size_t k = 0; k < function.coefficients.size(); ++k)
-    if (function.coefficients[k] != 0) text += fmt::format("{} i{} + ", function.coefficients[k], k);
-  return text + fmt::format("{}", function.constant);
-}
-
-std::string text(const Output& output) {
-  std::string text;
-  for (std::size_t k = 0; k < output.top.size(); ++k)
-    if (output.top[k])
-      text += fmt::format("TOP i{} + ", k);
-    else if (output.value.coefficients[k] != 0)
-      text += fmt::format("{} i{} + ", output.value.coefficients[k], k);
-  text += fmt::format("{}", output.value.constant);
-  if (output.modulus != 0) text = fmt::format("{} + ({} - {}) mod {}", output.base, text, output.base, output.modulus);
-  return fmt::format("{} in {}..{}, distance {}..{}", text, output.minimum, output.maximum, output.distance_minimum,
-                     output.distance_maximum);
-}
-
 }  // namespace
 
 Stream shrink(Stream stream, const Fails& fails) { return Shrinker(std::move(stream), fails).run(); }
-
-std::string literal(const Stream& stream) {
-  std::string points;
-  for (const Labelled& labelled : stream.points)
-    points += fmt::format("{}{{{{{}}}, {{{}}}}}", points.empty() ? "" : ", ", fmt::join(labelled.point, ", "),
-                          fmt::join(labelled.labels, ", "));
-  return fmt::format("{{{{{}, {}, {}}}, {{{}}}, \"{}\"}}", stream.shape.dimensions, stream.shape.outputs,
-                     stream.shape.shared, points, stream.what);
-}
-
-std::string text(const Folded& folded) {
-  std::string all = fmt::format("{} pieces, {} points{}{}{}{}\n", folded.pieces.size(), folded.points,
-                                folded.widened ? ", widened" : "", folded.gave_up ? ", gave up: " : "", folded.why,
-                                folded.pieces.size() > 20 ? ", the first of them:" : "");
-  for (std::size_t i = 0; i < std::min<std::size_t>(folded.pieces.size(), 20); ++i) {
-    const Piece& piece = folded.pieces[i];
-    all += fmt::format("  {}: ", i);
-    for (const Range& range : piece.ranges)
-      all += fmt::format("[{}..{}{}]", text(range.lower), text(range.upper),
-                         range.stride == 1 ? "" : fmt::format(" step {}", range.stride));
-    for (const Output& output : piece.outputs) all += "; " + text(output);
-    all += fmt::format("; {} points{}\n", piece.points, piece.exact_domain ? "" : ", inexact");
-  }
-  return all;
-}
 
 }  // namespace loopfold::fold::reference

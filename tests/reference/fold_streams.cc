@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <functional>
 #include <limits>
 #include <set>
@@ -17,6 +18,11 @@ using Labels = std::function<std::int64_t(const Point&)>;
 using Guard = std::function<bool(const Point&)>;
 
 constexpr std::int64_t kHuge = std::numeric_limits<std::int64_t>::max();
+
+std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
+  const char* text = std::getenv(name);
+  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
+}
 
 std::uint64_t mix(std::uint64_t x) {
   x += 0x9e3779b97f4a7c15;
@@ -336,6 +342,12 @@ std::uint64_t Random::next() {
 std::int64_t Random::in(std::int64_t low, std::int64_t high) {
   const std::uint64_t size = static_cast<std::uint64_t>(high) - static_cast<std::uint64_t>(low) + 1;
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(low) + (size == 0 ? next() : next() % size));
+}
+
+std::uint64_t first_seed() { return from_environment("LOOPFOLD_SEED", 1); }
+
+std::uint64_t streams(std::uint64_t otherwise) {
+  return from_environment("LOOPFOLD_STREAMS", otherwise) * from_environment("LOOPFOLD_SOAK", 1);
 }
 
 Stream random_stream(std::uint64_t seed, std::size_t most) { return Builder(seed, most).any(); }
