@@ -115,7 +115,8 @@ class RandomNest {
 };
 
 TEST(Published, random_nests_keep_the_contract) {
-  for (std::uint64_t seed = 0; seed < 3000; ++seed) {
+  for (std::uint64_t i = 0; i < 3000 * soak(); ++i) {
+    const std::uint64_t seed = first_seed() + i;
     const Stream stream = RandomNest(seed).make();
     for (const Variant variant : kVariants) {
       const Folded folded = fold(stream, variant);
@@ -131,7 +132,8 @@ TEST(Published, random_nests_keep_the_contract) {
 
 /// Nothing wraps: coordinates near the ends of 64 bits, labels that differ by nearly 2^64.
 TEST(Published, random_nests_of_large_numbers_keep_the_contract) {
-  for (std::uint64_t seed = 0; seed < 1000; ++seed) {
+  for (std::uint64_t i = 0; i < 1000 * soak(); ++i) {
+    const std::uint64_t seed = first_seed() + i;
     Stream stream = RandomNest(seed).make();
     std::mt19937_64 random(seed);
     for (std::size_t k = 0; k < stream.shape.dimensions; ++k) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <limits>
 #include <map>
 #include <memory>
@@ -21,6 +22,15 @@ using Vector = std::vector<std::int64_t>;
 inline constexpr std::int64_t kLeast = std::numeric_limits<std::int64_t>::min();
 inline constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
 inline constexpr Variant kVariants[] = {Variant::kF, Variant::kFW, Variant::kFGG, Variant::kFGGW};
+
+inline std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? otherwise : std::strtoull(value, nullptr, 10);
+}
+
+/// How many times as long random tests run, and where their seeds begin: `make soak`.
+inline std::uint64_t soak() { return from_environment("LOOPFOLD_SOAK", 1); }
+inline std::uint64_t first_seed() { return from_environment("LOOPFOLD_SEED", 0) * 1'000'000; }
 
 /// A stream as a list.
 struct Stream {
