@@ -67,8 +67,11 @@ class AdaptiveFolder : public Folder {
   std::unique_ptr<Exact> exact_;
   std::unique_ptr<Loose> loose_;
   std::unique_ptr<std::string> why_;  // it gave up
-  std::vector<std::int64_t> scratch_;
-  std::vector<adaptive::Window> bounds_;
+  struct Scratch {
+    std::vector<std::int64_t> labels;
+    std::vector<adaptive::Window> bounds;
+  };
+  std::unique_ptr<Scratch> scratch_;  // once some outputs are not folded
 };
 
 AdaptiveFolder::Select AdaptiveFolder::all_outputs() const {
@@ -88,7 +91,9 @@ void AdaptiveFolder::add_slowly(const std::int64_t* point, const std::int64_t* l
       cover("a point is out of order");
   }
   if (loose_) loose_->add(point, labels);
-  if (exact_ && !exact_->add(point, selected(exact_->select(), labels), bounds(point, labels))) widen();
+  if (!exact_) return;
+  const std::int64_t* chosen = selected(exact_->select(), labels);
+  if (!exact_->add(point, chosen, bounds(point, labels))) widen();
 }
 
 /// The first points.
@@ -119,9 +124,10 @@ void AdaptiveFolder::start(const std::int64_t* point, const std::int64_t* labels
 
 const std::int64_t* AdaptiveFolder::selected(const Select& select, const std::int64_t* labels) {
   if (select.size() == shape_.outputs) return labels;
-  scratch_.resize(select.size());
-  for (std::size_t i = 0; i < select.size(); ++i) scratch_[i] = labels[select[i]];
-  return scratch_.data();
+  if (!scratch_) scratch_ = std::make_unique<Scratch>();
+  scratch_->labels.resize(select.size());
+  for (std::size_t i = 0; i < select.size(); ++i) scratch_->labels[i] = labels[select[i]];
+  return scratch_->labels.data();
 }
 
 adaptive::Window AdaptiveFolder::bounds_of(std::uint16_t output, const std::int64_t* point, std::int64_t label) const {
@@ -130,9 +136,11 @@ adaptive::Window AdaptiveFolder::bounds_of(std::uint16_t output, const std::int6
 }
 
 const adaptive::Window* AdaptiveFolder::bounds(const std::int64_t* point, const std::int64_t* labels) {
-  bounds_.clear();
-  for (const std::uint16_t output : exact_->bounded()) bounds_.push_back(bounds_of(output, point, labels[output]));
-  return bounds_.data();
+  if (!scratch_) return nullptr;
+  scratch_->bounds.clear();
+  for (const std::uint16_t output : exact_->bounded())
+    scratch_->bounds.push_back(bounds_of(output, point, labels[output]));
+  return scratch_->bounds.data();
 }
 
 /// Those of its outputs that broke few blocks; all of them if none broke any.
@@ -232,8 +240,10 @@ void AdaptiveFolder::give_up(std::string_view why) {
 }
 
 std::size_t AdaptiveFolder::bytes() const {
-  std::size_t bytes =
-      sizeof(*this) + sizeof(std::int64_t) * scratch_.size() + sizeof(adaptive::Window) * bounds_.size();
+  std::size_t bytes = sizeof(*this);
+  if (scratch_)
+    bytes += sizeof(Scratch) + sizeof(std::int64_t) * scratch_->labels.size() +
+             sizeof(adaptive::Window) * scratch_->bounds.size();
   if (first_) bytes += sizeof(std::int64_t) * (std::size_t{shape_.dimensions} + shape_.outputs);
   if (exact_) bytes += exact_->bytes();
   if (loose_) bytes += loose_->bytes();

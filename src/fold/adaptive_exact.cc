@@ -75,7 +75,7 @@ bool Exact::add_unexpected(const std::int64_t* point, const std::int64_t* labels
   if (!bounded_.empty()) rows[0].bounds = std::make_unique<Bounds>(Bounds{{bounds, bounds + bounded_.size()}, {}});
   std::copy_n(labels, layout.outputs, rows[0].words.get());
   offer(inner, rows, point[inner]);
-  expect_next();
+  expect_next(labels);
   return !full_;
 }
 
@@ -97,6 +97,7 @@ void Exact::expect_in_cruise(const std::int64_t* point, const std::int64_t* labe
   const Block& block = levels_[View::at(cruise_.level())][0];
   if (extent == 0 || !block.knows(inner)) return;
   if (!expect_after(point, labels, block.words.get() + layout.part(inner))) return;
+  windows_ = nullptr;
   active_ = &cruise_.count();
   remaining_ = extent;
 }
@@ -122,23 +123,34 @@ bool Exact::expect_after(const std::int64_t* point, const std::int64_t* labels, 
 }
 
 /// Finds the block that took the last point, and what would come next in it.
-void Exact::expect_next() {
+void Exact::expect_next(const std::int64_t* labels) {
   const Layout& layout = grow_.layout;
   const int inner = layout.dimensions - 1;
   for (Block& block : levels_[View::at(inner)]) {
-    if (block.closed || block.windows || !block.knows(inner)) continue;
-    std::int64_t* own = values_of(layout, block, inner);
-    const std::int64_t* part = block.words.get() + layout.part(inner);
-    const Wide count = static_cast<Wide>(own[layout.extent(inner)]) + 1;
-    if (own[layout.start(inner)] + (count - 1) * part[0] != last_.back()) continue;
-    std::vector<std::int64_t> labels(View::at(layout.outputs));
-    for (std::size_t o = 0; o < labels.size(); ++o)
-      labels[o] = static_cast<std::int64_t>(own[o] + (count - 1) * part[1 + o]);
-    if (!expect_after(last_.data(), labels.data(), part)) return;
-    active_ = &own[layout.extent(inner)];
+    if (block.closed || !block.knows(inner) || grow_.last_at(block, inner) != last_.back()) continue;
+    windows_ = block.windows ? block.windows->data() : nullptr;
+    if (!expect_after(last_.data(), labels, block.words.get() + layout.part(inner))) return;
+    if (windows_ != nullptr && !wrap_next()) return;
+    active_ = &values_of(layout, block, inner)[layout.extent(inner)];
     remaining_ = std::numeric_limits<std::int64_t>::max();
     return;
   }
+}
+
+/// Brings modular labels back into the part of their windows that was seen already; false if they are not there, or if
+/// distances have to be measured.
+bool Exact::wrap_next() {
+  for (int o = 0; o < grow_.layout.outputs; ++o) {
+    const Window& window = windows_[o];
+    if (window.modulus == 0) continue;
+    Wide label = next_[View::at(1 + o)];
+    if (label > window.high) label -= window.modulus;
+    if (label < window.low) label += window.modulus;
+    if (label < window.low || label > window.high) return false;
+    if (grow_.layout.distance_dimension(o) == grow_.layout.dimensions - 1) return false;
+    next_[View::at(1 + o)] = static_cast<std::int64_t>(label);
+  }
+  return true;
 }
 
 /// The point that was expected had these bounds.
@@ -268,9 +280,12 @@ bool Exact::offer_behind_break(int level, const Row& row, std::vector<std::uint8
 /// The row repeats the break of a block: finds out what the break was.
 bool Exact::repeat_break(int level, std::size_t index, const Row& row, std::vector<std::uint8_t>& taken) {
   std::vector<Block>& blocks = levels_[View::at(level)];
-  if (!grow_.repeats_break(blocks[index], row, level)) return false;
+  if (!grow_.can_repeat(blocks[index], row, level)) return false;
   sync_points(level);
-  if (grow_.try_swap(blocks[index], row, level) || grow_.try_modular(blocks[index], row, level)) return true;
+  const bool repeats = grow_.repeats_break(blocks[index], row, level);
+  if (repeats && grow_.try_swap(blocks[index], row, level)) return true;
+  if (grow_.try_modular(blocks[index], row, level)) return true;
+  if (!repeats) return false;
   std::vector<Block> turns = grow_.try_periodic(blocks[index], row, level, max_pieces_ / 2);
   if (turns.empty()) return false;
   for (Block& block : blocks) {

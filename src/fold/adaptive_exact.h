@@ -54,7 +54,8 @@ class Exact {
 
   bool add_unexpected(const std::int64_t* point, const std::int64_t* labels, const Window* bounds);
   void bound_expected(const Window* bounds);
-  void expect_next();
+  void expect_next(const std::int64_t* labels);
+  bool wrap_next();
   bool expect_after(const std::int64_t* point, const std::int64_t* labels, const std::int64_t* part);
   bool start_cruise(int level, const std::int64_t* point, const std::int64_t* labels);
   void expect_in_cruise(const std::int64_t* point, const std::int64_t* labels);
@@ -77,10 +78,11 @@ class Exact {
   bool full_ = false;
   std::uint64_t max_intermediate_ = 0;
   std::vector<Level> levels_;
-  std::vector<std::int64_t> last_;  // the last point
-  std::int64_t* active_ = nullptr;  // counts points that were as expected; null if nothing is expected
-  std::int64_t remaining_ = 0;      // so many may come
-  std::vector<std::int64_t> next_;  // expected: coordinate and labels; then the steps to those after them
+  std::vector<std::int64_t> last_;   // the last point
+  std::int64_t* active_ = nullptr;   // counts points that were as expected; null if nothing is expected
+  std::int64_t remaining_ = 0;       // so many may come
+  const Window* windows_ = nullptr;  // of the expected labels, if some are modular
+  std::vector<std::int64_t> next_;   // expected: coordinate and labels; then the steps to those after them
   std::vector<std::uint32_t> blame_;
   std::vector<std::uint16_t> bounded_;
   Cruise cruise_;
@@ -100,7 +102,7 @@ inline bool Exact::expected(const std::int64_t* point, const std::int64_t* label
   last_[inner] = next[0];
   for (std::size_t i = 0; i < count; ++i)
     if (__builtin_add_overflow(next[i], next[count + i], &next[i])) active_ = nullptr;
-  if (--remaining_ == 0) active_ = nullptr;
+  if (--remaining_ == 0 || (windows_ != nullptr && !wrap_next())) active_ = nullptr;
   return true;
 }
 

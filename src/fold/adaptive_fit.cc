@@ -200,7 +200,7 @@ void LabelFit::claim(const std::vector<bool>& constant, Output& into) const {
   std::vector<std::int64_t> inside;
   if (claims_) {
     suffix = claims_->first;
-    while (suffix < dimensions_ && !claims_->suffix[suffix].solve(inside)) ++suffix;
+    while (suffix < dimensions_ && !claims_->suffix[suffix].solve(inside)) suffix = ordered_ ? suffix + 1 : dimensions_;
     if (suffix == 0) {
       Wide start = label_;
       for (std::size_t k = 0; k < dimensions_; ++k) start -= static_cast<Wide>(inside[k]) * (*point_)[k];

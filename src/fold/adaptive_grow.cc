@@ -246,6 +246,9 @@ bool Grow::can_break(const Block& block, const Row& row, int level) const {
 void Grow::start_break(Block& block, const Row& row, int level) const {
   Block now = block_of(row, level);
   set_step(now, step_of(block, level), level);
+  for (int o = 0; o < layout.outputs; ++o)
+    if (block.modulus(o) != 0 && shorter(window_of(view(now, level), o), block.modulus(o)))
+      set_modulus(now, o, block.modulus(o), level);
   now.before = std::make_unique<Block>(std::move(block));
   block = std::move(now);
 }
@@ -255,12 +258,14 @@ bool Grow::break_of(const Block& block, int level, Step& into) const {
   return step_to(*block.before, {block, level, view(block, level).start(level)}, level, into);
 }
 
+bool Grow::can_repeat(const Block& block, const Row& row, int level) const {
+  return !block.closed && block.before && same_inside(block, row, level);
+}
+
 bool Grow::repeats_break(const Block& block, const Row& row, int level) const {
-  if (block.closed || !block.before) return false;
   Step first;
   Step second;
-  return same_inside(block, row, level) && break_of(block, level, first) && step_to(block, row, level, second) &&
-         first == second;
+  return break_of(block, level, first) && step_to(block, row, level, second) && first == second;
 }
 
 /// Rows x0 x1 | x2 with a row x3 that comes after x2 as x2 after x1: x0 | x1 x2 x3.
@@ -284,35 +289,47 @@ bool Grow::try_swap(Block& block, const Row& row, int level) const {
   return true;
 }
 
-bool Grow::try_modular(Block& block, const Row& row, int level) {
+/// The outputs that jumped at the break and again now, by multiples of one number each. False if that is not so.
+bool Grow::find_moduli(const Block& block, const Row& row, int level, Moduli& found) const {
   Step jump;
-  if (rows(block, level) < 2 || !break_of(block, level, jump)) return false;
-  const Step own = step_of(block, level);
-  if (jump.stride != own.stride) return false;
+  Step again;
   const Block& before = *block.before;
-  const Row rest{block, level, view(block, level).start(level)};
-  if (!same_inside(before, rest, level)) return false;
-  Block both = copy_of(layout, before, level);
-  set_step(both, own, level);
-  std::vector<std::pair<int, std::int64_t>> found;
+  if (!break_of(block, level, jump) || !step_to(block, row, level, again)) return false;
+  const Step own = step_of(block, level);
+  if (jump.stride != own.stride || again.stride != own.stride) return false;
   for (int f = 0; f < layout.functions(level); ++f) {
     const Wide off = static_cast<Wide>(jump.steps[View::at(f)]) - own.steps[View::at(f)];
-    if (off == 0) continue;
+    const Wide now = static_cast<Wide>(again.steps[View::at(f)]) - own.steps[View::at(f)];
+    const std::int64_t known = modulus(before, block, f);
+    if (f >= layout.outputs && (off != 0 || now != 0)) return false;
+    if (off == 0 || (known > 0 && off % known == 0)) continue;
     const Wide m = off < 0 ? -off : off;
-    if (f >= layout.outputs || !fits(m) || before.modulus(f) != 0 || block.modulus(f) != 0) return false;
+    if (!fits(m) || known != 0 || now == 0 || now % m != 0) return false;
     const Window window = joined(window_of(view(before, level), f), window_of(view(block, level), f));
     if (!shorter(window, static_cast<std::int64_t>(m))) return false;
     found.emplace_back(f, static_cast<std::int64_t>(m));
   }
+  return !found.empty();
+}
+
+bool Grow::try_modular(Block& block, const Row& row, int level) {
+  Moduli found;
+  const Row rest{block, level, view(block, level).start(level)};
+  if (rows(block, level) < 2 || !same_inside(*block.before, rest, level) || !find_moduli(block, row, level, found))
+    return false;
+  Block both = copy_of(layout, *block.before, level);
+  set_step(both, step_of(block, level), level);
   for (const auto& [output, m] : found) set_modulus(both, output, m, level);
-  join_windows(both, rest, level);
-  const std::int64_t behind = rows(block, level);
-  const std::uint64_t points = before.points + block.points;
+  if (!windows_join(both, rest, level)) return false;
   absorb(both, rest, level);
-  values_of(layout, both, level)[layout.extent(level)] += behind - 1;
-  both.points = points;
-  if (!continues(both, row, level)) return false;
-  absorb(both, row, level);
+  values_of(layout, both, level)[layout.extent(level)] += rows(block, level) - 1;
+  if (both.bounds) both.bounds->rows = {};
+  if (continues(both, row, level))
+    absorb(both, row, level);
+  else if (can_break(both, row, level))
+    start_break(both, row, level);
+  else
+    return false;
   moduli_.resize(View::at(layout.outputs));
   for (const auto& [output, m] : found) moduli_[View::at(output)] = m;
   block = std::move(both);

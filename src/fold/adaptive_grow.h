@@ -16,6 +16,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "fold/adaptive_block.h"
@@ -53,9 +54,13 @@ class Grow {
   /// Whether the row can come behind a break.
   bool can_break(const Block& block, const Row& row, int level) const;
   void start_break(Block& block, const Row& row, int level) const;
+  /// Whether the block has a break and the row can be a row of it.
+  bool can_repeat(const Block& block, const Row& row, int level) const;
   /// Whether the step from the block's last row to this one is that of its break.
   bool repeats_break(const Block& block, const Row& row, int level) const;
   bool try_swap(Block& block, const Row& row, int level) const;
+  /// If labels jump again as they did at the break, or by a multiple: they are modular. The row is absorbed, or there
+  /// is a break before it because of other outputs.
   bool try_modular(Block& block, const Row& row, int level);
   /// The blocks that take turns, the first of them with `row`; none if they do not.
   std::vector<Block> try_periodic(const Block& block, const Row& row, int level, std::int64_t longest) const;
@@ -75,6 +80,9 @@ class Grow {
   bool same_geometry(const Block& block, const Row& row, int level, std::vector<bool>& wrong) const;
 
  private:
+  using Moduli = std::vector<std::pair<int, std::int64_t>>;  // by output
+
+  bool find_moduli(const Block& block, const Row& row, int level, Moduli& found) const;
   const std::int64_t* values(const Row& row) const { return row.block.words.get() + layout.values(row.level); }
   std::int64_t modulus(const Block& a, const Block& b, int function) const;
   bool same_inside(const Block& block, const Row& row, int level) const;

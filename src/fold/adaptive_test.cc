@@ -158,6 +158,16 @@ TEST(Adaptive, ModularLabels) {
             1600);
 }
 
+TEST(Adaptive, TwoModuliAtOnce) {
+  const Folded folded = expect_exact(
+      nest({loop(0, 60)}, {[](const Vector& x) { return x[0] % 4; }, [](const Vector& x) { return 8 * (x[0] % 2); },
+                           [](const Vector& x) { return 3 + 5 * x[0]; }}),
+      1);
+  EXPECT_EQ(folded.pieces[0].outputs[0].modulus, 4);
+  EXPECT_EQ(folded.pieces[0].outputs[1].modulus, 16);
+  EXPECT_EQ(folded.pieces[0].outputs[2].modulus, 0);
+}
+
 TEST(Adaptive, RandomLabelsLeaveTheDomainExact) {
   const Folded folded = expect_sound(
       nest({loop(0, 30), loop(0, 30)}, {[](const Vector& x) { return 8 * x[0] + x[1]; },
@@ -228,6 +238,12 @@ TEST(Adaptive, OutOfOrderIsCovered) {
   EXPECT_TRUE(folded.gave_up);
   EXPECT_EQ(folded.why, "a point is out of order");
   EXPECT_TRUE(folded.pieces[0].outputs[0].affine());
+}
+
+TEST(Adaptive, FractionsOutOfOrderAreNotClaimed) {
+  const Stream stream{{2, 1, 0}, {{{0, 0}, {0}}, {{1, 0}, {0}}, {{0, 2}, {-1}}}};
+  const Folded folded = fold_all(stream);
+  EXPECT_EQ(check(stream, folded), "") << text(folded);
 }
 
 TEST(Adaptive, GivenUpFromOutside) {
