@@ -94,6 +94,25 @@ TEST_P(FoldRandom, StreamsAreFoldedAsTheContractSays) {
   for (const auto& [kind, count] : kinds) ADD_FAILURE() << count << " streams: " << kind_name(kind);
 }
 
+/// The smallest streams of failures that were found like this.
+TEST_P(FoldRandom, StreamsThatOnceFailed) {
+  const Stream failed[] = {
+      {{1, 1, 0}, {{{0}, {6}}, {{1}, {5}}, {{2}, {5}}, {{3}, {4}}, {{5}, {2}}, {{8}, {0}}}, "a stride, almost"},
+      {{1, 1, 0}, {{{0}, {1}}, {{1}, {1}}, {{2}, {2}}, {{3}, {2}}, {{4}, {0}}}, "two rows and a point"},
+      {{2, 0, 0}, {{{0, 0}, {}}, {{0, 1}, {}}, {{0, 3}, {}}, {{0, 4}, {}}, {{1, 0}, {}}, {{1, 2}, {}}}, "two breaks"},
+      {{1, 1, 0}, {{{0}, {1}}, {{1}, {0}}, {{2}, {2}}, {{3}, {1}}}, "the same difference twice"},
+      {{1, 0, 0}, {{{0}, {}}, {{2}, {}}, {{3}, {}}, {{4}, {}}, {{6}, {}}, {{18}, {}}, {{19}, {}}, {{20}, {}}}, "gaps"},
+      {{2, 1, 0}, {{{0, 0}, {0}}, {{1, 0}, {0}}, {{0, 2}, {-1}}}, "back to an earlier row"},
+      {{2, 1, 0},
+       {{{0, 0}, {67}}, {{0, 1}, {71}}, {{0, 2}, {77}}, {{1, 0}, {68}}, {{1, 1}, {99}}, {{1, 2}, {12}}},
+       "rows"},
+  };
+  for (const Stream& stream : failed) {
+    const std::optional<Complaint> complaint = first_complaint(stream, {{GetParam(), 16}, kNever});
+    EXPECT_FALSE(complaint) << stream.what << ": " << complaint->text;
+  }
+}
+
 TEST_P(FoldRandom, PartsAreUnited) {
   std::map<Kind, std::size_t> kinds;
   const std::uint64_t from = first_seed();
