@@ -10,8 +10,7 @@
 // - The claim of an output with a TOP is checked by its definition: points are grouped by their coordinates in the TOP
 //   dimensions, and within a group labels differ by what the other coefficients say. (Comparing all with the first of
 //   the group is comparing all pairs: the differences are exact, so they add up.)
-// - Bounds of labels and distances contain those of all points; those of an affine output over an exact domain are
-//   reached in the piece, all others somewhere in the stream.
+// - Bounds of labels and distances contain those of all points that were folded into the piece, and are reached there.
 // - Which points were folded into an inexact piece is not said in the result if several such pieces overlap. A point
 //   that only one of them explains was folded into that one; a point that several explain must go with the points of
 //   at least one of them. With one inexact piece, which is the usual case, nothing is left open.
