@@ -28,13 +28,13 @@ bench: all ## measure against native, valgrind --tool=none and lackey
 soak: configure ## the randomised tests, SOAK times as long (default 10)
 	@cmake --build build -j $(JOBS)
 	@cd build && LOOPFOLD_SOAK=$(SOAK) LOOPFOLD_SEED=$${LOOPFOLD_SEED:-$$(date +%s)} ctest --output-on-failure \
-	  --timeout 36000 -R '^e2e\.(kills|corruption|random_programs)$$'
+	  --timeout 36000 -R '^(e2e\.(kills|corruption|random_programs)|reference\.fold)$$$$'
 
 install: all ## install below PREFIX
 	@cmake --install build --prefix "$(PREFIX)"
 
 format: ## format our C and C++ sources
-	@find src include tests/programs examples -name '*.h' -o -name '*.cc' -o -name '*.c' | xargs clang-format -i
+	@find src include tests/programs tests/reference examples -name '*.h' -o -name '*.cc' -o -name '*.c' | xargs clang-format -i
 
 sanitize: setup ## build with ASan and UBSan into build-sanitize/ and run the unit tests
 	@cmake --preset sanitize
