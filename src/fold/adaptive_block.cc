@@ -50,7 +50,7 @@ std::uint64_t count_inside(const View& view, int q, std::vector<std::int64_t> ex
   std::uint64_t sum = 0;
   for (std::uint64_t row = 0; row < rows; ++row) {
     sum += count_inside(view, q + 1, extents);
-    for (int d = q + 1; d < dimensions; ++d) extent(d) += step(q, d);
+    for (int d = q + 1; d < dimensions; ++d) extent(d) = saturated(static_cast<Wide>(extent(d)) + step(q, d));
   }
   return sum;
 }
@@ -187,8 +187,9 @@ Block row_of(const View& view, std::int64_t t) {
     row.bounds->rows = {row.bounds->all};
   }
   std::int64_t* values = values_of(layout, row, view.level);
-  for (int f = 0; f < layout.functions(view.level); ++f) values[f] += view.step(view.level, f) * t;
-  values[layout.start(view.level)] += view.stride(view.level) * t;
+  for (int f = 0; f < layout.functions(view.level); ++f) values[f] = view.at_row(f, t);
+  values[layout.start(view.level)] =
+      static_cast<std::int64_t>(view.start(view.level) + static_cast<Wide>(view.stride(view.level)) * t);
   values[layout.extent(view.level)] = 0;
   forget_degenerate(layout, row, view.level);
   row.points = count_points({layout, row, view.level}, 1);

@@ -134,6 +134,11 @@ struct View {
   std::int64_t start(int q) const { return values()[layout.start(q)]; }
   std::int64_t extent(int q) const { return values()[layout.extent(q)]; }
 
+  /// The value of a function of rows at row t, which there is: it fits.
+  std::int64_t at_row(int function, std::int64_t t) const {
+    return static_cast<std::int64_t>(values()[function] + static_cast<Wide>(step(level, function)) * t);
+  }
+
   Function function(int index) const;
   Function coordinate(int q) const;       // as a function of counts up to t_q
   Function last_coordinate(int q) const;  // at the end of the row: of counts before t_q

@@ -23,7 +23,7 @@ bool Cruise::start(const Layout& layout, const Block& block, int level, const st
   counts_[View::at(level)] = rows;
   functions_.assign(View::at(offset(layout, level) + layout.functions(level)), 0);
   std::int64_t* own = functions_.data() + offset(layout, level);
-  for (int f = 0; f < layout.functions(level); ++f) own[f] = view.values()[f] + rows * view.step(level, f);
+  for (int f = 0; f < layout.functions(level); ++f) own[f] = view.at_row(f, rows);
   points_ = 0;
   bounds_.clear();
   if (step(layout, block, level, last, point, labels)) {
