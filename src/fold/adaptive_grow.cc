@@ -247,7 +247,7 @@ void Grow::start_break(Block& block, const Row& row, int level) const {
   Block now = block_of(row, level);
   set_step(now, step_of(block, level), level);
   for (int o = 0; o < layout.outputs; ++o)
-    if (block.modulus(o) != 0 && shorter(window_of(view(now, level), o), block.modulus(o)))
+    if (now.modulus(o) == 0 && block.modulus(o) != 0 && shorter(window_of(view(now, level), o), block.modulus(o)))
       set_modulus(now, o, block.modulus(o), level);
   now.before = std::make_unique<Block>(std::move(block));
   block = std::move(now);

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <functional>
 
 #include "fold/test_points.h"
@@ -378,6 +379,9 @@ Stream random_stream(std::uint64_t seed) {
         break;
       case 5:
         labels.push_back([=](const Vector& x) { return base(x) + (random(x) == 0 ? 1 : 0); });
+        break;
+      case 6:
+        labels.push_back([=](const Vector& x) { return std::abs(x.back()) % (1 << (1 + std::abs(x[0]) % 3)); });
         break;
       default:
         labels.push_back(base);
