@@ -97,6 +97,7 @@ Piece Extent::piece() const {
     Output output;
     output.value.coefficients.assign(shape_.dimensions, 0);
     output.top.assign(shape_.dimensions, true);
+    if (shape_.dimensions == 0) output.value.constant = outputs_[o].minimum;
     output.minimum = outputs_[o].minimum;
     output.maximum = outputs_[o].maximum;
     if (o < distances_.size()) {
