@@ -10,7 +10,7 @@
 namespace loopfold::fold {
 namespace {
 
-using namespace fold::testing;
+using namespace fold::point_lists;
 
 /// Rows j = 0 .. rows - 1 of length(j), labels f(j, k).
 Stream rows(std::int64_t count, const std::function<std::int64_t(std::int64_t)>& length,

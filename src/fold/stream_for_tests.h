@@ -15,7 +15,7 @@
 #include "fold/published.h"
 #include "support/wide.h"
 
-namespace loopfold::fold::testing {
+namespace loopfold::fold::point_lists {
 
 using Vector = std::vector<std::int64_t>;
 
@@ -172,4 +172,4 @@ inline void check(const Stream& stream, const Folded& folded) {
   EXPECT_EQ(folded.widened, widened);
 }
 
-}  // namespace loopfold::fold::testing
+}  // namespace loopfold::fold::point_lists
