@@ -54,7 +54,7 @@ inline std::unique_ptr<Folder> folder(Variant variant, Shape shape) {
 }
 
 inline Folded fold(const Stream& stream, Variant variant) {
-  const std::unique_ptr<Folder> folder = fold::testing::folder(variant, stream.shape);
+  const std::unique_ptr<Folder> folder = fold::point_lists::folder(variant, stream.shape);
   for (std::size_t i = 0; i < stream.points.size(); ++i) folder->add(stream.points[i].data(), stream.labels[i].data());
   return folder->finish();
 }
