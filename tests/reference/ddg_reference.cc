@@ -63,7 +63,7 @@ std::int64_t sign_extended(std::uint64_t value, unsigned bytes) {
 /// What the instruction computes with: the recorder sees 4 bytes that are written as 8.
 std::uint8_t width_of(const trace::IntegerResult& result, const trace::InstructionFacts& facts) {
   const auto narrow = [&](const trace::RegisterUse& use) {
-    return use.file == trace::RegisterFile::kGeneral && use.index == result.reg && use.width == 4;
+    return use.file == trace::RegisterFile::kGeneral && use.index == result.reg && use.zero_extended;
   };
   return result.width == 8 && std::any_of(facts.writes.begin(), facts.writes.end(), narrow) ? 4 : result.width;
 }
