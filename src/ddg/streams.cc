@@ -141,9 +141,9 @@ void Streams::access(SiteId site, const MemoryAccess& access, const std::int64_t
   add(link->stream, point, labels);
 }
 
-void Streams::value(SiteId site, const IntegerValue& value, std::size_t dense, const std::int64_t* point,
-                    std::int64_t label) {
+void Streams::value(SiteId site, const IntegerValue& value, const std::int64_t* point, std::int64_t label) {
   Site& s = sites_[site];
+  const std::size_t dense = value.dense;
   if (dense >= s.values.size()) s.values.resize(dense + 1, kNoStream);
   if (s.values[dense] == kNoStream) {
     const StreamId stream = new_stream(Stream::Kind::kValue, site, {s.dimensions, 1, 0});

@@ -54,7 +54,7 @@ class Streams {
   void instance(SiteId site, const std::int64_t* point);
   void access(SiteId site, const MemoryAccess& access, const std::int64_t* point, ObjectId object, std::int64_t block,
               std::int64_t offset);
-  void value(SiteId site, const IntegerValue& value, std::size_t dense, const std::int64_t* point, std::int64_t label);
+  void value(SiteId site, const IntegerValue& value, const std::int64_t* point, std::int64_t label);
 
   /// Who reads.
   struct Reader {

@@ -133,11 +133,12 @@ TEST_F(StreamsTest, TheLimitTakesTheLargestFirst) {
   IntegerValue regular;
   IntegerValue irregular;
   irregular.index = 1;
+  irregular.dense = 1;
   for (std::int64_t i = 0; i < 20000; ++i) {
     const std::int64_t point[] = {0, i};
     streams.instance(site, point);
-    streams.value(site, regular, 0, point, 3 * i);
-    streams.value(site, irregular, 1, point, static_cast<std::int64_t>(random() % 1000));
+    streams.value(site, regular, point, 3 * i);
+    streams.value(site, irregular, point, static_cast<std::int64_t>(random() % 1000));
   }
   const std::uint64_t before = streams.bytes();
   ASSERT_GT(before, 200000u);
