@@ -49,7 +49,7 @@ Builder::Builder(const trace::Reader& reader, const structure::Structure& struct
       options_(options),
       facts_(decode_all(structure.code.blocks())),
       granules_(granules_for(structure.code.blocks(), facts_)),
-      streams_(options.fold, tree),
+      streams_(options.fold, tree, options.jobs),
       objects_(symbolizer, reader.stacks(), reader.modules()) {
   variants_.resize(structure.code.places());
   instructions_of_.resize(structure.code.places());

@@ -71,7 +71,8 @@ Streams::StreamId Streams::new_stream(Stream::Kind kind, SiteId site, fold::Shap
 
 void Streams::add(StreamId stream, const std::int64_t* point, const std::int64_t* labels) {
   ++points_;
-  streams_[stream].folder->add(point, labels);
+  const Stream& s = streams_[stream];
+  queue_.add(stream, *s.folder, s.shape, point, labels);
 }
 
 void Streams::instance(SiteId site, const std::int64_t* point) {
@@ -201,7 +202,8 @@ void Streams::lost_dependence(const Reader& reader, const std::int64_t* point) {
   add(link->stream, point, nullptr);
 }
 
-std::uint64_t Streams::bytes() const {
+std::uint64_t Streams::bytes() {
+  queue_.drain();
   std::uint64_t total = 0;
   for (const Stream& stream : streams_) total += kStreamBytes + stream.folder->bytes();
   for (const Site& site : sites_)

@@ -15,6 +15,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "ddg/fold_queue.h"
 #include "ddg/graph.h"
 #include "ddg/part_code.h"
 #include "fold/fold.h"
@@ -29,7 +30,9 @@ using SiteId = std::uint32_t;
 
 class Streams {
  public:
-  Streams(const fold::Options& options, const structure::LoopTree& tree) : options_(options), tree_(tree) {}
+  /// With more than one job, folding is done by other threads.
+  Streams(const fold::Options& options, const structure::LoopTree& tree, unsigned jobs = 1)
+      : options_(options), tree_(tree), queue_(jobs > 1 ? jobs - 1 : 0) {}
 
   struct SiteKey {
     Statement::Kind kind = Statement::Kind::kCode;
@@ -79,7 +82,7 @@ class Streams {
 
   /// Gives up what needs most until all streams together need at most `bytes`.
   void limit(std::uint64_t bytes);
-  std::uint64_t bytes() const;
+  std::uint64_t bytes();
 
   std::uint64_t points() const { return points_; }
   std::uint64_t count() const { return streams_.size(); }
@@ -183,6 +186,7 @@ class Streams {
   std::vector<AccessDetails> accesses_;
   std::vector<ValueDetails> values_;
   std::vector<DependenceDetails> dependences_;
+  FoldQueue queue_;
   bool full_ = false;
   std::uint64_t points_ = 0;
   std::uint64_t most_bytes_ = 0;
