@@ -1,12 +1,11 @@
 #include "poly/analysis.h"
 
-#include <ctime>
-
 #include "poly/describe.h"
 #include "structure/function_facts.h"
 #include "structure/loop_names.h"
 #include "structure/structure.h"
 #include "structure/tree_profile.h"
+#include "support/stopwatch.h"
 #include "symbols/symbolizer.h"
 
 namespace loopfold::poly {
@@ -15,25 +14,6 @@ namespace {
 
 /// How much of the time goes into pass 1, for progress: it reads control only.
 constexpr double kPass1Share = 0.1;
-
-/// CPU time of all threads since the last call.
-class Stopwatch {
- public:
-  double lap() {
-    const double now = cpu_seconds();
-    const double passed = now - last_;
-    last_ = now;
-    return passed;
-  }
-
- private:
-  static double cpu_seconds() {
-    timespec time{};
-    ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-    return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
-  }
-  double last_ = cpu_seconds();
-};
 
 ddg::Options ddg_options(const AnalysisOptions& options) {
   ddg::Options result;
