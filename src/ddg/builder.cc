@@ -49,7 +49,7 @@ Builder::Builder(const trace::Reader& reader, const structure::Structure& struct
       options_(options),
       facts_(decode_all(structure.code.blocks())),
       granules_(granules_for(structure.code.blocks(), facts_)),
-      streams_(options.fold, tree, options.jobs),
+      streams_(options.fold, tree, options.jobs, options.hot),
       objects_(symbolizer, reader.stacks(), reader.modules()) {
   variants_.resize(structure.code.places());
   instructions_of_.resize(structure.code.places());
@@ -165,7 +165,8 @@ void Builder::execute(const Where& where, const structure::Part& part) {
   streams_.instance(site, point_.data());
   const bool x87 = block.ftop.kind != trace::Value::Kind::kNone;
   const std::uint64_t top = x87 ? trace::evaluate(block, block.ftop, slots) : 0;
-  read_registers(code, instance, thread, top);
+  const bool cold = streams_.cold(site);
+  if (!cold) read_registers(code, instance, thread, top);
   values(code, block, slots, site);
   next_result_ = 0;
   if (thread.left != where.stack) thread.left = kNoStack;
@@ -173,13 +174,13 @@ void Builder::execute(const Where& where, const structure::Part& part) {
     follow_stack_pointer(where, code, access.instruction, thread, stack);
     const std::uint64_t address = trace::evaluate(block, access.address, slots);
     if (access.guarded && address == 0) continue;
-    const Objects::Place place = locate(where, thread, stack, address);
-    streams_.access(site, access, point_.data(), place.object, place.block, place.offset);
     if (access.store)
       memory_.write(address, access.size,
                     {streams_.definition(site, access.instruction), instance.entry, instance.counter});
-    else
-      read_memory(access, address, instance, place.object);
+    if (cold) continue;
+    const Objects::Place place = locate(where, thread, stack, address);
+    streams_.access(site, access, point_.data(), place.object, place.block, place.offset);
+    if (!access.store) read_memory(access, address, instance, place.object);
   }
   follow_stack_pointer(where, code, 0xffff, thread, stack);
   for (const LiveOut& out : code.live_outs)

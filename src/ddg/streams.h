@@ -13,6 +13,7 @@
 #include <deque>
 #include <memory>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "ddg/fold_queue.h"
@@ -31,8 +32,8 @@ using SiteId = std::uint32_t;
 class Streams {
  public:
   /// With more than one job, folding is done by other threads.
-  Streams(const fold::Options& options, const structure::LoopTree& tree, unsigned jobs = 1)
-      : options_(options), tree_(tree), queue_(jobs > 1 ? jobs - 1 : 0) {}
+  Streams(const fold::Options& options, const structure::LoopTree& tree, unsigned jobs = 1, std::vector<bool> hot = {})
+      : options_(options), tree_(tree), hot_(std::move(hot)), queue_(jobs > 1 ? jobs - 1 : 0) {}
 
   struct SiteKey {
     Statement::Kind kind = Statement::Kind::kCode;
@@ -47,6 +48,8 @@ class Streams {
   SiteId site(const SiteKey& key, structure::PlaceId place, std::size_t instructions);
 
   std::uint16_t dimensions(SiteId site) const { return sites_[site].dimensions; }
+  /// In a context that is not kept: it is a producer, and nothing else.
+  bool cold(SiteId site) const { return sites_[site].cold; }
   DefinitionId definition(SiteId site, std::uint16_t instruction) const {
     return sites_[site].first_definition + instruction;
   }
@@ -125,6 +128,8 @@ class Streams {
     DefinitionId first_definition = 0;
     std::uint16_t instructions = 0;
     std::uint16_t dimensions = 0;
+    bool cold = false;
+    std::vector<std::int64_t> box;  // cold: least coordinates, then greatest
     std::uint64_t count = 0;
     std::uint64_t dropped = 0;  // points of streams that were not made
     StreamId domain = kNoStream;
@@ -168,6 +173,8 @@ class Streams {
   static Link& insert(Slot& slot, Link link);
   Link* dependence_link(const Reader& reader, DefinitionId from, std::uint64_t key, fold::Shape shape);
   fold::Folded folded(StreamId stream);
+  fold::Folded domain_of(const Site& site);
+  void finish_cold(Graph& graph);
   void finish_statements(Graph& graph, const structure::CodeMap& code,
                          const std::vector<std::vector<trace::InstructionFacts>>& facts);
   void finish_accesses(Graph& graph);
@@ -177,6 +184,7 @@ class Streams {
 
   fold::Options options_;
   const structure::LoopTree& tree_;
+  std::vector<bool> hot_;                        // by context; empty: all
   std::vector<Site> sites_{1};                   // the first is none
   std::vector<std::vector<SiteId>> by_context_;  // by context and node: the last made
   std::vector<SiteId> site_of_definition_{0};    // by definition

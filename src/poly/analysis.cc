@@ -1,8 +1,10 @@
 #include "poly/analysis.h"
 
+#include "ddg/hot_contexts.h"
 #include "poly/describe.h"
 #include "structure/function_facts.h"
 #include "structure/loop_names.h"
+#include "structure/loop_walk.h"
 #include "structure/structure.h"
 #include "structure/tree_profile.h"
 #include "support/stopwatch.h"
@@ -27,6 +29,18 @@ ddg::Options ddg_options(const AnalysisOptions& options) {
   return result;
 }
 
+/// The contexts that get statements.
+std::vector<bool> choose(const trace::Reader& reader, const structure::Structure& structure,
+                         std::uint64_t max_statements) {
+  if (max_statements == 0) return {};
+  structure::LoopTree tree;
+  structure::NoObserver nothing;
+  structure::LoopWalk<structure::NoObserver> walk(structure, tree, nothing);
+  std::string damage;
+  walk.walk(reader, damage);
+  return ddg::hot_contexts(structure, tree, max_statements);
+}
+
 std::function<void(double)> pass1_progress(const AnalysisOptions& options) {
   if (!options.progress) return {};
   return [&options](double share) { options.progress(share * kPass1Share, 0); };
@@ -48,9 +62,12 @@ profile::Profile analyse(const trace::Reader& reader, const AnalysisOptions& opt
   structure::find_tests(structure, names, symbolizer);
   costs.naming = watch.lap();
 
+  ddg::Options ddg = ddg_options(options);
+  ddg.hot = choose(reader, structure, options.max_statements);
+  costs.choosing = watch.lap();
   structure::LoopTree tree;
   std::uint64_t threads = 0;
-  const ddg::Graph graph = ddg::build(reader, structure, tree, symbolizer, ddg_options(options), threads);
+  const ddg::Graph graph = ddg::build(reader, structure, tree, symbolizer, ddg, threads);
   costs.pass2 = watch.lap();
 
   std::vector<std::uint32_t> nodes;
