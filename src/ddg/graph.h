@@ -31,7 +31,8 @@
 //   status and tags carry none.
 // - Register flow between two instructions of one instance is the same in every instance: it is in Statement::local,
 //   not in a stream. Flow through memory always is in a stream.
-// - A guarded access whose address is 0 did not happen.
+// - A guarded access whose address is 0 did not happen; nor did those of instructions on registers only (bt r,r), which
+//   Valgrind computes through memory.
 // - An allocator's call is a statement of kind kAllocator, at the context and node that control is at when it happens.
 //   It reads rdi (calloc, realloc and memalign: and rsi) as operands 0 and 1, instruction 0; it produces rax, but for
 //   free and delete; all other registers that a call may change (rcx, rdx, rsi, rdi, r8-r11, vector, x87, flags; rax

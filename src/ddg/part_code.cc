@@ -218,6 +218,7 @@ PartCode compile_part(const trace::Block& block, const std::vector<trace::Instru
   for (std::size_t i = 0; i < std::min(accesses, block.accesses.size()); ++i) {
     const trace::Access& access = block.accesses[i];
     if (access.instruction < begin || access.instruction >= end) continue;
+    if (!trace::accesses_memory(facts[access.instruction])) continue;
     const auto number = static_cast<std::uint16_t>(access.instruction - begin);
     const std::uint8_t index = seen[access.instruction]++;
     code.accesses.push_back({number, index, access.kind == trace::Access::Kind::kStore, access.guarded, access.size,

@@ -220,7 +220,7 @@ class Builder {
     read_flags(thread, self, facts.flags_read);
     std::uint8_t index = 0;
     for (std::size_t i = 0; i < exit.accesses; ++i)
-      if (block.accesses[i].instruction == in_block)
+      if (block.accesses[i].instruction == in_block && trace::accesses_memory(facts))
         access(self, block.accesses[i], index++, trace::evaluate(block, block.accesses[i].address, event.slots));
     for (const trace::RegisterUse& use : facts.writes)
       thread.registers.write(Registers::written_by(use, top), producer);
