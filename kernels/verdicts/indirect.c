@@ -88,7 +88,7 @@ KERNEL void sparse_columns(double* y, const double* x, const int* start, const i
 /// Open addressing: where a key goes depends on the keys before it.
 KERNEL void insert_keys(int* table, int* probes, const int* keys, int n, int size) {
   FOR(int i = 0, i < n, i++) {  // expect: no: places that are taken
-    STATE(int, at, keys[i] % size);
+    STATE(int, at, keys[i] % (size / 4));
     STATE(int, steps, 0);
     WHILE(table[at] != 0) {  // expect: no: the next place to look
       at = (at + 1) % size;
@@ -101,7 +101,7 @@ KERNEL void insert_keys(int* table, int* probes, const int* keys, int n, int siz
 
 KERNEL void find_keys(int* found, const int* table, const int* keys, int n, int size) {
   FOR(int i = 0, i < n, i++) {  // expect: parallel
-    STATE(int, at, keys[i] % size);
+    STATE(int, at, keys[i] % (size / 4));
     WHILE(table[at] != 0 && table[at] != keys[i] + 1) {  // expect: no: the next place to look
       at = (at + 1) % size;
     }
@@ -167,7 +167,7 @@ int main(int argc, char** argv) {
   from_after(a, after, n);
   show_doubles("after", a, n);
   int* const order = some_ints(n, 0, 0);
-  walk(order, permutation(n), n);
+  walk(order, cycle(n), n);
   show_ints("order", order, n);
   const int* const column = some_ints(4 * n, 0, n - 1);
   const double* const value = some_doubles(4 * n, 1, 9);

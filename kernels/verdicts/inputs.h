@@ -55,6 +55,14 @@ static inline int* permutation(int count) {
   return block;
 }
 
+/// For each of 0 to count - 1 another, such that following them visits all.
+static inline int* cycle(int count) {
+  const int* const order = permutation(count);
+  int* const block = block_of(count, sizeof(int));
+  for (int i = 0; i < count; i++) block[order[i]] = order[(i + 1) % count];
+  return block;
+}
+
 static inline void show_doubles(const char* name, const double* block, int count) {
   double sum = 0;
   for (int i = 0; i < count; i++) sum += block[i] * (1 + i % 7);

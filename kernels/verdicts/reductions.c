@@ -160,7 +160,7 @@ KERNEL int saturating(const int* a, int n) {
   STATE(int, s, 0);
   REDUCTION(ADD, s);
   FOR(int i = 0, i < n, i++) {  // expect: no: cut off on the way
-    s = s + a[i] - 4 > 5 ? 5 : s + a[i] - 4;
+    s = s + a[i] > 20 ? 20 : s + a[i];
   }
   return s;
 }
@@ -169,7 +169,7 @@ KERNEL int truncating(const int* a, int n) {
   STATE(int, s, 0);
   REDUCTION(ADD, s);
   FOR(int i = 0, i < n, i++) {  // expect: no: conversion in every step
-    s = (int)(s + 0.4 * (a[i] - 5));
+    s = (int)(s + 0.37 * (a[i] - 5000));
   }
   return s;
 }
@@ -327,7 +327,7 @@ int main(int argc, char** argv) {
   show_ints("sums", b, n);
   running_sum_of_ones(b, ones, n);
   show_ints("ones", b, n);
-  printf("%d %d %d %d\n", with_reset(wide, k, n), horner(k, n), saturating(k, n), truncating(k, n));
+  printf("%d %d %d %d\n", with_reset(wide, k, n), horner(k, n), saturating(k, n), truncating(wide, n));
   printf("%d\n", sum_to_limit(b, k, n));
   show_ints("limit", b, n);
   printf("%g\n", spilled(a, n));
