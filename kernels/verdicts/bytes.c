@@ -159,6 +159,17 @@ KERNEL void temporaries(double* b, const double* a, int n) {
   }
 }
 
+static int silent;
+
+/// The last iteration writes the value that was there at entry: a store all the same.
+KERNEL void silent_store(int* b, int n) {
+  silent = 0;
+  FOR(int i = 0, i < n, i++) {  // expect: parallel
+    silent = i * (n - 1 - i);
+    b[i] = silent + 1;
+  }
+}
+
 /// One path does not set it.
 KERNEL void half_a_temporary(double* b, const double* a, int n) {
   FOR(int i = 0, i < n, i++) {  // expect: no: the temporary of an iteration before
@@ -226,6 +237,8 @@ int main(int argc, char** argv) {
   show_ints("rows", grid[0], n * n);
   clear_and_copy(words, out, n);
   show_ints("cleared", words, n);
+  silent_store(words, n);
+  show_ints("silent", words, n);
   double* const a = some_doubles(n, 1, 99);
   double* const b = some_doubles(n, 1, 99);
   unrolled(b, a, n);

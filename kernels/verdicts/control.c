@@ -121,7 +121,7 @@ KERNEL int compact_all(int* b, const int* a, int n) {
   return k;
 }
 
-/// Every third is kept, whatever the data: k is an index, but the source does not say it in a head.
+/// Every third is kept, whatever the data: k is an index.
 KERNEL void expand(int* b, const int* a, int n) {
   int k = 0;
   FOR(int i = 0, i < n, (i += 3, k++)) {  // expect: parallel
@@ -133,6 +133,7 @@ KERNEL void expand(int* b, const int* a, int n) {
 KERNEL void fill_gaps(int* b, const int* a, int n) {
   STATE(int, last, 7);
   FOR(int i = 0, i < n, i++) {  // expect: no: loaded under a condition, used later
+    RELOAD(last, a[i - 1]);
     if (a[i] > 0) last = a[i];
     b[i] = last;
   }
@@ -160,6 +161,7 @@ KERNEL void differences(int* b, const int* a, int n) {
 KERNEL void differences_in_place(int* a, int n) {
   STATE(int, previous, a[0]);
   FOR(int i = 1, i < n, i++) {  // expect: no: a[i - 1] was overwritten
+    RELOAD(previous, a[i - 1]);
     const int value = a[i];
     a[i] = value - previous;
     previous = value;
@@ -230,8 +232,9 @@ int main(int argc, char** argv) {
   const int* const positive = some_ints(n, 1, 500);
   const int* const other = some_ints(n, 1, 500);
   int* const b = some_ints(2 * n, 0, 0);
-  printf("%d %d ", find(a, n, a[n / 2]), find_nothing(b, a, n, 1000));
-  printf("%d %d\n", find_and_return(a, n, a[n - 3]), copy_until(b, a, n, a[n - 4]));
+  printf("%d %d\n", find(a, n, a[n / 2]), find_and_return(a, n, a[n - 3]));
+  printf("%d\n", find_nothing(b, a, n, 1000));
+  printf("%d\n", copy_until(b, a, n, a[n - 4]));
   show_ints("copied", b, n);
   printf("%g\n", converge(some_doubles(n, 50, 99), n));
   greatest_divisors(b, positive, other, n);
@@ -244,7 +247,9 @@ int main(int argc, char** argv) {
   }
   search_sorted(b, sorted, positive, n);
   show_ints("places", b, n);
-  printf("%d %d %d\n", compact(b, a, n), compact_sorted(b, sorted, n), compact_all(b, a, n));
+  printf("%d\n", compact_all(b, a, n));
+  printf("%d\n", compact_sorted(b, sorted, n));
+  printf("%d\n", compact(b, a, n));
   expand(b, a, n);
   show_ints("expanded", b, n);
   fill_gaps(b, a, n);

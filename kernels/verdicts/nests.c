@@ -105,7 +105,7 @@ KERNEL void shared_row(int n, double (*b)[n], double (*a)[n], double* row) {
 
 /// As above, but the last element is never written again.
 KERNEL void shared_row_kept(int n, double (*b)[n], double (*a)[n], double* row) {
-  FOR(int i = 0, i < n, i++) {      // expect: no: row[n - 1 - i] from earlier rows
+  FOR(int i = 0, i < n, i++) {        // expect: no: row[n - 1 - i] from earlier rows
     FOR(int j = 0, j < n - i, j++) {  // expect: parallel
       row[j] = a[i][j] * (i + 1);
     }

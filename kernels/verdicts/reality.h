@@ -12,10 +12,11 @@
 //   STATE(type, name, value)     a local variable that a loop writes and that is declared outside that loop
 //   REDUCTION(op, variable)      before a head: the loop may be a reduction into this variable; op is ADD, MUL, MAX,
 //                                MIN, XOR, AND or OR. REDUCTION_EACH(op, array, count) for the elements of an array
-//   RELOAD(variable, expression) first in a body: the variable's value is loaded again from a cell that keeps it
+//   RELOAD(variable, expression) first in a body: instead of being carried, the variable is loaded again, by every
+//                                iteration but the first; the loop is no if the cell did not keep its value until then
 //
-// What a loop changes must be in STATE, in a static variable or in a block from malloc: only there is it seen. Frames of
-// functions called in the loop are theirs alone. printf and putchar write to a log that is memory like any other.
+// What a loop changes must be in STATE, in a static variable or in a block from malloc: only there is it seen. Frames
+// of functions called in the loop are theirs alone. printf and putchar write to a log that is memory like any other.
 #ifndef LOOPFOLD_KERNELS_VERDICTS_REALITY_H
 #define LOOPFOLD_KERNELS_VERDICTS_REALITY_H
 
@@ -46,6 +47,7 @@ struct reality_loop {
   long iteration;  // the one to run, if alone; how many have begun, if sequential
   long skip;       // how many steps lead to it
   int begun, ended, concluded, passes;
+  int stale;  // a reload found another value
   struct reality_study* study;
 };
 
@@ -65,41 +67,43 @@ void* reality_memset(void* to, int byte, size_t size);
 int reality_printf(const char* format, ...) __attribute__((format(printf, 1, 2)));
 int reality_putchar(int character);
 
-#define REALITY_LOOP(init, cond, step, closed)                                                             \
-  for (struct reality_loop reality __attribute__((cleanup(reality_leave))) =                               \
-           reality_enter(__COUNTER__, __LINE__);                                                           \
-       reality_once(&reality);)                                                                            \
-    for (init; ({                                                                                          \
-           reality_begin(&reality);                                                                        \
-           while (reality.skip > 0) {                                                                      \
-             reality.skip--;                                                                               \
-             closed;                                                                                       \
-           }                                                                                               \
-           reality_test(&reality, !!(cond));                                                               \
-         });                                                                                               \
-         ({                                                                                                \
-           reality_body_done(&reality);                                                                    \
-           step;                                                                                           \
+#define REALITY_LOOP(init, cond, step, closed)                                                                     \
+  for (struct reality_loop reality __attribute__((cleanup(reality_leave))) = reality_enter(__COUNTER__, __LINE__); \
+       reality_once(&reality);)                                                                                    \
+    for (init; ({                                                                                                  \
+           reality_begin(&reality);                                                                                \
+           while (reality.skip > 0) {                                                                              \
+             reality.skip--;                                                                                       \
+             closed;                                                                                               \
+           }                                                                                                       \
+           reality_test(&reality, !!(cond));                                                                       \
+         });                                                                                                       \
+         ({                                                                                                        \
+           reality_body_done(&reality);                                                                            \
+           step;                                                                                                   \
          }))
 
 #define FOR(init, cond, step) REALITY_LOOP(init, cond, step, step)
 #define WHILE(cond) REALITY_LOOP(, cond, , )
 #define WHILE_INDEX(cond, step) REALITY_LOOP(, cond, , step)
-#define STATE(type, name, value)          \
-  static __typeof__(type) volatile name;  \
+#define STATE(type, name, value)         \
+  static __typeof__(type) volatile name; \
   name = (value)
-#define REALITY_TYPE(value)              \
-  _Generic((value),                      \
-      int: REALITY_INT,                  \
-      unsigned: REALITY_UNSIGNED,        \
-      long: REALITY_LONG,                \
-      unsigned long: REALITY_UNSIGNED_LONG, \
-      float: REALITY_FLOAT,              \
-      double: REALITY_DOUBLE)
+#define REALITY_TYPE(value)               \
+  _Generic((value), int                   \
+           : REALITY_INT, unsigned        \
+           : REALITY_UNSIGNED, long       \
+           : REALITY_LONG, unsigned long  \
+           : REALITY_UNSIGNED_LONG, float \
+           : REALITY_FLOAT, double        \
+           : REALITY_DOUBLE)
 #define REDUCTION(op, variable) reality_reduction(op, &(variable), REALITY_TYPE(variable), 1)
 #define REDUCTION_EACH(op, array, count) reality_reduction(op, &(array)[0], REALITY_TYPE((array)[0]), count)
-#define RELOAD(variable, expression) \
-  if (reality.role == REALITY_ALONE && reality.iteration > 0) variable = (expression)
+#define RELOAD(variable, expression)                                                                                \
+  do {                                                                                                              \
+    if (reality.role == REALITY_ALONE && reality.iteration > 0) variable = (expression);                            \
+    if (reality.role == REALITY_SEQUENTIAL && reality.iteration > 1 && variable != (expression)) reality.stale = 1; \
+  } while (0)
 
 #define malloc reality_malloc
 #define calloc reality_calloc

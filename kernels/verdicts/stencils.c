@@ -34,6 +34,7 @@ KERNEL void window(double* b, const double* a, int n) {
 KERNEL void window_in_place(double* a, int n) {
   STATE(double, left, a[0]);
   FOR(int i = 1, i < n - 1, i++) {  // expect: no: left is a cell's value before it was overwritten
+    RELOAD(left, a[i - 1]);
     const double middle = a[i];
     a[i] = left - 2 * middle + a[i + 1];
     left = middle;
@@ -76,7 +77,7 @@ KERNEL void parity_buffers(int n, double (*a)[n], int steps) {
 
 /// Red cells read black ones only: each half sweep is parallel, in place.
 KERNEL void red_black(double* a, int n) {
-  FOR(int colour = 0, colour < 2, colour++) {    // expect: no: black reads red
+  FOR(int colour = 0, colour < 2, colour++) {     // expect: no: black reads red
     FOR(int i = 1 + colour, i < n - 1, i += 2) {  // expect: parallel
       a[i] = (a[i - 1] + a[i + 1]) / 2;
     }

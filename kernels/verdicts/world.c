@@ -1,4 +1,5 @@
-// Loops around calls: output, random numbers, a tokenizer, memoised recursion, the mathematics library, saved registers.
+// Loops around calls: output, random numbers, a tokenizer, memoised recursion, the mathematics library, saved
+// registers.
 #include <math.h>
 
 #include "inputs.h"

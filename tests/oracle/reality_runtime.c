@@ -1,4 +1,5 @@
-// The truth about a loop, from reality: see kernels/verdicts/reality.h for what a program says, docs/kernels.md for why.
+// The truth about a loop, from reality: see kernels/verdicts/reality.h for what a program says, docs/kernels.md for
+// why.
 //
 // When a studied loop is entered, a process is split off that keeps this moment. The program goes on and runs the loop
 // as always, counting iterations. When the loop is left, the kept process splits off one process for each iteration k
@@ -20,7 +21,8 @@
 // looked at, there is no model of dependence here. What that costs: flow that is carried but does not show in any value
 // is not seen, so the programs are written for it to show, and run on several inputs.
 //
-// Cost: a fork per iteration, about 0.2 ms; of each loop's entries, the first two and those whose number is a power of two are studied.
+// Cost: a fork per iteration, about 0.2 ms; of each loop's entries, the first two and those whose number is a power of
+// two are studied.
 #include <signal.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -43,14 +45,9 @@
 #undef printf
 #undef putchar
 
-enum {
-  kSites = 256,
-  kIterations = 4096,
-  kReductions = 32,
-  kBlocks = 65536,
-  kHeapBytes = 1 << 16,
-  kLogBytes = 1 << 14
-};
+#include "reality_numbers.h"
+
+enum { kSites = 256, kIterations = 4096, kReductions = 32, kBlocks = 65536, kHeapBytes = 1 << 16, kLogBytes = 1 << 14 };
 
 enum verdict { kParallel, kReduction, kNo };
 enum pass { kPlainPass, kReductionPass, kPasses };
@@ -136,50 +133,6 @@ static void fail(const char* what) {
   fprintf(stderr, "reality: %s\n", what);
   _exit(3);
 }
-
-static const char* operator_name(enum reality_operator op) {
-  static const char* const kNames[] = {"+", "*", "max", "min", "^", "&", "|"};
-  return kNames[op];
-}
-
-/// Another operator, to see that the right one is needed.
-static enum reality_operator rotated(enum reality_operator op) {
-  static const enum reality_operator kOther[] = {MAX, ADD, MIN, MAX, OR, OR, AND};
-  return kOther[op];
-}
-
-#define DEFINE_NUMBER(type, name, lowest, highest, bitwise)                                                 \
-  static void identity_##name(enum reality_operator op, void* cell) {                                       \
-    const type value = op == MUL ? 1 : op == MAX ? (lowest) : op == MIN ? (highest) : op == AND ? (type)-1 : 0; \
-    memcpy(cell, &value, sizeof value);                                                                     \
-  }                                                                                                         \
-  static void combine_##name(enum reality_operator op, void* cell, const void* by) {                        \
-    type a, b;                                                                                              \
-    memcpy(&a, cell, sizeof a);                                                                             \
-    memcpy(&b, by, sizeof b);                                                                               \
-    a = op == ADD ? a + b : op == MUL ? a * b : op == MAX ? (a > b ? a : b) : op == MIN ? (a < b ? a : b) : bitwise; \
-    memcpy(cell, &a, sizeof a);                                                                             \
-  }
-#define BITWISE (op == XOR ? a ^ b : op == AND ? (a & b) : (a | b))
-
-DEFINE_NUMBER(int, int, INT32_MIN, INT32_MAX, BITWISE)
-DEFINE_NUMBER(unsigned, unsigned, 0, UINT32_MAX, BITWISE)
-DEFINE_NUMBER(long, long, INT64_MIN, INT64_MAX, BITWISE)
-DEFINE_NUMBER(unsigned long, unsigned_long, 0, UINT64_MAX, BITWISE)
-DEFINE_NUMBER(float, float, -__builtin_inff(), __builtin_inff(), a)
-DEFINE_NUMBER(double, double, -__builtin_inf(), __builtin_inf(), a)
-
-struct number {
-  size_t size;
-  void (*identity)(enum reality_operator, void*);
-  void (*combine)(enum reality_operator, void*, const void*);
-};
-
-static const struct number kNumbers[] = {
-    {4, identity_int, combine_int},     {4, identity_unsigned, combine_unsigned},
-    {8, identity_long, combine_long},   {8, identity_unsigned_long, combine_unsigned_long},
-    {4, identity_float, combine_float}, {8, identity_double, combine_double},
-};
 
 static size_t bytes_of(const struct reduction* reduction) {
   return kNumbers[reduction->type].size * (size_t)reduction->count;
@@ -338,16 +291,18 @@ static void conclude(struct reality_loop* loop) {
   int status = 0;
   if (waitpid(study->keeper, &status, 0) != study->keeper || status != 0) fail("the keeper of an entry died");
   if (loop->iteration > site->longest) site->longest = loop->iteration;
-  if (loop->ended)
-    judge(study, site);
-  else
+  if (!loop->ended)
     note(site, kNo, "left from inside");
+  else if (loop->stale)
+    note(site, kNo, "a reload finds another value");
+  else
+    judge(study, site);
   munmap(study, study_bytes());
 }
 
 struct reality_loop reality_enter(int number, int line) {
   if (number >= kSites) fail("too many loops");
-  struct reality_loop loop = {REALITY_PLAIN, number, line, 0, 0, 0, 0, 0, 0, NULL};
+  struct reality_loop loop = {REALITY_PLAIN, number, line, 0, 0, 0, 0, 0, 0, 0, NULL};
   struct site* const site = &own->sites[number];
   site->line = line;
   const int entry = site->entries++;
@@ -425,7 +380,9 @@ void* reality_malloc(size_t size) {
   return block;
 }
 
-void* reality_calloc(size_t count, size_t size) { return reality_memset(reality_malloc(count * size), 0, count * size); }
+void* reality_calloc(size_t count, size_t size) {
+  return reality_memset(reality_malloc(count * size), 0, count * size);
+}
 
 void reality_free(void* block) { (void)block; }
 
@@ -481,10 +438,10 @@ __attribute__((constructor)) static void start(void) {
 }
 
 // What -fsanitize=thread calls. Loads and calls are of no interest.
-#define DEFINE_ACCESS(size)                                                 \
-  void __tsan_read##size(void* address) { (void)address; }                  \
-  void __tsan_write##size(void* address) { mark(address, size); }           \
-  void __tsan_unaligned_read##size(void* address) { (void)address; }        \
+#define DEFINE_ACCESS(size)                                          \
+  void __tsan_read##size(void* address) { (void)address; }           \
+  void __tsan_write##size(void* address) { mark(address, size); }    \
+  void __tsan_unaligned_read##size(void* address) { (void)address; } \
   void __tsan_unaligned_write##size(void* address) { mark(address, size); }
 DEFINE_ACCESS(1)
 DEFINE_ACCESS(2)
