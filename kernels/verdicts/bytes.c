@@ -239,6 +239,7 @@ int main(int argc, char** argv) {
   show_ints("cleared", words, n);
   silent_store(words, n);
   show_ints("silent", words, n);
+  printf("%d\n", silent);
   double* const a = some_doubles(n, 1, 99);
   double* const b = some_doubles(n, 1, 99);
   unrolled(b, a, n);

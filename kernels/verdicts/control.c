@@ -199,6 +199,15 @@ KERNEL int moving_bound(int* a, int n) {
   return bound;
 }
 
+/// Every iteration by itself does the same; only how many there are is decided on the way.
+KERNEL int until_raised(int* b, char* flag, const int* a, int n) {
+  FOR(int i = 0, i < n && !flag[i], i++) {  // expect: no: a flag that the last iteration raised
+    b[i] = a[i] * 3;
+    flag[i + 1] = a[i] == a[n / 2];
+  }
+  return b[n / 2];
+}
+
 KERNEL void while_index(int* b, const int* a, int n) {
   int i = 0;
   WHILE_INDEX(i < n, i++) {  // expect: parallel
@@ -266,6 +275,7 @@ int main(int argc, char** argv) {
   show_doubles("rotated", out, n);
   int* const moving = some_ints(n, 1, 2);
   printf("%d\n", moving_bound(moving, n));
+  printf("%d\n", until_raised(b, calloc((size_t)n + 1, 1), a, n));
   while_index(b, a, n);
   count_down(b, b, n);
   printf("%d\n", data_step(b, some_ints(n, 1, 1), n));
