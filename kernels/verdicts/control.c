@@ -112,15 +112,6 @@ KERNEL int compact_sorted(int* b, const int* a, int n) {
   return k;
 }
 
-/// All are kept: k is i, because the data say so.
-KERNEL int compact_all(int* b, const int* a, int n) {
-  STATE(int, k, 0);
-  FOR(int i = 0, i < n, i++) {  // expect: no: data decide that k is counted on
-    if (a[i] > -1000) b[k++] = a[i];
-  }
-  return k;
-}
-
 /// Every third is kept, whatever the data: k is an index.
 KERNEL void expand(int* b, const int* a, int n) {
   int k = 0;
@@ -256,7 +247,6 @@ int main(int argc, char** argv) {
   }
   search_sorted(b, sorted, positive, n);
   show_ints("places", b, n);
-  printf("%d\n", compact_all(b, a, n));
   printf("%d\n", compact_sorted(b, sorted, n));
   printf("%d\n", compact(b, a, n));
   expand(b, a, n);

@@ -165,11 +165,12 @@ KERNEL int saturating(const int* a, int n) {
   return s;
 }
 
+/// Rounds towards zero each time: 1000 - 3.7 loses more than -3.7 does.
 KERNEL int truncating(const int* a, int n) {
-  STATE(int, s, 0);
+  STATE(int, s, 1000000);
   REDUCTION(ADD, s);
   FOR(int i = 0, i < n, i++) {  // expect: no: conversion in every step
-    s = (int)(s + 0.37 * (a[i] - 5000));
+    s = (int)(s - 0.37 * a[i]);
   }
   return s;
 }
@@ -313,15 +314,19 @@ int main(int argc, char** argv) {
   const int n = size_of_input(argc, argv);
   seed_input(argc, argv);
   const double* const a = some_doubles(n, 1, 99);
-  const int* const k = some_ints(n, 0, 9);
-  const int* const wide = some_ints(n, 0, 9999);
+  int* const k = some_ints(n, 0, 9);
+  int* const wide = some_ints(n, 0, 9999);
+  k[n / 2] = 0;
+  k[n - 1] = 5;
+  wide[0] = wide[n - 1] = 0;
   const int* const ones = some_ints(n, 1, 1);
   int* const b = some_ints(n, 0, 9);
   int low, high, either;
   printf("%g %d %d %u %d\n", sum(a, n), difference(k, n), alternating(wide, n), product(k, n), exclusive_or(wide, n));
   printf("%d\n", and_or(wide, n, &either));
   range(wide, n, &low, &high);
-  printf("%d %d %g %d %d %d\n", either, branchy_max(wide, n), branch_free_max(a, n), low, high, position_of_max(k, n));
+  printf("%d %d %g %d %d %d\n", either, branchy_max(wide, n), branch_free_max(a, n), low, high,
+         position_of_max(wide, n));
   printf("%d\n", conditional_sum(k, n));
   running_sum(b, k, n);
   show_ints("sums", b, n);
