@@ -313,12 +313,17 @@ KERNEL double passed_accumulator(const double* a, int n) {
 int main(int argc, char** argv) {
   const int n = size_of_input(argc, argv);
   seed_input(argc, argv);
-  const double* const a = some_doubles(n, 1, 99);
+  double* const a = some_doubles(n, 1, 99);
   int* const k = some_ints(n, 0, 9);
   int* const wide = some_ints(n, 0, 9999);
   k[n / 2] = 0;
   k[n - 1] = 5;
   wide[0] = wide[n - 1] = 0;
+  wide[n / 3] = 10000;
+  wide[n - 2] = 1;
+  a[0] = 1;
+  a[n / 3] = 100;
+  a[n - 2] = 2;
   const int* const ones = some_ints(n, 1, 1);
   int* const b = some_ints(n, 0, 9);
   int low, high, either;
