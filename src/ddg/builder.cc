@@ -342,11 +342,25 @@ void Builder::collect() {
   entries_.end_collection();
 }
 
+/// What ran while recording was off may have written what is read afterwards: the last writer that is known is not
+/// sure to be the last one.
+void Builder::doubt_flow_over_pauses(Graph& graph) const {
+  for (Dependence& dependence : graph.dependences) {
+    if (dependence.kind != Dependence::Kind::kMemory || dependence.from == kNoStatement) continue;
+    const bool shares = dependence.carried.size() > 1;
+    if (shares && dependence.carried.front() == 0) continue;
+    dependence.map.gave_up = true;
+    dependence.map.why = "recording paused in between: what ran then may have written it";
+    for (fold::Piece& piece : dependence.map.pieces) piece.exact_domain = false;
+  }
+}
+
 void Builder::finish(Graph& graph) {
   most_shadow_ = std::max(most_shadow_, fixed_bytes());
   for (std::size_t function = 0; function < frames_.size(); ++function)
     if (frames_[function] != 0) objects_.frame_size(frames_[function], frame_sizes_[function]);
   streams_.finish(graph, structure_.code, facts_);
+  if (paused_) doubt_flow_over_pauses(graph);
   graph.objects = objects_.finish();
   if (memory_.lost_writes() > 0)
     graph.gave_up.push_back({kNoStatement, "producers of values in memory",

@@ -176,6 +176,7 @@ class Builder {
   void forget_call_registers(ThreadState& thread);
   void produce(ThreadState& thread, const Instance& instance, std::span<const Granules::Piece> granules);
 
+  void doubt_flow_over_pauses(Graph& graph) const;
   void check_limits();
   void collect();
   std::uint64_t fixed_bytes() const;
@@ -221,6 +222,7 @@ class Builder {
   std::size_t next_result_ = 0;         // that the stack pointer has not followed yet
   std::uint64_t lowest_ = 0;            // stack pointer, around the instruction
   bool recording_ = true;
+  bool paused_ = false;  // recording was off for a while, at least once
   std::vector<LiveIn> argument_;
 
   std::uint64_t events_ = 0;

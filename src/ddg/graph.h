@@ -49,7 +49,8 @@
 // - Mapping memory and unmapping it takes producers away; mremap moves them.
 // - A signal handler starts with registers that have no producer; when it returns, those of before it are back.
 //   A thread starts with none. While recording pauses, calls are no statements and what the
-//   kernel writes has no producer; when it begins again, no register has one.
+//   kernel writes has no producer; when it begins again, no register has one. Flow through memory over a pause is
+//   inexact: what ran then may have written it anew.
 //
 // Threads run one at a time, so there is one order, and flow between threads is flow like any other.
 #pragma once
