@@ -123,7 +123,7 @@ TEST_F(Nest, the_number_of_the_thread_is_shown_where_there_are_several) {
   const profile::Profile& profile = described();
   EXPECT_EQ(profile.statements[1].loops, (std::vector<std::optional<std::uint32_t>>{std::nullopt, outer_, inner_}));
   EXPECT_EQ(profile.accesses[0].coefficients, Coefficients({0, 0, 8}));
-  EXPECT_NE(profile.statements[0].domain.find("S0[i0]"), std::string::npos) << profile.statements[0].domain;
+  EXPECT_EQ(profile.statements[0].domain, "{ S0[0] }");
 }
 
 TEST_F(Nest, accesses) {
@@ -258,7 +258,7 @@ TEST_F(Nest, dependences) {
   EXPECT_EQ(dependence.carried[0].count, 40u);
   EXPECT_EQ(dependence.operand, "register 0");
   EXPECT_EQ(dependence.source_to, (profile::Source{"/src/hist.c", 11}));
-  EXPECT_EQ(dependence.map.substr(0, 6), "{ S1[o") << dependence.map;
+  EXPECT_EQ(dependence.map, "{ S1[i0, o1] -> S1[i0, i1] : 0 <= i0 <= 9 and 1 <= i1 <= 4 and o1 = i1 - 1 }");
 }
 
 TEST_F(Nest, a_distance_that_varies) {
