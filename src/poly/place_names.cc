@@ -12,7 +12,7 @@ std::optional<profile::Source> PlaceNames::source(std::uint64_t address) const {
   return profile::Source{location.file, location.line};
 }
 
-profile::CodeAddress PlaceNames::code(std::uint64_t address) const {
+CodeAddress PlaceNames::code(std::uint64_t address) const {
   const symbols::Location& location = locate_(address);
   return {location.module, location.module.empty() ? 0 : location.module_offset};
 }

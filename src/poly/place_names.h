@@ -17,6 +17,12 @@ namespace loopfold::poly {
 /// Symbolizer::locate, or a stand-in for it.
 using Locate = std::function<const symbols::Location&(std::uint64_t)>;
 
+/// An instruction: the file it is in, and its address there as objdump shows it. 0 for code in no file.
+struct CodeAddress {
+  std::string module;
+  std::uint64_t address = 0;
+};
+
 /// The last part of a path.
 std::string base_name(const std::string& path);
 
@@ -25,7 +31,7 @@ class PlaceNames {
   explicit PlaceNames(Locate locate) : locate_(std::move(locate)) {}
 
   std::optional<profile::Source> source(std::uint64_t address) const;
-  profile::CodeAddress code(std::uint64_t address) const;
+  CodeAddress code(std::uint64_t address) const;
   /// The function's name, "module+0x12" without one, "" for code in no file.
   std::string function(std::uint64_t address) const;
   /// "hist.c:12", or "" without lines.

@@ -124,7 +124,7 @@ class DotWriter {
     for (const profile::Source& source : statement.source)
       if (lines.size() < kMostLines) lines.push_back(words_.place(source));
     if (statement.source.size() > kMostLines) lines.emplace_back("…");
-    if (lines.empty()) lines.push_back(words_.text(statement.function));
+    if (lines.empty()) lines.push_back(words_.text(statement.code ? profile_.code[*statement.code].function : ""));
     std::string label = statement.name;
     for (const std::string& line : lines) label += "\\n" + escaped(line);
     put(fmt::format("  {} [label=\"{}\\n{}{}\", fillcolor={}];\n", statement.name, label,

@@ -207,8 +207,8 @@ class IslWriter {
   std::string comment(const profile::Statement& statement) const {
     std::vector<std::string> lines;
     for (const profile::Source& source : statement.source) lines.push_back(words_.place(source));
-    const std::string where =
-        lines.empty() ? words_.text(statement.function) : fmt::format("{}", fmt::join(lines, ", "));
+    const std::string where = lines.empty() ? words_.text(statement.code ? profile_.code[*statement.code].function : "")
+                                            : fmt::format("{}", fmt::join(lines, ", "));
     return fmt::format("{}: {}{}{}, {} times{}", statement.name, words_.text(statement.call),
                        statement.call.empty() ? "" : " at ", where, statement.count,
                        statement.exact ? "" : ", not exact");

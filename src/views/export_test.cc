@@ -152,6 +152,9 @@ TEST_F(Isl, accesses_that_are_not_one_affine_function) {
 TEST_F(Isl, an_access_of_its_own_domain_and_without_a_start) {
   Profile profile = small_profile();
   Access& access = profile.accesses[0];
+  access.domain = "{ S1[3]; S1[-1] }";
+  EXPECT_TRUE(same(map(access_map(profile, access)), "{ S1[3] -> O2[0, 28]; S1[-1] -> O2[0, -4] }"))
+      << access_map(profile, access);
   access.domain = "{ S1[i0] : exists (e0: i0 = 2e0 and 0 <= e0 <= 2) }";
   EXPECT_TRUE(same(map(access_map(profile, access)), "{ S1[0] -> O2[0, 4]; S1[2] -> O2[0, 20]; S1[4] -> O2[0, 36] }"))
       << access_map(profile, access);
@@ -235,7 +238,8 @@ TEST(Dot, clusters_statements_and_arrows) {
 TEST(Dot, quotes_are_even_whatever_names_are) {
   Profile profile = small_profile();
   profile.statements[0].source.clear();
-  profile.statements[0].function = "f\"];\\";
+  profile.code = {{"hist", "f\"];\\", {16}}};
+  profile.statements[0].code = 0;
   const std::string text = written([&](const Writer& writer) { return write_dot(profile, writer); });
   EXPECT_NE(text.find("f\\\"];\\\\"), std::string::npos) << text;
   profile.dependences[0].from = std::nullopt;
