@@ -87,20 +87,21 @@ class Describer {
     to.pieces = from.domain.pieces.size();
     to.edges = from.local.size();
     if (from.instructions.empty()) return to;
-    to.code = code(from.instructions);
+    to.code = code(from.instructions, to.node);
     to.source = sources(from);
     return to;
   }
 
-  /// The place of these instructions in the table of code.
-  std::uint32_t code(const std::vector<ddg::Instruction>& instructions) {
+  /// The place of these instructions in the table of code. Without symbols, they are in the function of their node.
+  std::uint32_t code(const std::vector<ddg::Instruction>& instructions, std::uint32_t node) {
     std::vector<std::uint64_t> addresses;
     for (const ddg::Instruction& instruction : instructions) addresses.push_back(instruction.address);
     const auto [known, is_new] = codes_.try_emplace(std::move(addresses), profile_.code.size());
     if (!is_new) return known->second;
     profile::Code& code = profile_.code.emplace_back();
-    code.module = names_.code(known->first.front()).module;
-    code.function = names_.function(known->first.front());
+    const symbols::Location& first = context_.locate(known->first.front());
+    code.module = first.module;
+    code.function = first.function.empty() && !first.module.empty() ? profile_.tree[node].function : first.function;
     for (const std::uint64_t address : known->first) code.addresses.push_back(names_.code(address).address);
     return known->second;
   }

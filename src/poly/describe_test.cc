@@ -232,6 +232,40 @@ TEST_F(Nest, instructions_are_counted_once_and_lines_put_together) {
   EXPECT_DOUBLE_EQ(profile.gave_up[0].share, 100 / 201.0);
 }
 
+TEST_F(Nest, without_lines_things_are_put_together_by_function) {
+  fold::Piece top = row_piece();
+  top.outputs[1].top[2] = true;
+  load({top}).instruction = 3;
+  load({top}).instruction = 3;
+  graph_.accesses.back().store = true;
+  const profile::Profile& profile = described();
+  ASSERT_EQ(profile.gave_up.size(), 1u);
+  EXPECT_EQ(profile.gave_up[0].what, "2 addresses in main (hist)");
+  EXPECT_EQ(profile.gave_up[0].why, "not affine");
+  EXPECT_DOUBLE_EQ(profile.gave_up[0].share, 50 / 201.0);
+}
+
+/// Each of many lines has an address that is not affine, in its own statement; a few are hot.
+TEST_F(Nest, many_are_put_together_and_shares_stay_right) {
+  constexpr std::uint32_t kLines = 70;
+  fold::Piece top = row_piece();
+  top.outputs[1].top[2] = true;
+  for (std::uint32_t line = 20; line < 20 + kLines; ++line) {
+    const ddg::StatementId id = static_cast<ddg::StatementId>(graph_.statements.size());
+    graph_.statements.push_back(statement(id, inner_, graph_.statements[1].domain, {100 + line, 250}));
+    load({top}).statement = id;
+  }
+  tree_.profile.program.instructions = kLines * 100;
+  const profile::Profile& profile = described();
+  ASSERT_EQ(profile.gave_up.size(), 26u);
+  EXPECT_EQ(profile.gave_up[0].what, "45 addresses in main (hist)");
+  EXPECT_DOUBLE_EQ(profile.gave_up[0].share, 45 * 50 / (kLines * 100.0));
+  double sum = 0;
+  for (const profile::GaveUp& entry : profile.gave_up) sum += entry.share;
+  EXPECT_NEAR(sum, 0.5, 1e-9);
+  EXPECT_EQ(profile.gave_up[1].what.substr(0, 28), "address of the load at hist.");
+}
+
 TEST_F(Nest, a_domain_that_was_given_up) {
   graph_.statements[1].domain.gave_up = true;
   graph_.statements[1].domain.pieces[0].exact_domain = false;
@@ -240,7 +274,7 @@ TEST_F(Nest, a_domain_that_was_given_up) {
   EXPECT_FALSE(profile.statements[1].exact);
   ASSERT_EQ(profile.gave_up.size(), 1u);
   EXPECT_EQ(profile.gave_up[0].what, "domain of hist.c:12");
-  EXPECT_EQ(profile.gave_up[0].why, "more than 9 intermediate polyhedra");
+  EXPECT_EQ(profile.gave_up[0].why, "would need more than 9 intermediate polyhedra");
   EXPECT_DOUBLE_EQ(profile.gave_up[0].share, 200 / 201.0);
 }
 
