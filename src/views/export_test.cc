@@ -225,9 +225,9 @@ TEST(Dot, clusters_statements_and_arrows) {
   const Profile profile = small_profile();
   const std::string text = written([&](const Writer& writer) { return write_dot(profile, writer); });
   EXPECT_TRUE(text.starts_with("digraph loopfold {")) << text;
-  for (const char* part :
-       {"subgraph cluster_1 {", "subgraph cluster_2 {", "S0 [label=\"S0\\nhist.c:9\\n1\"",
-        "S1 [label=\"S1\\nhist.c:11\\nhist.c:12\\n10\"", "S1 -> S1 [label=\"memory\\n(1)\\n9\"", "loop hist.c:10"})
+  for (const char* part : {"subgraph cluster_1 {", "subgraph cluster_2 {", "S0 [label=\"S0\\nhist.c:9\\n×1\"",
+                           "S1 [label=\"S1\\nhist.c:11\\nhist.c:12\\n×10\"",
+                           "S1 -> S1 [label=\"malloc in \\\"rows\\\", #1\\n(1)\\n×9\"", "loop hist.c:10"})
     EXPECT_NE(text.find(part), std::string::npos) << part << " in\n" << text;
   const auto count = [&](char c) { return std::count(text.begin(), text.end(), c); };
   EXPECT_EQ(count('{'), count('}'));
