@@ -91,10 +91,9 @@ void add_quality(const ddg::Graph& graph, const Context& context, profile::Profi
          share_of(uses, whole)});
   }
   if (!profile.gave_up.empty())
-    profile.quality.push_back(
-        {"given up",
-         fmt::format("{} addresses, domains and dependences are not exact; gave_up names them", profile.gave_up.size()),
-         share_of(inexact_instructions(graph), whole)});
+    profile.quality.push_back({"given up",
+                               "addresses, domains or dependences are larger than what happened; gave_up names them",
+                               share_of(inexact_instructions(graph), whole)});
 }
 
 }  // namespace loopfold::poly
