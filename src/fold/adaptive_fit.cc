@@ -10,11 +10,6 @@ namespace loopfold::fold::adaptive {
 
 namespace {
 
-Wide gcd(Wide a, Wide b) {
-  while (b != 0) a = std::exchange(b, a % b);
-  return a < 0 ? -a : a;
-}
-
 std::uint64_t mix(std::uint64_t hash, std::uint64_t value) {
   hash ^= value + 0x9e3779b97f4a7c15 + (hash << 6) + (hash >> 2);
   hash *= 0xbf58476d1ce4e5b9;
@@ -102,14 +97,10 @@ bool Equations::explains(const std::int64_t* vector, std::int64_t value) const {
   return sum == value;
 }
 
-bool Equations::solve(std::vector<std::int64_t>& into) const {
-  into.assign(unknowns_, 0);
-  for (const Equation& equation : equations_) {
-    const std::int64_t own = equation.vector[equation.pivot];
-    if (equation.value % own != 0) return false;
-    into[equation.pivot] = equation.value / own;
-  }
-  return true;
+bool Equations::solve(Fraction& into) const {
+  return std::all_of(equations_.begin(), equations_.end(), [&](const Equation& equation) {
+    return into.set(equation.pivot, equation.value, equation.vector[equation.pivot]);
+  });
 }
 
 std::size_t Equations::bytes() const {
@@ -193,40 +184,63 @@ void LabelFit::shrink() {
   refute_if_done();
 }
 
+/// The label at the last point says what the constant is.
+bool LabelFit::claim_affine(Output& into) const {
+  Fraction function(dimensions_);
+  if (!claims_->suffix[0].solve(function)) return false;
+  Wide constant = 0;
+  if (__builtin_mul_overflow(function.divisor, static_cast<Wide>(label_), &constant)) return false;
+  for (std::size_t k = 0; k < dimensions_; ++k) {
+    Wide along = 0;
+    if (__builtin_mul_overflow(function.coefficients[k], static_cast<Wide>((*point_)[k]), &along) ||
+        __builtin_sub_overflow(constant, along, &constant))
+      return false;
+  }
+  function.constant = constant;
+  if (!function.reduced(into.value, into.divisor)) return false;
+  into.top.assign(dimensions_, false);
+  return true;
+}
+
+/// Along the inner dimensions, and along the outer ones if that is known too.
+bool LabelFit::claim_suffix(std::size_t suffix, Output& into) const {
+  Fraction inside(dimensions_);
+  if (!claims_->suffix[suffix].solve(inside)) return false;
+  if (!inside.reduced(into.value, into.divisor)) return false;
+  std::fill(into.top.begin() + static_cast<std::ptrdiff_t>(suffix), into.top.end(), false);
+  return true;
+}
+
+void LabelFit::claim_prefix(std::size_t suffix, Output& into) const {
+  for (auto prefix = claims_->prefix.rbegin(); prefix != claims_->prefix.rend(); ++prefix) {
+    Prefix last = *prefix;
+    Fraction function(into.value, into.divisor);
+    if (prefix->dimension >= suffix || !ends_equal(last) || !prefix->equations.solve(function)) continue;
+    Output both = into;
+    if (!function.reduced(both.value, both.divisor)) continue;
+    std::fill_n(both.top.begin(), prefix->dimension, false);
+    into = std::move(both);
+    return;
+  }
+}
+
 void LabelFit::claim(const std::vector<bool>& constant, Output& into) const {
-  into.value = {dimensions_ == 0 ? label_ : 0, std::vector<std::int64_t>(dimensions_)};
+  const Affine nothing{dimensions_ == 0 ? label_ : 0, std::vector<std::int64_t>(dimensions_)};
+  into.value = nothing;
+  into.divisor = 1;
   into.top.assign(dimensions_, true);
-  std::size_t suffix = dimensions_;
-  std::vector<std::int64_t> inside;
   if (claims_) {
-    suffix = claims_->first;
-    while (suffix < dimensions_ && !claims_->suffix[suffix].solve(inside)) suffix = ordered_ ? suffix + 1 : dimensions_;
+    std::size_t suffix = claims_->first;
     if (suffix == 0) {
-      Wide start = label_;
-      for (std::size_t k = 0; k < dimensions_; ++k) start -= static_cast<Wide>(inside[k]) * (*point_)[k];
-      into.value.constant = static_cast<std::int64_t>(start);
-      into.value.coefficients = inside;
-      if (fits(start)) {
-        into.top.assign(dimensions_, false);
-        return;
-      }
-      into.value = {0, std::vector<std::int64_t>(dimensions_)};
-      suffix = 1;
+      if (claim_affine(into)) return;
+      suffix = ordered_ ? 1 : dimensions_;
     }
-    for (std::size_t k = suffix; k < dimensions_; ++k) {
-      into.value.coefficients[k] = inside[k];
-      into.top[k] = false;
+    while (suffix < dimensions_ && !claim_suffix(suffix, into)) ++suffix;
+    if (suffix == dimensions_) {
+      into.value = nothing;
+      into.divisor = 1;
     }
-    for (auto prefix = claims_->prefix.rbegin(); prefix != claims_->prefix.rend(); ++prefix) {
-      std::vector<std::int64_t> outside;
-      Prefix last = *prefix;
-      if (prefix->dimension >= suffix || !ends_equal(last) || !prefix->equations.solve(outside)) continue;
-      for (std::size_t k = 0; k < prefix->dimension; ++k) {
-        into.value.coefficients[k] = outside[k];
-        into.top[k] = false;
-      }
-      break;
-    }
+    claim_prefix(suffix, into);
   }
   std::vector<bool> fewer = into.top;
   for (std::size_t k = 0; k < dimensions_; ++k)

@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "fold/fold.h"
+#include "fold/fraction.h"
 #include "support/wide.h"
 
 namespace loopfold::fold::adaptive {
@@ -34,8 +35,8 @@ class Equations {
   bool add(const std::int64_t* vector, std::int64_t value);
   /// If the equation follows from those there are in the simplest way, a dot product. False does not say the contrary.
   bool explains(const std::int64_t* vector, std::int64_t value) const;
-  /// A solution in integers where unknowns that are not determined are 0; false if it has fractions.
-  bool solve(std::vector<std::int64_t>& into) const;
+  /// Sets the first coefficients to a solution where unknowns that are not determined are 0; false if it does not fit.
+  bool solve(Fraction& into) const;
   std::size_t bytes() const;
 
  private:
@@ -84,6 +85,9 @@ class LabelFit {
     std::vector<Prefix> prefix;     // that are not refuted
   };
   bool ends_equal(Prefix& prefix) const;
+  bool claim_affine(Output& into) const;
+  bool claim_suffix(std::size_t suffix, Output& into) const;
+  void claim_prefix(std::size_t suffix, Output& into) const;
   void refute_if_done();
 
   std::size_t dimensions_;

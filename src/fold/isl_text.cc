@@ -105,12 +105,15 @@ void add_measured(const std::string& what, std::int64_t low, std::int64_t high, 
 void add_output(const Output& output, const std::string& name, const std::string& shared_with, bool shared,
                 const Names& names, std::vector<std::string>& into) {
   if (name.empty()) return;
+  const Wide divisor = output.divisor;
+  const std::string label = divisor == 1 ? name : decimal(divisor) + name;
   if (output.affine() && output.modulus == 0) {
-    into.push_back(name + " = " + sum_of(output.value, names).text());
+    into.push_back(label + " = " + sum_of(output.value, names).text());
   } else if (output.affine()) {
+    const Wide base = divisor * output.base;
     const std::string within =
-        fmt::format("({}) mod {}", sum_of(output.value, names, output.base).text(), output.modulus);
-    into.push_back(output.base == 0 ? name + " = " + within : fmt::format("{} = {} + ({})", name, output.base, within));
+        fmt::format("({}) mod {}", sum_of(output.value, names, base).text(), decimal(divisor * output.modulus));
+    into.push_back(base == 0 ? label + " = " + within : fmt::format("{} = {} + ({})", label, decimal(base), within));
   } else {
     into.push_back(fmt::format("{} <= {} <= {}", output.minimum, name, output.maximum));
     if (shared)

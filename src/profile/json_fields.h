@@ -77,10 +77,12 @@ void visit(Visitor& fields, Thing& piece) {
   fields.need("exact", piece.exact);
   fields.need("coefficients", piece.coefficients);
   fields.need("constant", piece.constant);
+  fields.may("divisor", piece.divisor);
   fields.need("modulus", piece.modulus);
   fields.need("base", piece.base);
   fields.need("block_coefficients", piece.block_coefficients);
   fields.need("block_constant", piece.block_constant);
+  fields.may("block_divisor", piece.block_divisor);
   fields.need("block_modulus", piece.block_modulus);
   fields.need("block_base", piece.block_base);
 }
