@@ -41,7 +41,10 @@ inline std::int64_t saturated(Wide value) {
       std::clamp<Wide>(value, std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max()));
 }
 
-inline std::int64_t distance(std::int64_t to, std::int64_t from) { return saturated(static_cast<Wide>(to) - from); }
+inline std::int64_t distance(std::int64_t to, std::int64_t from) {
+  std::int64_t difference = 0;
+  return __builtin_sub_overflow(to, from, &difference) ? saturated(static_cast<Wide>(to) - from) : difference;
+}
 
 /// Where the numbers of a block are.
 struct Layout {

@@ -14,7 +14,9 @@
 // first to the second go along the dimensions before q first; the point in between exists, since all rows have the same
 // coordinates.) Nothing else is claimed: a dimension that is TOP vouches for no other.
 //
-// Exact, but for collisions of the hash. Memory O(D^2) numbers per claim at most, none once all are refuted.
+// Exact, but for collisions of the hash. The cost per point, once its kind is known, is a dot product over the
+// coordinates that changed and a multiplication per prefix that still may hold; nothing once all claims are refuted.
+// Memory O(D^2) numbers per claim at most, none then.
 #pragma once
 
 #include <cstdint>
@@ -27,74 +29,120 @@
 
 namespace loopfold::fold::adaptive {
 
+/// From the point before to this one.
+struct Move {
+  const std::int64_t* point = nullptr;
+  const std::int64_t* step = nullptr;  // the difference
+  std::size_t first = 0;               // the number of its first coordinate that is not 0; dimensions if there is none
+  std::uint64_t hash = 0;              // of the difference
+};
+
 /// Linear equations sum v[k] * c[k] = r in unknown c, in reduced row echelon form.
 class Equations {
  public:
   explicit Equations(std::size_t unknowns) : unknowns_(unknowns) {}
   /// Adds an equation; false if it contradicts the others, or its numbers got too large.
   bool add(const std::int64_t* vector, std::int64_t value);
-  /// If the equation follows from those there are in the simplest way, a dot product. False does not say the contrary.
-  bool explains(const std::int64_t* vector, std::int64_t value) const;
   /// Sets the first coefficients to a solution where unknowns that are not determined are 0; false if it does not fit.
   bool solve(Fraction& into) const;
+  /// Unknowns that have one value, as bits; `numerators` gets these values, over the divisor.
+  std::uint32_t determined(std::int64_t* numerators, std::int64_t& divisor) const;
   std::size_t bytes() const;
 
  private:
-  struct Equation {
-    std::size_t pivot = 0;
-    std::vector<std::int64_t> vector;
-    std::int64_t value = 0;
-  };
-  static bool eliminate(Equation& from, const Equation& by);
-  static bool normalise(std::vector<Wide>& numbers, Equation& into);
-  void find_determined();
+  const std::int64_t* row(std::size_t i) const { return numbers_.data() + i * (unknowns_ + 1); }
+  std::size_t rows() const { return numbers_.size() / (unknowns_ + 1); }
+  std::size_t pivot(std::size_t i) const;
 
   std::size_t unknowns_;
-  std::vector<Equation> equations_;     // by pivot
-  std::uint32_t determined_ = 0;        // unknowns with one integer solution
-  std::vector<std::int64_t> solution_;  // of these
+  std::vector<std::int64_t> numbers_;  // by equation: v, r; by pivot
+};
+
+/// The part of the solution of equations that is unique, for looking at many vectors quickly.
+struct Solution {
+  std::uint32_t determined = 0;  // unknowns, as bits
+  std::int64_t divisor = 1;
+
+  /// If the equation follows from those there are in the simplest way. False does not say the contrary.
+  bool explains(const std::int64_t* numerators, const std::int64_t* vector, std::size_t from, std::size_t to,
+                std::int64_t value) const {
+    Wide sum = 0;
+    for (std::size_t k = from; k < to; ++k) {
+      if (vector[k] == 0) continue;
+      if ((determined >> k & 1) == 0) return false;
+      sum += static_cast<Wide>(numerators[k]) * vector[k];
+    }
+    return sum == static_cast<Wide>(divisor) * value;
+  }
 };
 
 class LabelFit {
  public:
-  explicit LabelFit(std::size_t dimensions) : dimensions_(dimensions) {}
+  explicit LabelFit(std::size_t dimensions) : dimensions_(static_cast<std::uint16_t>(dimensions)) {}
   void add_first(const std::int64_t* point, std::int64_t label);
-  /// `step` is the difference from the point before, `first` the number of its first coordinate that is not 0
-  /// (dimensions if there is none).
-  void add(const std::int64_t* point, const std::int64_t* step, std::size_t first, std::int64_t label);
+  void add(const Move& move, std::int64_t label) {
+    if (!claims_) return;
+    std::int64_t difference = 0;
+    const bool large = __builtin_sub_overflow(label, label_, &difference);
+    label_ = label;
+    if (large) {
+      claims_.reset();
+      return;
+    }
+    const std::size_t inner = ordered_ ? move.first : 0;
+    if (first_ <= inner && !explained(inner, move, difference)) learn(inner, move, difference);
+    if (prefixes_ != 0) follow_rows(move, difference);
+  }
   /// Points are no longer in order: only whether the label is affine can still be known.
   void unorder();
+  /// Nothing can be known any more.
+  void refute() { claims_.reset(); }
   /// Keeps only what is best now.
   void shrink();
-  /// Sets value and top. `constant` says which dimensions have one coordinate in all points.
-  void claim(const std::vector<bool>& constant, Output& into) const;
+  /// Sets value and top. `constant` says which dimensions have one coordinate in all points, `last` is the last point.
+  void claim(const std::vector<bool>& constant, const std::int64_t* last, Output& into) const;
   std::size_t bytes() const;
 
  private:
+  struct Suffix {
+    Solution solution;
+    Equations equations;
+  };
   struct Prefix {
-    std::size_t dimension = 0;
     std::uint64_t hash = 0;
     std::uint64_t reference = 0;  // the hash of the first row
     bool complete = false;        // there was a first row
     std::int64_t label = 0;       // the first of the row
+    Solution solution;
     Equations equations;
   };
   struct Claims {
-    std::size_t first = 0;          // suffix claims first .. D-1
-    std::vector<Equations> suffix;  // by dimension
-    std::vector<Prefix> prefix;     // that are not refuted
+    std::vector<Suffix> suffix;            // by dimension
+    std::vector<Prefix> prefix;            // by dimension - 1
+    std::vector<std::int64_t> numerators;  // of the solutions: suffixes, then prefixes
   };
-  bool ends_equal(Prefix& prefix) const;
-  bool claim_affine(Output& into) const;
+  std::int64_t* numerators(std::size_t claim) const { return claims_->numerators.data() + claim * dimensions_; }
+  bool explained(std::size_t inner, const Move& move, std::int64_t difference) const {
+    return move.first < dimensions_ &&
+           claims_->suffix[inner].solution.explains(numerators(inner), move.step, move.first, dimensions_, difference);
+  }
+  void learn(std::size_t inner, const Move& move, std::int64_t difference);
+  void follow_rows(const Move& move, std::int64_t difference);
+  bool start_row(std::size_t dimension, const Move& move);
+  bool claim_affine(const std::int64_t* last, Output& into) const;
   bool claim_suffix(std::size_t suffix, Output& into) const;
   void claim_prefix(std::size_t suffix, Output& into) const;
   void refute_if_done();
 
-  std::size_t dimensions_;
+  std::uint16_t dimensions_;
+  std::uint16_t first_ = 0;  // suffix claims first_ .. D-1 hold
   bool ordered_ = true;
-  std::int64_t label_ = 0;                            // of the last point
-  std::unique_ptr<std::vector<std::int64_t>> point_;  // the last one
-  std::unique_ptr<Claims> claims_;                    // none if all are refuted
+  std::uint32_t prefixes_ = 0;      // those that hold, as bits
+  std::int64_t label_ = 0;          // of the last point
+  std::unique_ptr<Claims> claims_;  // none if all are refuted
 };
+
+/// Of a difference of points: the sum over its coordinates of this, plus `first`.
+std::uint64_t hash_of(std::size_t dimension, std::int64_t number);
 
 }  // namespace loopfold::fold::adaptive

@@ -37,60 +37,65 @@ void Loose::add_first(const std::int64_t* point, const std::int64_t* labels) {
     }
     if (shape_.dimensions <= kMostDimensionsWithFits) output.fit.add_first(point, label);
   }
-  if (pairs_wanted_)
-    for (std::size_t inner = 1; inner < last_.size(); ++inner)
-      for (std::size_t outer = 0; outer < inner; ++outer) pairs_.emplace_back();
-}
-
-void Loose::add_pairs(const std::int64_t* point) {
-  for (const Coordinate& coordinate : coordinates_)
-    if (coordinate.range.low < -kLargeCoordinate || coordinate.range.high > kLargeCoordinate) {
-      pairs_wanted_ = false;
-      pairs_.clear();
-      return;
-    }
-  std::size_t at = 0;
+  const bool small = std::all_of(last_.begin(), last_.end(),
+                                 [](std::int64_t x) { return -kLargeCoordinate <= x && x <= kLargeCoordinate; });
+  if (!pairs_wanted_ || !small) return;
   for (std::size_t inner = 1; inner < last_.size(); ++inner)
-    for (std::size_t outer = 0; outer < inner; ++outer, ++at) {
+    for (std::size_t outer = 0; outer < inner; ++outer) {
       const std::int64_t difference = point[inner] - point[outer];
       const std::int64_t sum = point[inner] + point[outer];
-      if (points_ == 1) pairs_[at] = {{difference, difference}, {sum, sum}};
-      pairs_[at].difference.include(difference);
-      pairs_[at].sum.include(sum);
+      pairs_.push_back({{difference, difference}, {sum, sum}});
+    }
+}
+
+/// `step` is a difference of two coordinates, modulo 2^64 if that is too large.
+void Loose::add_difference(Coordinate& coordinate, std::int64_t step, bool upwards) {
+  const auto size = static_cast<std::uint64_t>(step);
+  coordinate.common = std::gcd(coordinate.common, upwards ? size : -size);
+}
+
+/// Only pairs with a coordinate that changed: `first` or later.
+void Loose::add_pairs(const std::int64_t* point, std::size_t first) {
+  std::size_t at = first * (first - 1) / 2;
+  for (std::size_t inner = first; inner < last_.size(); ++inner)
+    for (std::size_t outer = 0; outer < inner; ++outer, ++at) {
+      pairs_[at].difference.include(point[inner] - point[outer]);
+      pairs_[at].sum.include(point[inner] + point[outer]);
     }
 }
 
 void Loose::add(const std::int64_t* point, const std::int64_t* labels) {
   if (points_++ == 0) {
     add_first(point, labels);
-    if (pairs_wanted_) add_pairs(point);
     return;
   }
   const std::size_t dimensions = last_.size();
-  std::size_t first = dimensions;
-  bool small = true;
-  for (std::size_t k = dimensions; k-- > 0;) {
-    const Wide step = static_cast<Wide>(point[k]) - last_[k];
-    step_[k] = static_cast<std::int64_t>(step);
-    small = small && step == step_[k];
-    if (step == 0) continue;
-    first = k;
-    Coordinate& coordinate = coordinates_[k];
-    coordinate.range.include(point[k]);
-    if (coordinate.common != 1)
-      coordinate.common = std::gcd(coordinate.common, static_cast<std::uint64_t>(step < 0 ? -step : step));
-  }
+  std::size_t first = 0;
+  for (; first < dimensions && point[first] == last_[first]; ++first) step_[first] = 0;
   const bool ordered = first < dimensions && point[first] > last_[first];
-  last_.assign(point, point + dimensions);
+  bool small = true;
+  std::uint64_t hash = first;
+  for (std::size_t k = first; k < dimensions; ++k) {
+    const std::int64_t x = point[k];
+    const bool upwards = x > last_[k];
+    small = !__builtin_sub_overflow(x, last_[k], &step_[k]) && small;
+    if (step_[k] == 0) continue;
+    hash += hash_of(k, step_[k]);
+    last_[k] = x;
+    coordinates_[k].range.include(x);
+    if (coordinates_[k].common != 1) add_difference(coordinates_[k], step_[k], upwards);
+    if (!pairs_.empty() && (x > kLargeCoordinate || x < -kLargeCoordinate)) pairs_ = {};
+  }
+  const Move move{point, step_.data(), first, hash};
   for (Tracked& output : outputs_) {
     const std::int64_t label = labels[output.number];
     output.labels.include(label);
     if (output.number < shape_.shared) output.distance.include(distance(point[output.number], label));
-    if (!small) output.fit = LabelFit(dimensions);
+    if (!small) output.fit.refute();
     if (!ordered) output.fit.unorder();
-    output.fit.add(point, step_.data(), first, label);
+    output.fit.add(move, label);
   }
-  if (pairs_wanted_) add_pairs(point);
+  if (!pairs_.empty()) add_pairs(point, std::max<std::size_t>(first, 1));
 }
 
 void Loose::take_outputs(Loose&& other) {
@@ -116,7 +121,7 @@ void Loose::claim(Output& output, std::uint16_t number) const {
     if (tracked.number != number) continue;
     std::vector<bool> constant;
     for (const Coordinate& coordinate : coordinates_) constant.push_back(coordinate.range.low == coordinate.range.high);
-    tracked.fit.claim(constant, output);
+    tracked.fit.claim(constant, last_.data(), output);
   }
 }
 

@@ -4,8 +4,8 @@
 // more (a random guard in a triangular loop stays in the triangle), and a coordinate whose values are all congruent has
 // a stride. Outputs: their range, that of their distance, and the claims of adaptive_fit.h.
 //
-// Points may come in any order. The cost per point is a few comparisons per dimension, pair of dimensions and output
-// once the labels are understood or hopeless; memory does not depend on the number of points.
+// Points may come in any order. The cost per point is a few comparisons per output, and per dimension that changed and
+// pair of it with another, once the labels are understood or hopeless; memory does not depend on the number of points.
 #pragma once
 
 #include <cstdint>
@@ -59,7 +59,8 @@ class Loose {
     LabelFit fit;
   };
   void add_first(const std::int64_t* point, const std::int64_t* labels);
-  void add_pairs(const std::int64_t* point);
+  void add_pairs(const std::int64_t* point, std::size_t first);
+  static void add_difference(Coordinate& coordinate, std::int64_t step, bool upwards);
   void tighten(std::size_t inner, Range& range) const;
 
   Shape shape_;
@@ -68,7 +69,7 @@ class Loose {
   std::vector<std::int64_t> last_;
   std::vector<std::int64_t> step_;
   std::vector<Coordinate> coordinates_;
-  std::vector<Pair> pairs_;  // (0,1), (0,2), (1,2), (0,3) ...
+  std::vector<Pair> pairs_;  // (0,1), (0,2), (1,2), (0,3) ...; none if they are not wanted, or numbers are large
   std::vector<Tracked> outputs_;
 };
 
