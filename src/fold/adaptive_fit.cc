@@ -73,7 +73,7 @@ std::size_t Equations::pivot(std::size_t i) const {
   return static_cast<std::size_t>(std::find_if(numbers, numbers + unknowns_, [](auto n) { return n != 0; }) - numbers);
 }
 
-bool Equations::add(const std::int64_t* vector, std::int64_t value) {
+bool Equations::add(const std::int64_t* vector, std::int64_t value, bool& says_more) {
   Numbers fresh = numbers_of(vector, unknowns_);
   fresh.all[fresh.count++] = value;
   if (!fresh.normalise()) return false;
@@ -84,6 +84,7 @@ bool Equations::add(const std::int64_t* vector, std::int64_t value) {
   std::size_t own = 0;
   while (own < unknowns_ && fresh.all[own] == 0) ++own;
   if (own == unknowns_) return fresh.all[unknowns_] == 0;
+  says_more = true;
   std::size_t place = 0;
   for (std::size_t i = 0; i < rows(); ++i) {
     if (pivot(i) < own) place = i + 1;
@@ -123,32 +124,47 @@ std::size_t Equations::bytes() const { return sizeof(*this) + sizeof(std::int64_
 
 void LabelFit::add_first(const std::int64_t* point, std::int64_t label) {
   label_ = label;
-  if (dimensions_ == 0) return;
+  if (dimensions_ == 0 || dimensions_ > kMostDimensions) return;
   claims_ = std::make_unique<Claims>();
-  claims_->suffix.assign(dimensions_, {{}, Equations(dimensions_)});
-  claims_->prefix.reserve(dimensions_ - 1u);
+  ready_ = std::make_unique<std::int64_t[]>(std::size_t{2} * dimensions_);
+  claims_->suffix.assign(dimensions_, Equations(dimensions_));
+  claims_->prefix.reserve(dimensions_ - std::size_t{1});
   for (std::size_t q = 1; q < dimensions_; ++q) {
-    claims_->prefix.push_back({hash_from(q, point, dimensions_), 0, false, label, {}, Equations(q)});
+    claims_->prefix.push_back({0, false, label, Equations(q)});
+    hashes()[q] = static_cast<std::int64_t>(hash_from(q, point, dimensions_));
     prefixes_ |= std::uint32_t{1} << q;
   }
-  claims_->numerators.resize((2u * dimensions_ - 1) * dimensions_);
 }
 
 /// A difference that is not understood yet.
 void LabelFit::learn(std::size_t inner, const Move& move, std::int64_t difference) {
+  bool fresh = false;
+  const std::uint16_t before = first_;
   if (move.first == dimensions_) {
     if (difference != 0) first_ = dimensions_;
   } else {
-    for (std::size_t m = first_; m <= inner; ++m) {
-      Suffix& suffix = claims_->suffix[m];
-      if (!suffix.equations.add(move.step, difference))
-        first_ = static_cast<std::uint16_t>(m + 1);
-      else
-        suffix.solution.determined = suffix.equations.determined(numerators(m), suffix.solution.divisor);
-    }
+    for (std::size_t m = first_; m <= inner; ++m)
+      if (!claims_->suffix[m].add(move.step, difference, fresh)) first_ = static_cast<std::uint16_t>(m + 1);
     if (!ordered_ && first_ > 0) first_ = dimensions_;
   }
+  for (std::size_t m = before; m < first_; ++m) claims_->suffix[m] = Equations(dimensions_);
+  if (fresh || first_ != before) make_ready();
   refute_if_done();
+}
+
+/// Suffix m has the equations of all suffixes behind it, and maybe more: what one of those determines, it does too.
+void LabelFit::make_ready() {
+  known_until_.fill(0);
+  std::int64_t ignored = 1;
+  std::array<std::int64_t, kMostDimensions> others{};
+  for (std::size_t m = first_; m < dimensions_; ++m) {
+    const bool best = m == first_;
+    const std::uint32_t bits =
+        claims_->suffix[m].determined(best ? numerators() : others.data(), best ? divisor_ : ignored);
+    if (best && bits == 0) return;
+    for (std::size_t k = 0; k < dimensions_; ++k)
+      if ((bits >> k & 1) != 0) known_until_[k] = static_cast<std::uint8_t>(m + 1);
+  }
 }
 
 /// Rows go on, or end and must have been like the first one.
@@ -156,9 +172,8 @@ void LabelFit::follow_rows(const Move& move, std::int64_t difference) {
   const std::uint64_t here = move.hash + hash_of(dimensions_, difference);
   for (std::size_t q = 1; q < dimensions_; ++q) {
     if ((prefixes_ >> q & 1) == 0) continue;
-    Prefix& prefix = claims_->prefix[q - 1];
     if (move.first >= q)
-      prefix.hash = mix(prefix.hash, here);
+      hashes()[q] = static_cast<std::int64_t>(mix(static_cast<std::uint64_t>(hashes()[q]), here));
     else if (!start_row(q, move))
       prefixes_ &= ~(std::uint32_t{1} << q);
   }
@@ -167,21 +182,24 @@ void LabelFit::follow_rows(const Move& move, std::int64_t difference) {
 
 bool LabelFit::start_row(std::size_t dimension, const Move& move) {
   Prefix& prefix = claims_->prefix[dimension - 1];
-  if (!prefix.complete) prefix.reference = prefix.hash;
+  const auto hash = static_cast<std::uint64_t>(hashes()[dimension]);
+  if (!prefix.complete) prefix.reference = hash;
   prefix.complete = true;
   std::int64_t jump = 0;
-  if (prefix.hash != prefix.reference || __builtin_sub_overflow(label_, prefix.label, &jump)) return false;
+  bool fresh = false;
+  if (hash != prefix.reference || __builtin_sub_overflow(label_, prefix.label, &jump)) return false;
   prefix.label = label_;
-  prefix.hash = hash_from(dimension, move.point, dimensions_);
-  std::int64_t* known = numerators(dimensions_ + dimension - 1);
-  if (prefix.solution.explains(known, move.step, move.first, dimension, jump)) return true;
-  if (!prefix.equations.add(move.step, jump)) return false;
-  prefix.solution.determined = prefix.equations.determined(known, prefix.solution.divisor);
-  return true;
+  hashes()[dimension] = static_cast<std::int64_t>(hash_from(dimension, move.point, dimensions_));
+  return prefix.equations.add(move.step, jump, fresh);
+}
+
+void LabelFit::refute() {
+  claims_.reset();
+  ready_.reset();
 }
 
 void LabelFit::refute_if_done() {
-  if (first_ == dimensions_ && prefixes_ == 0) claims_.reset();
+  if (first_ == dimensions_ && prefixes_ == 0) refute();
 }
 
 void LabelFit::unorder() {
@@ -201,9 +219,9 @@ void LabelFit::shrink() {
 }
 
 /// The label at the last point says what the constant is.
-bool LabelFit::claim_affine(const std::int64_t* last, Output& into) const {
+bool LabelFit::claim_affine(const std::vector<std::int64_t>& last, Output& into) const {
   Fraction function(dimensions_);
-  if (!claims_->suffix[0].equations.solve(function)) return false;
+  if (!claims_->suffix[0].solve(function)) return false;
   Wide constant = 0;
   if (__builtin_mul_overflow(function.divisor, static_cast<Wide>(label_), &constant)) return false;
   for (std::size_t k = 0; k < dimensions_; ++k) {
@@ -221,7 +239,7 @@ bool LabelFit::claim_affine(const std::int64_t* last, Output& into) const {
 /// Along the inner dimensions, and along the outer ones if that is known too.
 bool LabelFit::claim_suffix(std::size_t suffix, Output& into) const {
   Fraction inside(dimensions_);
-  if (!claims_->suffix[suffix].equations.solve(inside)) return false;
+  if (!claims_->suffix[suffix].solve(inside)) return false;
   if (!inside.reduced(into.value, into.divisor)) return false;
   std::fill(into.top.begin() + static_cast<std::ptrdiff_t>(suffix), into.top.end(), false);
   return true;
@@ -232,7 +250,8 @@ void LabelFit::claim_prefix(std::size_t suffix, Output& into) const {
     if ((prefixes_ >> q & 1) == 0) continue;
     const Prefix& prefix = claims_->prefix[q - 1];
     Fraction function(into.value, into.divisor);
-    if ((prefix.complete && prefix.hash != prefix.reference) || !prefix.equations.solve(function)) continue;
+    const auto hash = static_cast<std::uint64_t>(hashes()[q]);
+    if ((prefix.complete && hash != prefix.reference) || !prefix.equations.solve(function)) continue;
     Output both = into;
     if (!function.reduced(both.value, both.divisor)) continue;
     std::fill_n(both.top.begin(), q, false);
@@ -241,7 +260,7 @@ void LabelFit::claim_prefix(std::size_t suffix, Output& into) const {
   }
 }
 
-void LabelFit::claim(const std::vector<bool>& constant, const std::int64_t* last, Output& into) const {
+void LabelFit::claim(const std::vector<bool>& constant, const std::vector<std::int64_t>& last, Output& into) const {
   const Affine nothing{dimensions_ == 0 ? label_ : 0, std::vector<std::int64_t>(dimensions_)};
   into.value = nothing;
   into.divisor = 1;
@@ -268,8 +287,8 @@ void LabelFit::claim(const std::vector<bool>& constant, const std::int64_t* last
 std::size_t LabelFit::bytes() const {
   std::size_t bytes = sizeof(*this);
   if (!claims_) return bytes;
-  bytes += sizeof(Claims) + sizeof(std::int64_t) * claims_->numerators.size();
-  for (const Suffix& suffix : claims_->suffix) bytes += sizeof(Solution) + suffix.equations.bytes();
+  bytes += sizeof(Claims) + sizeof(std::int64_t) * 2 * dimensions_;
+  for (const Equations& suffix : claims_->suffix) bytes += suffix.bytes();
   for (const Prefix& prefix : claims_->prefix) bytes += sizeof(Prefix) - sizeof(Equations) + prefix.equations.bytes();
   return bytes;
 }

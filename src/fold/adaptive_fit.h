@@ -19,6 +19,7 @@
 // Memory O(D^2) numbers per claim at most, none then.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -41,8 +42,8 @@ struct Move {
 class Equations {
  public:
   explicit Equations(std::size_t unknowns) : unknowns_(unknowns) {}
-  /// Adds an equation; false if it contradicts the others, or its numbers got too large.
-  bool add(const std::int64_t* vector, std::int64_t value);
+  /// Adds an equation; false if it contradicts the others, or its numbers got too large. `fresh`: it says more.
+  bool add(const std::int64_t* vector, std::int64_t value, bool& fresh);
   /// Sets the first coefficients to a solution where unknowns that are not determined are 0; false if it does not fit.
   bool solve(Fraction& into) const;
   /// Unknowns that have one value, as bits; `numerators` gets these values, over the divisor.
@@ -58,27 +59,12 @@ class Equations {
   std::vector<std::int64_t> numbers_;  // by equation: v, r; by pivot
 };
 
-/// The part of the solution of equations that is unique, for looking at many vectors quickly.
-struct Solution {
-  std::uint32_t determined = 0;  // unknowns, as bits
-  std::int64_t divisor = 1;
-
-  /// If the equation follows from those there are in the simplest way. False does not say the contrary.
-  bool explains(const std::int64_t* numerators, const std::int64_t* vector, std::size_t from, std::size_t to,
-                std::int64_t value) const {
-    Wide sum = 0;
-    for (std::size_t k = from; k < to; ++k) {
-      if (vector[k] == 0) continue;
-      if ((determined >> k & 1) == 0) return false;
-      sum += static_cast<Wide>(numerators[k]) * vector[k];
-    }
-    return sum == static_cast<Wide>(divisor) * value;
-  }
-};
-
 class LabelFit {
  public:
+  static constexpr std::size_t kMostDimensions = 16;
+
   explicit LabelFit(std::size_t dimensions) : dimensions_(static_cast<std::uint16_t>(dimensions)) {}
+  /// If there are more dimensions than kMostDimensions, nothing will be known.
   void add_first(const std::int64_t* point, std::int64_t label);
   void add(const Move& move, std::int64_t label) {
     if (!claims_) return;
@@ -86,7 +72,7 @@ class LabelFit {
     const bool large = __builtin_sub_overflow(label, label_, &difference);
     label_ = label;
     if (large) {
-      claims_.reset();
+      refute();
       return;
     }
     const std::size_t inner = ordered_ ? move.first : 0;
@@ -96,40 +82,44 @@ class LabelFit {
   /// Points are no longer in order: only whether the label is affine can still be known.
   void unorder();
   /// Nothing can be known any more.
-  void refute() { claims_.reset(); }
+  void refute();
+  bool refuted() const { return !claims_; }
   /// Keeps only what is best now.
   void shrink();
   /// Sets value and top. `constant` says which dimensions have one coordinate in all points, `last` is the last point.
-  void claim(const std::vector<bool>& constant, const std::int64_t* last, Output& into) const;
+  void claim(const std::vector<bool>& constant, const std::vector<std::int64_t>& last, Output& into) const;
   std::size_t bytes() const;
 
  private:
-  struct Suffix {
-    Solution solution;
-    Equations equations;
-  };
   struct Prefix {
-    std::uint64_t hash = 0;
     std::uint64_t reference = 0;  // the hash of the first row
     bool complete = false;        // there was a first row
     std::int64_t label = 0;       // the first of the row
-    Solution solution;
     Equations equations;
   };
   struct Claims {
-    std::vector<Suffix> suffix;            // by dimension
-    std::vector<Prefix> prefix;            // by dimension - 1
-    std::vector<std::int64_t> numerators;  // of the solutions: suffixes, then prefixes
+    std::vector<Equations> suffix;  // by dimension
+    std::vector<Prefix> prefix;     // by dimension - 1
   };
-  std::int64_t* numerators(std::size_t claim) const { return claims_->numerators.data() + claim * dimensions_; }
+  std::int64_t* numerators() const { return ready_.get(); }
+  std::int64_t* hashes() const { return ready_.get() + dimensions_; }
+
+  /// Whether the difference follows in the simplest way from those that suffix `inner` has to explain: all coefficients
+  /// that it needs are determined by these. False does not say the contrary.
   bool explained(std::size_t inner, const Move& move, std::int64_t difference) const {
-    return move.first < dimensions_ &&
-           claims_->suffix[inner].solution.explains(numerators(inner), move.step, move.first, dimensions_, difference);
+    Wide sum = 0;
+    for (std::size_t k = move.first; k < dimensions_; ++k) {
+      if (move.step[k] == 0) continue;
+      if (known_until_[k] <= inner) return false;
+      sum += static_cast<Wide>(numerators()[k]) * move.step[k];
+    }
+    return sum == static_cast<Wide>(divisor_) * difference && move.first < dimensions_;
   }
   void learn(std::size_t inner, const Move& move, std::int64_t difference);
+  void make_ready();
   void follow_rows(const Move& move, std::int64_t difference);
   bool start_row(std::size_t dimension, const Move& move);
-  bool claim_affine(const std::int64_t* last, Output& into) const;
+  bool claim_affine(const std::vector<std::int64_t>& last, Output& into) const;
   bool claim_suffix(std::size_t suffix, Output& into) const;
   void claim_prefix(std::size_t suffix, Output& into) const;
   void refute_if_done();
@@ -137,9 +127,12 @@ class LabelFit {
   std::uint16_t dimensions_;
   std::uint16_t first_ = 0;  // suffix claims first_ .. D-1 hold
   bool ordered_ = true;
-  std::uint32_t prefixes_ = 0;      // those that hold, as bits
-  std::int64_t label_ = 0;          // of the last point
-  std::unique_ptr<Claims> claims_;  // none if all are refuted
+  std::uint32_t prefixes_ = 0;                               // those that hold, as bits
+  std::int64_t label_ = 0;                                   // of the last point
+  std::int64_t divisor_ = 1;                                 // of the coefficients of suffix first_
+  std::array<std::uint8_t, kMostDimensions> known_until_{};  // by dimension: suffixes before this one determine it
+  std::unique_ptr<std::int64_t[]> ready_;                    // coefficients, times divisor_; hashes of rows so far
+  std::unique_ptr<Claims> claims_;                           // none if all are refuted
 };
 
 /// Of a difference of points: the sum over its coordinates of this, plus `first`.

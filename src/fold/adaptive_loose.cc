@@ -1,9 +1,10 @@
 #include "fold/adaptive_loose.h"
 
 #include <algorithm>
-#include <cstdlib>
+#include <array>
 #include <limits>
 #include <numeric>
+#include <span>
 #include <utility>
 
 #include "fold/adaptive_block.h"
@@ -13,21 +14,19 @@ namespace loopfold::fold::adaptive {
 namespace {
 
 constexpr std::size_t kMostDimensionsWithPairs = 8;
-constexpr std::size_t kMostDimensionsWithFits = 16;
 constexpr std::int64_t kLargeCoordinate = std::int64_t{1} << 60;
 
 }  // namespace
 
 Loose::Loose(Shape shape, std::vector<std::uint16_t> select, Domain domain)
-    : shape_(shape),
-      pairs_wanted_(domain == Domain::kCover && shape.dimensions <= kMostDimensionsWithPairs),
-      step_(shape.dimensions) {
+    : shape_(shape), pairs_wanted_(domain == Domain::kCover && shape.dimensions <= kMostDimensionsWithPairs) {
   for (const std::uint16_t number : select) outputs_.push_back({number, {}, {}, LabelFit(shape.dimensions)});
 }
 
 void Loose::add_first(const std::int64_t* point, const std::int64_t* labels) {
-  last_.assign(point, point + shape_.dimensions);
-  for (const std::int64_t x : last_) coordinates_.push_back({{x, x}, 0});
+  const std::span<const std::int64_t> all(point, shape_.dimensions);
+  coordinates_.reserve(all.size());
+  for (const std::int64_t x : all) coordinates_.push_back({x, {x, x}, 0});
   for (Tracked& output : outputs_) {
     const std::int64_t label = labels[output.number];
     output.labels = {label, label};
@@ -35,12 +34,12 @@ void Loose::add_first(const std::int64_t* point, const std::int64_t* labels) {
       const std::int64_t d = distance(point[output.number], label);
       output.distance = {d, d};
     }
-    if (shape_.dimensions <= kMostDimensionsWithFits) output.fit.add_first(point, label);
+    output.fit.add_first(point, label);
   }
-  const bool small = std::all_of(last_.begin(), last_.end(),
+  const bool small = std::all_of(all.begin(), all.end(),
                                  [](std::int64_t x) { return -kLargeCoordinate <= x && x <= kLargeCoordinate; });
   if (!pairs_wanted_ || !small) return;
-  for (std::size_t inner = 1; inner < last_.size(); ++inner)
+  for (std::size_t inner = 1; inner < shape_.dimensions; ++inner)
     for (std::size_t outer = 0; outer < inner; ++outer) {
       const std::int64_t difference = point[inner] - point[outer];
       const std::int64_t sum = point[inner] + point[outer];
@@ -57,7 +56,7 @@ void Loose::add_difference(Coordinate& coordinate, std::int64_t step, bool upwar
 /// Only pairs with a coordinate that changed: `first` or later.
 void Loose::add_pairs(const std::int64_t* point, std::size_t first) {
   std::size_t at = first * (first - 1) / 2;
-  for (std::size_t inner = first; inner < last_.size(); ++inner)
+  for (std::size_t inner = first; inner < shape_.dimensions; ++inner)
     for (std::size_t outer = 0; outer < inner; ++outer, ++at) {
       pairs_[at].difference.include(point[inner] - point[outer]);
       pairs_[at].sum.include(point[inner] + point[outer]);
@@ -69,28 +68,33 @@ void Loose::add(const std::int64_t* point, const std::int64_t* labels) {
     add_first(point, labels);
     return;
   }
-  const std::size_t dimensions = last_.size();
+  const std::size_t dimensions = coordinates_.size();
+  std::array<std::int64_t, LabelFit::kMostDimensions> steps;
   std::size_t first = 0;
-  for (; first < dimensions && point[first] == last_[first]; ++first) step_[first] = 0;
-  const bool ordered = first < dimensions && point[first] > last_[first];
+  while (first < dimensions && point[first] == coordinates_[first].last) ++first;
+  const bool ordered = first < dimensions && point[first] > coordinates_[first].last;
   bool small = true;
   std::uint64_t hash = first;
+  if (first > 0) std::fill_n(steps.begin(), std::min(first, steps.size()), 0);
   for (std::size_t k = first; k < dimensions; ++k) {
     const std::int64_t x = point[k];
-    const bool upwards = x > last_[k];
-    small = !__builtin_sub_overflow(x, last_[k], &step_[k]) && small;
-    if (step_[k] == 0) continue;
-    hash += hash_of(k, step_[k]);
-    last_[k] = x;
-    coordinates_[k].range.include(x);
-    if (coordinates_[k].common != 1) add_difference(coordinates_[k], step_[k], upwards);
+    Coordinate& coordinate = coordinates_[k];
+    std::int64_t step = 0;
+    small = !__builtin_sub_overflow(x, coordinate.last, &step) && small;
+    if (k < steps.size()) steps[k] = step;
+    if (step == 0) continue;
+    hash += hash_of(k, step);
+    if (coordinate.common != 1) add_difference(coordinate, step, x > coordinate.last);
+    coordinate.last = x;
+    coordinate.range.include(x);
     if (!pairs_.empty() && (x > kLargeCoordinate || x < -kLargeCoordinate)) pairs_ = {};
   }
-  const Move move{point, step_.data(), first, hash};
+  const Move move{point, steps.data(), first, hash};
   for (Tracked& output : outputs_) {
     const std::int64_t label = labels[output.number];
     output.labels.include(label);
     if (output.number < shape_.shared) output.distance.include(distance(point[output.number], label));
+    if (output.fit.refuted()) continue;
     if (!small) output.fit.refute();
     if (!ordered) output.fit.unorder();
     output.fit.add(move, label);
@@ -120,8 +124,12 @@ void Loose::claim(Output& output, std::uint16_t number) const {
   for (const Tracked& tracked : outputs_) {
     if (tracked.number != number) continue;
     std::vector<bool> constant;
-    for (const Coordinate& coordinate : coordinates_) constant.push_back(coordinate.range.low == coordinate.range.high);
-    tracked.fit.claim(constant, last_.data(), output);
+    std::vector<std::int64_t> last;
+    for (const Coordinate& coordinate : coordinates_) {
+      constant.push_back(coordinate.range.low == coordinate.range.high);
+      last.push_back(coordinate.last);
+    }
+    tracked.fit.claim(constant, last, output);
   }
 }
 
@@ -174,8 +182,7 @@ Piece Loose::cover() const {
 }
 
 std::size_t Loose::bytes() const {
-  std::size_t bytes = sizeof(*this) + sizeof(std::int64_t) * 2 * step_.size() +
-                      sizeof(Coordinate) * coordinates_.size() + sizeof(Pair) * pairs_.size();
+  std::size_t bytes = sizeof(*this) + sizeof(Coordinate) * coordinates_.size() + sizeof(Pair) * pairs_.size();
   for (const Tracked& output : outputs_) bytes += sizeof(Tracked) - sizeof(LabelFit) + output.fit.bytes();
   return bytes;
 }

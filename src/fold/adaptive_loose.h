@@ -45,6 +45,7 @@ class Loose {
     }
   };
   struct Coordinate {
+    std::int64_t last = 0;
     Interval range;
     std::uint64_t common = 0;  // divides all differences
   };
@@ -66,8 +67,6 @@ class Loose {
   Shape shape_;
   bool pairs_wanted_;
   std::uint64_t points_ = 0;
-  std::vector<std::int64_t> last_;
-  std::vector<std::int64_t> step_;
   std::vector<Coordinate> coordinates_;
   std::vector<Pair> pairs_;  // (0,1), (0,2), (1,2), (0,3) ...; none if they are not wanted, or numbers are large
   std::vector<Tracked> outputs_;
