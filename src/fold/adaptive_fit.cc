@@ -125,15 +125,32 @@ std::size_t Equations::bytes() const { return sizeof(*this) + sizeof(std::int64_
 void LabelFit::add_first(const std::int64_t* point, std::int64_t label) {
   label_ = label;
   if (dimensions_ == 0 || dimensions_ > kMostDimensions) return;
-  claims_ = std::make_unique<Claims>();
-  ready_ = std::make_unique<std::int64_t[]>(std::size_t{2} * dimensions_);
-  claims_->suffix.assign(dimensions_, Equations(dimensions_));
+  claims_ = std::make_unique<Claims>(dimensions_);
+  ready_ = SmallArray<std::int64_t, 10>(std::size_t{2} * dimensions_);
   claims_->prefix.reserve(dimensions_ - std::size_t{1});
   for (std::size_t q = 1; q < dimensions_; ++q) {
-    claims_->prefix.push_back({0, false, label, Equations(q)});
+    claims_->prefix.push_back({0, false, label, 0, 0, Equations(q)});
     hashes()[q] = static_cast<std::int64_t>(hash_from(q, point, dimensions_));
     prefixes_ |= std::uint32_t{1} << q;
   }
+}
+
+void LabelFit::restart(std::int64_t label, std::size_t equal, std::uint32_t varied) {
+  label_ = label;
+  if (dimensions_ == 0 || dimensions_ > kMostDimensions) return;
+  first_ = 0;
+  prefixes_ = 0;
+  claims_ = std::make_unique<Claims>(dimensions_);
+  ready_ = SmallArray<std::int64_t, 10>(std::size_t{2} * dimensions_);
+  std::array<std::int64_t, kMostDimensions> one{};
+  bool fresh = false;
+  for (std::size_t k = 0; k < dimensions_; ++k) {
+    if ((varied >> k & 1) == 0) continue;
+    one[k] = 1;
+    for (std::size_t m = 0; m <= k; ++m) claims_->suffix[m].add(one.data(), k == equal ? 1 : 0, fresh);
+    one[k] = 0;
+  }
+  make_ready();
 }
 
 /// A difference that is not understood yet.
@@ -190,13 +207,18 @@ bool LabelFit::start_row(std::size_t dimension, const Move& move) {
   if (hash != prefix.reference || __builtin_sub_overflow(label_, prefix.label, &jump)) return false;
   prefix.label = label_;
   hashes()[dimension] = static_cast<std::int64_t>(hash_from(dimension, move.point, dimensions_));
-  return prefix.equations.add(move.step, jump, fresh);
+  const std::int64_t step = move.step[dimension - 1];
+  const bool alone = move.first == dimension - 1;
+  if (alone && step == prefix.step && jump == prefix.jump) return true;
+  if (!prefix.equations.add(move.step, jump, fresh)) return false;
+  if (alone) {
+    prefix.step = step;
+    prefix.jump = jump;
+  }
+  return true;
 }
 
-void LabelFit::refute() {
-  claims_.reset();
-  ready_.reset();
-}
+void LabelFit::refute() { claims_.reset(); }
 
 void LabelFit::refute_if_done() {
   if (first_ == dimensions_ && prefixes_ == 0) refute();
@@ -250,7 +272,7 @@ void LabelFit::claim_prefix(std::size_t suffix, Output& into) const {
     if ((prefixes_ >> q & 1) == 0) continue;
     const Prefix& prefix = claims_->prefix[q - 1];
     Fraction function(into.value, into.divisor);
-    const auto hash = static_cast<std::uint64_t>(hashes()[q]);
+    const auto hash = static_cast<std::uint64_t>(ready_[dimensions_ + q]);
     if ((prefix.complete && hash != prefix.reference) || !prefix.equations.solve(function)) continue;
     Output both = into;
     if (!function.reduced(both.value, both.divisor)) continue;
@@ -287,7 +309,7 @@ void LabelFit::claim(const std::vector<bool>& constant, const std::vector<std::i
 std::size_t LabelFit::bytes() const {
   std::size_t bytes = sizeof(*this);
   if (!claims_) return bytes;
-  bytes += sizeof(Claims) + sizeof(std::int64_t) * 2 * dimensions_;
+  bytes += sizeof(Claims) + ready_.bytes();
   for (const Equations& suffix : claims_->suffix) bytes += suffix.bytes();
   for (const Prefix& prefix : claims_->prefix) bytes += sizeof(Prefix) - sizeof(Equations) + prefix.equations.bytes();
   return bytes;

@@ -24,6 +24,7 @@
 #include <memory>
 #include <vector>
 
+#include "fold/adaptive_array.h"
 #include "fold/fold.h"
 #include "fold/fraction.h"
 #include "support/wide.h"
@@ -36,6 +37,8 @@ struct Move {
   const std::int64_t* step = nullptr;  // the difference
   std::size_t first = 0;               // the number of its first coordinate that is not 0; dimensions if there is none
   std::uint64_t hash = 0;              // of the difference
+  bool small = true;                   // the difference fits into 64 bits
+  std::uint32_t fresh = 0;             // coordinates that change for the first time, as bits
 };
 
 /// Linear equations sum v[k] * c[k] = r in unknown c, in reduced row echelon form.
@@ -66,6 +69,10 @@ class LabelFit {
   explicit LabelFit(std::size_t dimensions) : dimensions_(static_cast<std::uint16_t>(dimensions)) {}
   /// If there are more dimensions than kMostDimensions, nothing will be known.
   void add_first(const std::int64_t* point, std::int64_t label);
+  /// As if all points so far had been added, the last one with `label`: it is known that the label was coordinate
+  /// `equal` plus a constant (a constant, if there is no such coordinate), and which coordinates `varied` (as bits).
+  /// Claims are true, but not all that could be made.
+  void restart(std::int64_t label, std::size_t equal, std::uint32_t varied);
   void add(const Move& move, std::int64_t label) {
     if (!claims_) return;
     std::int64_t difference = 0;
@@ -95,23 +102,27 @@ class LabelFit {
     std::uint64_t reference = 0;  // the hash of the first row
     bool complete = false;        // there was a first row
     std::int64_t label = 0;       // the first of the row
+    std::int64_t step = 0;        // along the last dimension outside, if that alone changes, and what the label does
+    std::int64_t jump = 0;
     Equations equations;
   };
   struct Claims {
+    explicit Claims(std::size_t dimensions) : suffix(dimensions, Equations(dimensions)) {}
     std::vector<Equations> suffix;  // by dimension
     std::vector<Prefix> prefix;     // by dimension - 1
   };
-  std::int64_t* numerators() const { return ready_.get(); }
-  std::int64_t* hashes() const { return ready_.get() + dimensions_; }
+  std::int64_t* numerators() { return ready_.data(); }
+  std::int64_t* hashes() { return ready_.data() + dimensions_; }
 
   /// Whether the difference follows in the simplest way from those that suffix `inner` has to explain: all coefficients
   /// that it needs are determined by these. False does not say the contrary.
   bool explained(std::size_t inner, const Move& move, std::int64_t difference) const {
+    const std::int64_t* numerators = ready_.data();
     Wide sum = 0;
     for (std::size_t k = move.first; k < dimensions_; ++k) {
       if (move.step[k] == 0) continue;
       if (known_until_[k] <= inner) return false;
-      sum += static_cast<Wide>(numerators()[k]) * move.step[k];
+      sum += static_cast<Wide>(numerators[k]) * move.step[k];
     }
     return sum == static_cast<Wide>(divisor_) * difference && move.first < dimensions_;
   }
@@ -131,7 +142,7 @@ class LabelFit {
   std::int64_t label_ = 0;                                   // of the last point
   std::int64_t divisor_ = 1;                                 // of the coefficients of suffix first_
   std::array<std::uint8_t, kMostDimensions> known_until_{};  // by dimension: suffixes before this one determine it
-  std::unique_ptr<std::int64_t[]> ready_;                    // coefficients, times divisor_; hashes of rows so far
+  SmallArray<std::int64_t, 10> ready_;                       // coefficients, times divisor_; hashes of rows so far
   std::unique_ptr<Claims> claims_;                           // none if all are refuted
 };
 

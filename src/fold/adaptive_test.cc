@@ -282,6 +282,37 @@ TEST(Adaptive, RandomGuardLeavesTheLabelAffine) {
   EXPECT_EQ(folded.pieces[0].ranges[1].upper.coefficients[0], 1);
 }
 
+/// Labels that are simple for a long time are no longer looked at, until they are not.
+TEST(Adaptive, SimpleLabelsThatChangeLater) {
+  const Guard random = [](const Vector& x) {
+    return random_number(static_cast<std::uint64_t>(x[0] * 100000 + x[1] * 1000 + x[2])) % 3 == 0;
+  };
+  Stream stream = nest({loop(0, 0), loop(0, 3), loop(0, 500)},
+                       {[](const Vector&) { return 0; }, [](const Vector& x) { return x[1] - 1; },
+                        [](const Vector& x) { return 8 * x[1]; }, [](const Vector& x) { return x[2] < 400 ? 5 : x[2]; },
+                        [](const Vector& x) { return x[1] == 3 && x[2] > 300 ? x[2] : 7; }},
+                       random);
+  stream.shape.shared = 3;
+  Folded folded = fold_all(stream);
+  EXPECT_EQ(check(stream, folded), "") << text(folded);
+  ASSERT_EQ(folded.pieces.size(), 1u);
+  EXPECT_EQ(text(folded.pieces[0].outputs[0].value), "0");
+  EXPECT_EQ(text(folded.pieces[0].outputs[1].value), "-1 + 1*x1");
+  EXPECT_EQ(text(folded.pieces[0].outputs[2].value), "0 + 8*x1");
+  for (std::size_t o = 0; o < 3; ++o) EXPECT_TRUE(folded.pieces[0].outputs[o].affine());
+  for (std::size_t o = 3; o < 5; ++o) EXPECT_FALSE(folded.pieces[0].outputs[o].affine());
+  EXPECT_TRUE(folded.pieces[0].outputs[4].top[2]);
+  stream = nest({loop(0, 3), loop(0, 3), loop(0, 200)},
+                {[](const Vector& x) { return x[0]; }, [](const Vector& x) { return 1 + x[1] + 1000 * x[0]; },
+                 [](const Vector& x) { return x[0] == 0 ? x[2] : 9 * x[0] * x[0] + x[2]; }},
+                random);
+  stream.shape.shared = 3;
+  folded = fold_all(stream);
+  EXPECT_EQ(check(stream, folded), "") << text(folded);
+  EXPECT_EQ(text(folded.pieces[0].outputs[1].value), "1 + 1000*x0 + 1*x1");
+  EXPECT_EQ(folded.pieces[0].outputs[2].top, (std::vector<bool>{true, false, false}));
+}
+
 TEST(Adaptive, SparseRowsAreAffineInside) {
   std::vector<std::int64_t> start{0};
   for (std::uint64_t i = 0; i < 60; ++i)
