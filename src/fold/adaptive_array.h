@@ -19,8 +19,8 @@ class SmallArray {
   explicit SmallArray(std::size_t size) : size_(size) {
     if (size > kShort) far_ = std::make_unique<T[]>(size);
   }
-  T* data() { return far_ ? far_.get() : near_; }
-  const T* data() const { return far_ ? far_.get() : near_; }
+  T* data() { return size_ > kShort ? far_.get() : near_; }
+  const T* data() const { return size_ > kShort ? far_.get() : near_; }
   std::size_t size() const { return size_; }
   T* begin() { return data(); }
   T* end() { return data() + size_; }

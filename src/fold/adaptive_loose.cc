@@ -81,6 +81,7 @@ void Loose::add(const std::int64_t* point, const std::int64_t* labels) {
     add_first(point, labels);
     return;
   }
+  __builtin_prefetch(outputs_.data());
   const std::size_t dimensions = coordinates_.size();
   Coordinate* const coordinates = coordinates_.data();
   std::array<std::int64_t, LabelFit::kMostDimensions> steps;

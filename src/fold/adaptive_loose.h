@@ -82,16 +82,17 @@ class Loose {
   static void add_difference(Coordinate& coordinate, std::int64_t step, bool upwards);
   void tighten(std::size_t inner, Range& range) const;
 
+  // In the order in which add() needs them.
+  std::uint64_t points_ = 0;
   Shape shape_;
   bool pairs_wanted_;
   bool ordered_ = true;  // all points came in order
   std::uint16_t lead_;   // so many of the first coordinates are the same in all points
-  std::uint64_t points_ = 0;
   std::vector<Tracked> outputs_;
+  SmallArray<Coordinate, 5> coordinates_;
   std::vector<Pair> pairs_;     // (0,1), (0,2), (1,2), (0,3) ... except with coordinates before lead_; none if they are
                                 // not wanted, or numbers are large
   std::vector<LabelFit> fits_;  // by output
-  SmallArray<Coordinate, 5> coordinates_;
 };
 
 }  // namespace loopfold::fold::adaptive
