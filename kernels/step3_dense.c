@@ -1,7 +1,5 @@
 // A loop in steps of three writes, a dense one reads: the producer's counter is a third of the consumer's.
 //
-// limited: a label that is a fraction of a coordinate has no form; each point is a piece, until there are too many
-//
 // static: sizes N = 40
 // static: S[i] : 0 <= i and 3*i < N
 // static:   order [0, i]

@@ -313,6 +313,7 @@ Objects::Place Builder::in_frame(const Where& where, std::uint64_t address) {
 }
 
 void Builder::check_limits() {
+  next_check_ = events_ + std::max<std::uint64_t>(kCheckEvery, streams_.count());
   if (entries_.wants_collection()) collect();
   const std::uint64_t fixed = fixed_bytes();
   most_shadow_ = std::max(most_shadow_, fixed);
@@ -356,6 +357,7 @@ void Builder::doubt_flow_over_pauses(Graph& graph) const {
 }
 
 void Builder::finish(Graph& graph) {
+  check_limits();
   most_shadow_ = std::max(most_shadow_, fixed_bytes());
   for (std::size_t function = 0; function < frames_.size(); ++function)
     if (frames_[function] != 0) objects_.frame_size(frames_[function], frame_sizes_[function]);

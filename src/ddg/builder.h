@@ -65,7 +65,7 @@ class Builder {
     exit_ = exit;
     slots_ = slots;
     next_part_ = 0;
-    if ((++events_ & kCheckMask) == 0) check_limits();
+    if (++events_ >= next_check_) check_limits();
   }
   template <class Walk, class S>
   void part(const Walk& walk, const S& stack, const structure::Part& part) {
@@ -181,7 +181,7 @@ class Builder {
   void collect();
   std::uint64_t fixed_bytes() const;
 
-  static constexpr std::uint64_t kCheckMask = (1u << 18) - 1;
+  static constexpr std::uint64_t kCheckEvery = 1u << 14;  // events, or more where there are many streams
 
   const trace::Reader& reader_;
   const structure::Structure& structure_;
@@ -226,6 +226,7 @@ class Builder {
   std::vector<LiveIn> argument_;
 
   std::uint64_t events_ = 0;
+  std::uint64_t next_check_ = kCheckEvery;
   std::uint64_t instructions_ = 0;
   std::uint64_t unknown_instructions_ = 0;
   std::uint64_t hidden_library_instructions_ = 0;

@@ -35,6 +35,9 @@ void extend(std::vector<std::int64_t>& box, const std::int64_t* point, std::size
 /// What a stream costs beside its folder.
 constexpr std::uint64_t kStreamBytes = 160;
 
+/// Smaller folders would not shrink when they give up.
+constexpr std::uint64_t kWorthGivingUp = 2048;
+
 /// The level that carries a dependence: the first shared coordinate that differs.
 std::size_t carrying_level(const std::int64_t* point, const std::int64_t* producer, std::size_t shared) {
   std::size_t level = 0;
@@ -237,7 +240,8 @@ void Streams::limit(std::uint64_t bytes) {
   if (now <= bytes) return;
   std::vector<std::pair<std::uint64_t, StreamId>> worst;
   for (StreamId id = 0; id < streams_.size(); ++id)
-    if (!streams_[id].given_up) worst.emplace_back(streams_[id].folder->bytes(), id);
+    if (!streams_[id].given_up && streams_[id].folder->bytes() > kWorthGivingUp)
+      worst.emplace_back(streams_[id].folder->bytes(), id);
   std::sort(worst.begin(), worst.end(),
             [](const auto& a, const auto& b) { return a.first != b.first ? a.first > b.first : a.second < b.second; });
   const std::uint64_t goal = bytes / 10 * 9;

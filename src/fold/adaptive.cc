@@ -38,7 +38,10 @@ class AdaptiveFolder : public Folder {
   void add(const std::int64_t* point, const std::int64_t* labels) override {
     ++points_;
     if (exact_ && !loose_ && exact_->expected(point, labels)) return;
-    add_slowly(point, labels);
+    if (loose_ && !exact_)
+      loose_->add(point, labels);
+    else
+      add_slowly(point, labels);
   }
   void give_up(std::string_view why) override;
   std::size_t bytes() const override;
@@ -85,11 +88,9 @@ void AdaptiveFolder::add_slowly(const std::int64_t* point, const std::int64_t* l
     start(point, labels);
     return;
   }
-  if (exact_) {
-    const std::vector<std::int64_t>& last = exact_->last_point();
-    if (!std::lexicographical_compare(last.begin(), last.end(), point, point + shape_.dimensions))
-      cover("a point is out of order");
-  }
+  const std::vector<std::int64_t>& last = exact_->last_point();
+  if (!std::lexicographical_compare(last.begin(), last.end(), point, point + shape_.dimensions))
+    cover("a point is out of order");
   if (loose_) loose_->add(point, labels);
   if (!exact_) return;
   const std::int64_t* chosen = selected(exact_->select(), labels);
@@ -119,7 +120,10 @@ void AdaptiveFolder::start(const std::int64_t* point, const std::int64_t* labels
     exact_->add(first_.get(), first_.get() + shape_.dimensions);
   }
   first_.reset();
-  add_slowly(point, labels);
+  if (loose_)
+    loose_->add(point, labels);
+  else
+    add_slowly(point, labels);
 }
 
 const std::int64_t* AdaptiveFolder::selected(const Select& select, const std::int64_t* labels) {

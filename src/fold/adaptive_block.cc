@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "fold/fraction.h"
+
 namespace loopfold::fold::adaptive {
 
 namespace {
@@ -14,6 +16,12 @@ constexpr std::int64_t kHigh = std::numeric_limits<std::int64_t>::max();
 bool add_product(Wide& sum, Wide a, Wide b) {
   Wide product = 0;
   return !__builtin_mul_overflow(a, b, &product) && !__builtin_add_overflow(sum, product, &sum);
+}
+
+bool scale(Function& function, Wide by) {
+  if (by == 1) return true;
+  const auto multiply = [by](Wide& number) { return !__builtin_mul_overflow(number, by, &number); };
+  return multiply(function.constant) && std::all_of(function.steps.begin(), function.steps.end(), multiply);
 }
 
 /// One end of the values of a function: counts are eliminated from the inside out; along each, an affine function is
@@ -59,6 +67,12 @@ Function difference(Function a, const Function& b) {
   a.constant -= b.constant;
   for (std::size_t k = 0; k < a.steps.size(); ++k) a.steps[k] -= b.steps[k];
   return a;
+}
+
+/// The same for a bound, which must not have a divisor.
+bool bound_in_coordinates(const View& view, Function function, Affine& into) {
+  std::int64_t divisor = 1;
+  return in_coordinates(view, std::move(function), into, divisor) && divisor == 1;
 }
 
 }  // namespace
@@ -127,33 +141,33 @@ Window window_of(const View& view, int output) {
   return window;
 }
 
-bool in_coordinates(const View& view, Function function, Affine& into) {
-  into.coefficients.assign(View::at(view.layout.dimensions), 0);
+bool in_coordinates(const View& view, Function function, Affine& into, std::int64_t& divisor) {
+  Fraction all(View::at(view.layout.dimensions));  // steps are still over the same divisor
   for (int q = view.layout.dimensions - 1; q >= view.level; --q) {
     if (!view.block.knows(q)) continue;
-    const Wide along = function.steps[View::at(q)];
     const std::int64_t stride = view.stride(q);
-    if (along % stride != 0 || !fits(along / stride)) return false;
-    const auto coefficient = static_cast<std::int64_t>(along / stride);
-    into.coefficients[View::at(q)] = coefficient;
+    const Wide more = stride / gcd(function.steps[View::at(q)], stride);
+    if (!all.extend(more) || !scale(function, more)) return false;
+    const Wide coefficient = function.steps[View::at(q)] / stride;
+    all.coefficients[View::at(q)] = coefficient;
     if (coefficient == 0) continue;
     const Function start = view.function(view.layout.start(q));
-    if (!add_product(function.constant, -static_cast<Wide>(coefficient), start.constant)) return false;
+    if (!add_product(function.constant, -coefficient, start.constant)) return false;
     for (int p = view.level; p < q; ++p)
-      if (!add_product(function.steps[View::at(p)], -static_cast<Wide>(coefficient), start.steps[View::at(p)]))
-        return false;
+      if (!add_product(function.steps[View::at(p)], -coefficient, start.steps[View::at(p)])) return false;
   }
-  into.constant = static_cast<std::int64_t>(function.constant);
-  return fits(function.constant);
+  all.constant = function.constant;
+  return all.reduced(into, divisor);
 }
 
 bool representable(const View& view) {
   Affine ignored;
+  std::int64_t divisor = 1;
   for (int o = 0; o < view.layout.outputs; ++o)
-    if (!in_coordinates(view, view.function(o), ignored)) return false;
+    if (!in_coordinates(view, view.function(o), ignored, divisor)) return false;
   for (int q = view.level; q < view.layout.dimensions; ++q) {
-    if (!in_coordinates(view, view.function(view.layout.start(q)), ignored)) return false;
-    if (!in_coordinates(view, view.last_coordinate(q), ignored)) return false;
+    if (!bound_in_coordinates(view, view.function(view.layout.start(q)), ignored)) return false;
+    if (!bound_in_coordinates(view, view.last_coordinate(q), ignored)) return false;
   }
   return true;
 }
@@ -205,7 +219,7 @@ Piece piece_of(const View& view, std::size_t outputs) {
     range.stride = view.stride(q);
     const Function first = view.function(layout.start(q));
     const Function last = view.last_coordinate(q);
-    if (!in_coordinates(view, first, range.lower) || !in_coordinates(view, last, range.upper)) {
+    if (!bound_in_coordinates(view, first, range.lower) || !bound_in_coordinates(view, last, range.upper)) {
       piece.exact_domain = false;
       range = {};
       extremes(view, first, range.lower.constant, range.upper.constant);
@@ -220,7 +234,7 @@ Piece piece_of(const View& view, std::size_t outputs) {
   for (int o = 0; o < layout.outputs; ++o) {
     Output& output = piece.outputs[layout.select[View::at(o)]];
     output.top.assign(View::at(layout.dimensions), false);
-    if (!in_coordinates(view, view.function(o), output.value)) {
+    if (!in_coordinates(view, view.function(o), output.value, output.divisor)) {
       output.value = {0, std::vector<std::int64_t>(View::at(layout.dimensions))};
       for (int q = 0; q < layout.dimensions; ++q) output.top[View::at(q)] = view.block.knows(q);
     }

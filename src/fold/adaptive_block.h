@@ -8,8 +8,8 @@
 // and start_q, extent_q and label_o are affine. Written this way, a dimension that never had a second iteration
 // contributes nothing (t_q is always 0): its coefficients are *unknown* for all functions at once, which is one bit,
 // and merging a block that does not know them with one that does is copying them. Any slope and any stride is fine;
-// only the way back to coordinates must have integer coefficients, which representable() tells and which can only fail
-// where a stride is larger than 1.
+// only the way back to coordinates must give bounds with integer coefficients, which representable() tells and which
+// can only fail where a stride is larger than 1. Labels may have fractions there (Output::divisor).
 //
 // A label may be modular: then it is congruent to its affine function modulo m, and all labels of the block lie in a
 // window [low, high] that is shorter than m, which determines them.
@@ -41,7 +41,10 @@ inline std::int64_t saturated(Wide value) {
       std::clamp<Wide>(value, std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max()));
 }
 
-inline std::int64_t distance(std::int64_t to, std::int64_t from) { return saturated(static_cast<Wide>(to) - from); }
+inline std::int64_t distance(std::int64_t to, std::int64_t from) {
+  std::int64_t difference = 0;
+  return __builtin_sub_overflow(to, from, &difference) ? saturated(static_cast<Wide>(to) - from) : difference;
+}
 
 /// Where the numbers of a block are.
 struct Layout {
@@ -160,10 +163,11 @@ bool extremes(const View& view, const Function& function, std::int64_t& low, std
 /// Smallest and largest label, and distance where its dimension is part of the block.
 Window window_of(const View& view, int output);
 
-/// The function in coordinates instead of counts: integer coefficients for dimensions level .. D-1, 0 before.
-bool in_coordinates(const View& view, Function function, Affine& into);
+/// The function in coordinates instead of counts, times the least positive number that makes all coefficients (of
+/// dimensions level .. D-1; 0 before) and the constant integers: the divisor. False if that does not fit.
+bool in_coordinates(const View& view, Function function, Affine& into, std::int64_t& divisor);
 
-/// Whether all bounds and labels have integer coefficients in coordinates.
+/// Whether all bounds have integer coefficients in coordinates, and all numbers fit.
 bool representable(const View& view);
 
 /// The number of points with t_level = 0 .. rows - 1.

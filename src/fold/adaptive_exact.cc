@@ -225,8 +225,9 @@ bool Exact::offer_predicted(int level, const Row& row, std::vector<std::uint8_t>
   return false;
 }
 
-bool Exact::offer_by(int level, std::vector<std::uint8_t>& taken,
-                     const std::function<bool(std::size_t index)>& attempt) {
+/// Whether some block that has no row of this coordinate yet takes the row.
+template <typename Attempt>
+bool Exact::offer_by(int level, std::vector<std::uint8_t>& taken, const Attempt& attempt) {
   const std::size_t count = levels_[View::at(level)].size();
   for (std::size_t i = 0; i < count; ++i) {
     if (taken[i] != 0 || levels_[View::at(level)][i].closed || !attempt(i)) continue;
@@ -238,7 +239,7 @@ bool Exact::offer_by(int level, std::vector<std::uint8_t>& taken,
 
 void Exact::offer_other(int level, const Row& row, std::vector<std::uint8_t>& taken) {
   std::vector<Block>& blocks = levels_[View::at(level)];
-  const auto by = [&](const std::function<bool(std::size_t)>& attempt) { return offer_by(level, taken, attempt); };
+  const auto by = [&](const auto& attempt) { return offer_by(level, taken, attempt); };
   const std::uint32_t inside = ~std::uint32_t{0} << (level + 1);
   if (by([&](std::size_t i) { return repeat_break(level, i, row, taken); })) return;
   if (by([&](std::size_t i) {

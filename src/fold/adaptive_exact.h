@@ -65,7 +65,8 @@ class Exact {
   void offer(int level, std::vector<Block>& rows, std::int64_t at);
   bool offer_predicted(int level, const Row& row, std::vector<std::uint8_t>& taken);
   void offer_other(int level, const Row& row, std::vector<std::uint8_t>& taken);
-  bool offer_by(int level, std::vector<std::uint8_t>& taken, const std::function<bool(std::size_t index)>& attempt);
+  template <typename Attempt>
+  bool offer_by(int level, std::vector<std::uint8_t>& taken, const Attempt& attempt);
   bool offer_behind_break(int level, const Row& row, std::vector<std::uint8_t>& taken);
   bool repeat_break(int level, std::size_t index, const Row& row, std::vector<std::uint8_t>& taken);
   bool end_break(int level, std::size_t index, const Row& row, std::vector<std::uint8_t>& taken);

@@ -1,7 +1,7 @@
 #include "fold/adaptive_fit.h"
 
 #include <algorithm>
-#include <numeric>
+#include <array>
 #include <utility>
 
 #include "fold/adaptive_block.h"
@@ -10,223 +10,295 @@ namespace loopfold::fold::adaptive {
 
 namespace {
 
-Wide gcd(Wide a, Wide b) {
-  while (b != 0) a = std::exchange(b, a % b);
-  return a < 0 ? -a : a;
-}
+constexpr std::size_t kMostNumbers = 32;
 
 std::uint64_t mix(std::uint64_t hash, std::uint64_t value) {
-  hash ^= value + 0x9e3779b97f4a7c15 + (hash << 6) + (hash >> 2);
-  hash *= 0xbf58476d1ce4e5b9;
-  hash ^= hash >> 29;
-  hash *= 0x94d049bb133111eb;
+  hash = (hash ^ value) * 0x9e3779b97f4a7c15;
   return hash ^ hash >> 32;
 }
 
-std::uint64_t mix_all(std::uint64_t hash, const std::int64_t* from, const std::int64_t* to) {
-  for (; from != to; ++from) hash = mix(hash, static_cast<std::uint64_t>(*from));
-  return hash;
+std::uint64_t hash_from(std::size_t dimension, const std::int64_t* point, std::size_t dimensions) {
+  std::uint64_t hash = dimension;
+  for (std::size_t k = dimension; k < dimensions; ++k) hash += hash_of(k, point[k]);
+  return mix(0, hash);
+}
+
+/// One equation that is being worked on: v, r.
+struct Numbers {
+  std::array<Wide, kMostNumbers> all;
+  std::size_t count;
+
+  /// Divides by what all numbers have in common and makes the first one positive; false if they do not fit then.
+  bool normalise() {
+    Wide common = 0;
+    for (std::size_t k = 0; k < count; ++k) common = gcd(common, all[k]);
+    if (common == 0) return true;
+    if (*std::find_if(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(count), [](Wide n) { return n != 0; }) < 0)
+      common = -common;
+    for (std::size_t k = 0; k < count; ++k) {
+      all[k] /= common;
+      if (!fits(all[k])) return false;
+    }
+    return true;
+  }
+
+  /// Makes number `pivot` zero, by an equation where it is not.
+  bool eliminate(const Wide* by, std::size_t pivot) {
+    if (all[pivot] == 0) return true;
+    const Wide common = gcd(by[pivot], all[pivot]);
+    const Wide keep = by[pivot] / common;
+    const Wide subtract = all[pivot] / common;
+    for (std::size_t k = 0; k < count; ++k) all[k] = keep * all[k] - subtract * by[k];
+    return normalise();
+  }
+};
+
+Numbers numbers_of(const std::int64_t* from, std::size_t count) {
+  Numbers numbers;
+  numbers.count = count;
+  std::copy_n(from, count, numbers.all.begin());
+  return numbers;
 }
 
 }  // namespace
 
-/// Divides by what all numbers have in common and makes the first one positive; the last is the value.
-bool Equations::normalise(std::vector<Wide>& numbers, Equation& into) {
-  Wide common = 0;
-  for (const Wide number : numbers) common = gcd(common, number);
-  into.pivot = 0;
-  while (into.pivot + 1 < numbers.size() && numbers[into.pivot] == 0) ++into.pivot;
-  if (common == 0) common = 1;
-  if (numbers[into.pivot] < 0) common = -common;
-  into.vector.resize(numbers.size() - 1);
-  for (std::size_t k = 0; k + 1 < numbers.size(); ++k) {
-    if (!fits(numbers[k] / common)) return false;
-    into.vector[k] = static_cast<std::int64_t>(numbers[k] / common);
+std::uint64_t hash_of(std::size_t dimension, std::int64_t number) {
+  static constexpr std::array<std::uint64_t, 4> kFactors{0xd6e8feb86659fd93, 0xa0761d6478bd642f, 0xe7037ed1a0b428db,
+                                                         0x8ebc6af09c88c6e3};
+  return static_cast<std::uint64_t>(number) * (kFactors[dimension % 4] + (dimension / 4) * 0x589965cc75374cc2);
+}
+
+std::size_t Equations::pivot(std::size_t i) const {
+  const std::int64_t* numbers = row(i);
+  return static_cast<std::size_t>(std::find_if(numbers, numbers + unknowns_, [](auto n) { return n != 0; }) - numbers);
+}
+
+bool Equations::add(const std::int64_t* vector, std::int64_t value, bool& says_more) {
+  Numbers fresh = numbers_of(vector, unknowns_);
+  fresh.all[fresh.count++] = value;
+  if (!fresh.normalise()) return false;
+  for (std::size_t i = 0; i < rows(); ++i) {
+    const Numbers by = numbers_of(row(i), unknowns_ + 1);
+    if (!fresh.eliminate(by.all.data(), pivot(i))) return false;
   }
-  into.value = static_cast<std::int64_t>(numbers.back() / common);
-  return fits(numbers.back() / common);
-}
-
-/// Makes the coefficient of the pivot of `by` zero.
-bool Equations::eliminate(Equation& from, const Equation& by) {
-  const std::int64_t b = from.vector[by.pivot];
-  if (b == 0) return true;
-  const Wide common = gcd(by.vector[by.pivot], b);
-  const Wide keep = by.vector[by.pivot] / common;
-  const Wide subtract = b / common;
-  std::vector<Wide> numbers;
-  for (std::size_t k = 0; k < from.vector.size(); ++k)
-    numbers.push_back(keep * from.vector[k] - subtract * by.vector[k]);
-  numbers.push_back(keep * from.value - subtract * by.value);
-  return normalise(numbers, from);
-}
-
-bool Equations::add(const std::int64_t* vector, std::int64_t value) {
-  Equation fresh;
-  std::vector<Wide> numbers(vector, vector + unknowns_);
-  numbers.push_back(value);
-  if (!normalise(numbers, fresh)) return false;
-  for (const Equation& equation : equations_)
-    if (!eliminate(fresh, equation)) return false;
-  if (std::all_of(fresh.vector.begin(), fresh.vector.end(), [](std::int64_t v) { return v == 0; }))
-    return fresh.value == 0;
-  for (Equation& equation : equations_)
-    if (!eliminate(equation, fresh)) return false;
-  equations_.insert(std::find_if(equations_.begin(), equations_.end(),
-                                 [&](const Equation& equation) { return equation.pivot > fresh.pivot; }),
-                    fresh);
-  find_determined();
+  std::size_t own = 0;
+  while (own < unknowns_ && fresh.all[own] == 0) ++own;
+  if (own == unknowns_) return fresh.all[unknowns_] == 0;
+  says_more = true;
+  std::size_t place = 0;
+  for (std::size_t i = 0; i < rows(); ++i) {
+    if (pivot(i) < own) place = i + 1;
+    Numbers other = numbers_of(row(i), unknowns_ + 1);
+    if (!other.eliminate(fresh.all.data(), own)) return false;
+    for (std::size_t k = 0; k <= unknowns_; ++k)
+      numbers_[i * (unknowns_ + 1) + k] = static_cast<std::int64_t>(other.all[k]);
+  }
+  const auto at = numbers_.begin() + static_cast<std::ptrdiff_t>(place * (unknowns_ + 1));
+  numbers_.insert(at, fresh.all.begin(), fresh.all.begin() + static_cast<std::ptrdiff_t>(fresh.count));
   return true;
 }
 
-void Equations::find_determined() {
-  determined_ = 0;
-  solution_.assign(unknowns_, 0);
-  for (const Equation& equation : equations_) {
-    const std::int64_t own = equation.vector[equation.pivot];
-    const auto others = std::count_if(equation.vector.begin(), equation.vector.end(), [](auto v) { return v != 0; });
-    if (others != 1 || equation.value % own != 0) continue;
-    determined_ |= std::uint32_t{1} << equation.pivot;
-    solution_[equation.pivot] = equation.value / own;
+std::uint32_t Equations::determined(std::int64_t* numerators, std::int64_t& divisor) const {
+  std::uint32_t bits = 0;
+  Fraction solution(unknowns_);
+  for (std::size_t i = 0; i < rows(); ++i) {
+    const std::int64_t* numbers = row(i);
+    const std::size_t own = pivot(i);
+    if (std::count_if(numbers, numbers + unknowns_, [](auto n) { return n != 0; }) != 1) continue;
+    if (!solution.set(own, numbers[unknowns_], numbers[own])) return 0;
+    bits |= std::uint32_t{1} << own;
   }
+  Affine whole;
+  if (!solution.reduced(whole, divisor)) return 0;
+  std::copy(whole.coefficients.begin(), whole.coefficients.end(), numerators);
+  return bits;
 }
 
-bool Equations::explains(const std::int64_t* vector, std::int64_t value) const {
-  if (solution_.empty()) return false;
-  Wide sum = 0;
-  for (std::size_t k = 0; k < unknowns_; ++k) {
-    if (vector[k] == 0) continue;
-    if ((determined_ >> k & 1) == 0) return false;
-    sum += static_cast<Wide>(solution_[k]) * vector[k];
-  }
-  return sum == value;
-}
-
-bool Equations::solve(std::vector<std::int64_t>& into) const {
-  into.assign(unknowns_, 0);
-  for (const Equation& equation : equations_) {
-    const std::int64_t own = equation.vector[equation.pivot];
-    if (equation.value % own != 0) return false;
-    into[equation.pivot] = equation.value / own;
-  }
+bool Equations::solve(Fraction& into) const {
+  for (std::size_t i = 0; i < rows(); ++i)
+    if (!into.set(pivot(i), row(i)[unknowns_], row(i)[pivot(i)])) return false;
   return true;
 }
 
-std::size_t Equations::bytes() const {
-  return sizeof(*this) + sizeof(std::int64_t) * solution_.size() +
-         equations_.size() * (sizeof(Equation) + sizeof(std::int64_t) * unknowns_);
-}
+std::size_t Equations::bytes() const { return sizeof(*this) + sizeof(std::int64_t) * numbers_.size(); }
 
 void LabelFit::add_first(const std::int64_t* point, std::int64_t label) {
   label_ = label;
-  if (dimensions_ == 0) return;
-  point_ = std::make_unique<std::vector<std::int64_t>>(point, point + dimensions_);
-  claims_ = std::make_unique<Claims>();
-  claims_->suffix.assign(dimensions_, Equations(dimensions_));
+  if (dimensions_ == 0 || dimensions_ > kMostDimensions) return;
+  claims_ = std::make_unique<Claims>(dimensions_);
+  ready_ = SmallArray<std::int64_t, 10>(std::size_t{2} * dimensions_);
+  claims_->prefix.reserve(dimensions_ - std::size_t{1});
   for (std::size_t q = 1; q < dimensions_; ++q) {
-    const std::uint64_t hash = mix_all(q, point + q, point + dimensions_);
-    claims_->prefix.push_back({q, hash, 0, false, label, Equations(q)});
+    claims_->prefix.push_back({0, false, label, 0, 0, Equations(q)});
+    hashes()[q] = static_cast<std::int64_t>(hash_from(q, point, dimensions_));
+    prefixes_ |= std::uint32_t{1} << q;
   }
 }
 
-/// The end of a row: whether it is like the first one.
-bool LabelFit::ends_equal(Prefix& prefix) const {
-  if (!prefix.complete) prefix.reference = prefix.hash;
-  prefix.complete = true;
-  return prefix.hash == prefix.reference;
-}
-
-void LabelFit::add(const std::int64_t* point, const std::int64_t* step, std::size_t first, std::int64_t label) {
-  if (!claims_) return;
-  const Wide wide = static_cast<Wide>(label) - label_;
+void LabelFit::restart(std::int64_t label, std::size_t equal, std::uint32_t varied) {
   label_ = label;
-  point_->assign(point, point + dimensions_);
-  if (!fits(wide)) {
-    claims_.reset();
-    return;
+  if (dimensions_ == 0 || dimensions_ > kMostDimensions) return;
+  first_ = 0;
+  prefixes_ = 0;
+  claims_ = std::make_unique<Claims>(dimensions_);
+  ready_ = SmallArray<std::int64_t, 10>(std::size_t{2} * dimensions_);
+  std::array<std::int64_t, kMostDimensions> one{};
+  bool fresh = false;
+  for (std::size_t k = 0; k < dimensions_; ++k) {
+    if ((varied >> k & 1) == 0) continue;
+    one[k] = 1;
+    for (std::size_t m = 0; m <= k; ++m) claims_->suffix[m].add(one.data(), k == equal ? 1 : 0, fresh);
+    one[k] = 0;
   }
-  const auto difference = static_cast<std::int64_t>(wide);
-  Claims& claims = *claims_;
-  const std::size_t innermost = ordered_ ? std::min(first, dimensions_ - 1) : 0;
-  if (claims.first <= innermost && !claims.suffix[innermost].explains(step, difference))
-    for (std::size_t m = claims.first; m <= innermost; ++m)
-      if (!claims.suffix[m].add(step, difference)) claims.first = m + 1;
-  if (!ordered_ && claims.first > 0) claims.first = dimensions_;
-  if (first == dimensions_ && difference != 0) claims.first = dimensions_;
-  if (!claims.prefix.empty()) {
-    const std::uint64_t here = mix(mix_all(first, step, step + dimensions_), static_cast<std::uint64_t>(difference));
-    std::erase_if(claims.prefix, [&](Prefix& prefix) {
-      if (first >= prefix.dimension) {
-        prefix.hash = mix(prefix.hash, here);
-        return false;
-      }
-      const Wide jump = static_cast<Wide>(label) - prefix.label;
-      prefix.label = label;
-      if (!ends_equal(prefix) || !fits(jump)) return true;
-      prefix.hash = mix_all(prefix.dimension, point + prefix.dimension, point + dimensions_);
-      const auto value = static_cast<std::int64_t>(jump);
-      return !prefix.equations.explains(step, value) && !prefix.equations.add(step, value);
-    });
+  make_ready();
+}
+
+/// A difference that is not understood yet.
+void LabelFit::learn(std::size_t inner, const Move& move, std::int64_t difference) {
+  bool fresh = false;
+  const std::uint16_t before = first_;
+  if (move.first == dimensions_) {
+    if (difference != 0) first_ = dimensions_;
+  } else {
+    for (std::size_t m = first_; m <= inner; ++m)
+      if (!claims_->suffix[m].add(move.step, difference, fresh)) first_ = static_cast<std::uint16_t>(m + 1);
+    if (!ordered_ && first_ > 0) first_ = dimensions_;
   }
+  for (std::size_t m = before; m < first_; ++m) claims_->suffix[m] = Equations(dimensions_);
+  if (fresh || first_ != before) make_ready();
   refute_if_done();
 }
 
+/// Suffix m has the equations of all suffixes behind it, and maybe more: what one of those determines, it does too.
+void LabelFit::make_ready() {
+  known_until_.fill(0);
+  std::int64_t ignored = 1;
+  std::array<std::int64_t, kMostDimensions> others{};
+  for (std::size_t m = first_; m < dimensions_; ++m) {
+    const bool best = m == first_;
+    const std::uint32_t bits =
+        claims_->suffix[m].determined(best ? numerators() : others.data(), best ? divisor_ : ignored);
+    if (best && bits == 0) return;
+    for (std::size_t k = 0; k < dimensions_; ++k)
+      if ((bits >> k & 1) != 0) known_until_[k] = static_cast<std::uint8_t>(m + 1);
+  }
+}
+
+/// Rows go on, or end and must have been like the first one.
+void LabelFit::follow_rows(const Move& move, std::int64_t difference) {
+  const std::uint64_t here = move.hash + hash_of(dimensions_, difference);
+  for (std::size_t q = 1; q < dimensions_; ++q) {
+    if ((prefixes_ >> q & 1) == 0) continue;
+    if (move.first >= q)
+      hashes()[q] = static_cast<std::int64_t>(mix(static_cast<std::uint64_t>(hashes()[q]), here));
+    else if (!start_row(q, move))
+      prefixes_ &= ~(std::uint32_t{1} << q);
+  }
+  if (prefixes_ == 0) refute_if_done();
+}
+
+bool LabelFit::start_row(std::size_t dimension, const Move& move) {
+  Prefix& prefix = claims_->prefix[dimension - 1];
+  const auto hash = static_cast<std::uint64_t>(hashes()[dimension]);
+  if (!prefix.complete) prefix.reference = hash;
+  prefix.complete = true;
+  std::int64_t jump = 0;
+  bool fresh = false;
+  if (hash != prefix.reference || __builtin_sub_overflow(label_, prefix.label, &jump)) return false;
+  prefix.label = label_;
+  hashes()[dimension] = static_cast<std::int64_t>(hash_from(dimension, move.point, dimensions_));
+  const std::int64_t step = move.step[dimension - 1];
+  const bool alone = move.first == dimension - 1;
+  if (alone && step == prefix.step && jump == prefix.jump) return true;
+  if (!prefix.equations.add(move.step, jump, fresh)) return false;
+  if (alone) {
+    prefix.step = step;
+    prefix.jump = jump;
+  }
+  return true;
+}
+
+void LabelFit::refute() { claims_.reset(); }
+
 void LabelFit::refute_if_done() {
-  if (claims_->first < dimensions_ || !claims_->prefix.empty()) return;
-  claims_.reset();
-  point_.reset();
+  if (first_ == dimensions_ && prefixes_ == 0) refute();
 }
 
 void LabelFit::unorder() {
   if (!ordered_) return;
   ordered_ = false;
   if (!claims_) return;
-  claims_->prefix.clear();
-  if (claims_->first > 0) claims_->first = dimensions_;
+  prefixes_ = 0;
+  if (first_ > 0) first_ = dimensions_;
   refute_if_done();
 }
 
 void LabelFit::shrink() {
   if (!claims_) return;
-  claims_->prefix.clear();
-  claims_->prefix.shrink_to_fit();
+  prefixes_ = 0;
+  claims_->prefix = {};
   refute_if_done();
 }
 
-void LabelFit::claim(const std::vector<bool>& constant, Output& into) const {
-  into.value = {dimensions_ == 0 ? label_ : 0, std::vector<std::int64_t>(dimensions_)};
+/// The label at the last point says what the constant is.
+bool LabelFit::claim_affine(const std::vector<std::int64_t>& last, Output& into) const {
+  Fraction function(dimensions_);
+  if (!claims_->suffix[0].solve(function)) return false;
+  Wide constant = 0;
+  if (__builtin_mul_overflow(function.divisor, static_cast<Wide>(label_), &constant)) return false;
+  for (std::size_t k = 0; k < dimensions_; ++k) {
+    Wide along = 0;
+    if (__builtin_mul_overflow(function.coefficients[k], static_cast<Wide>(last[k]), &along) ||
+        __builtin_sub_overflow(constant, along, &constant))
+      return false;
+  }
+  function.constant = constant;
+  if (!function.reduced(into.value, into.divisor)) return false;
+  into.top.assign(dimensions_, false);
+  return true;
+}
+
+/// Along the inner dimensions, and along the outer ones if that is known too.
+bool LabelFit::claim_suffix(std::size_t suffix, Output& into) const {
+  Fraction inside(dimensions_);
+  if (!claims_->suffix[suffix].solve(inside)) return false;
+  if (!inside.reduced(into.value, into.divisor)) return false;
+  std::fill(into.top.begin() + static_cast<std::ptrdiff_t>(suffix), into.top.end(), false);
+  return true;
+}
+
+void LabelFit::claim_prefix(std::size_t suffix, Output& into) const {
+  for (std::size_t q = suffix; q-- > 1;) {
+    if ((prefixes_ >> q & 1) == 0) continue;
+    const Prefix& prefix = claims_->prefix[q - 1];
+    Fraction function(into.value, into.divisor);
+    const auto hash = static_cast<std::uint64_t>(ready_[dimensions_ + q]);
+    if ((prefix.complete && hash != prefix.reference) || !prefix.equations.solve(function)) continue;
+    Output both = into;
+    if (!function.reduced(both.value, both.divisor)) continue;
+    std::fill_n(both.top.begin(), q, false);
+    into = std::move(both);
+    return;
+  }
+}
+
+void LabelFit::claim(const std::vector<bool>& constant, const std::vector<std::int64_t>& last, Output& into) const {
+  const Affine nothing{dimensions_ == 0 ? label_ : 0, std::vector<std::int64_t>(dimensions_)};
+  into.value = nothing;
+  into.divisor = 1;
   into.top.assign(dimensions_, true);
-  std::size_t suffix = dimensions_;
-  std::vector<std::int64_t> inside;
   if (claims_) {
-    suffix = claims_->first;
-    while (suffix < dimensions_ && !claims_->suffix[suffix].solve(inside)) suffix = ordered_ ? suffix + 1 : dimensions_;
+    std::size_t suffix = first_;
     if (suffix == 0) {
-      Wide start = label_;
-      for (std::size_t k = 0; k < dimensions_; ++k) start -= static_cast<Wide>(inside[k]) * (*point_)[k];
-      into.value.constant = static_cast<std::int64_t>(start);
-      into.value.coefficients = inside;
-      if (fits(start)) {
-        into.top.assign(dimensions_, false);
-        return;
-      }
-      into.value = {0, std::vector<std::int64_t>(dimensions_)};
-      suffix = 1;
+      if (claim_affine(last, into)) return;
+      suffix = ordered_ ? 1 : dimensions_;
     }
-    for (std::size_t k = suffix; k < dimensions_; ++k) {
-      into.value.coefficients[k] = inside[k];
-      into.top[k] = false;
+    while (suffix < dimensions_ && !claim_suffix(suffix, into)) ++suffix;
+    if (suffix == dimensions_) {
+      into.value = nothing;
+      into.divisor = 1;
     }
-    for (auto prefix = claims_->prefix.rbegin(); prefix != claims_->prefix.rend(); ++prefix) {
-      std::vector<std::int64_t> outside;
-      Prefix last = *prefix;
-      if (prefix->dimension >= suffix || !ends_equal(last) || !prefix->equations.solve(outside)) continue;
-      for (std::size_t k = 0; k < prefix->dimension; ++k) {
-        into.value.coefficients[k] = outside[k];
-        into.top[k] = false;
-      }
-      break;
-    }
+    claim_prefix(suffix, into);
   }
   std::vector<bool> fewer = into.top;
   for (std::size_t k = 0; k < dimensions_; ++k)
@@ -236,11 +308,10 @@ void LabelFit::claim(const std::vector<bool>& constant, Output& into) const {
 
 std::size_t LabelFit::bytes() const {
   std::size_t bytes = sizeof(*this);
-  if (point_) bytes += sizeof(*point_) + sizeof(std::int64_t) * dimensions_;
   if (!claims_) return bytes;
-  bytes += sizeof(Claims);
-  for (const Equations& equations : claims_->suffix) bytes += equations.bytes();
-  for (const Prefix& prefix : claims_->prefix) bytes += sizeof(Prefix) + prefix.equations.bytes();
+  bytes += sizeof(Claims) + ready_.bytes();
+  for (const Equations& suffix : claims_->suffix) bytes += suffix.bytes();
+  for (const Prefix& prefix : claims_->prefix) bytes += sizeof(Prefix) - sizeof(Equations) + prefix.equations.bytes();
   return bytes;
 }
 

@@ -14,83 +14,139 @@
 // first to the second go along the dimensions before q first; the point in between exists, since all rows have the same
 // coordinates.) Nothing else is claimed: a dimension that is TOP vouches for no other.
 //
-// Exact, but for collisions of the hash. Memory O(D^2) numbers per claim at most, none once all are refuted.
+// Exact, but for collisions of the hash. The cost per point, once its kind is known, is a dot product over the
+// coordinates that changed and a multiplication per prefix that still may hold; nothing once all claims are refuted.
+// Memory O(D^2) numbers per claim at most, none then.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <vector>
 
+#include "fold/adaptive_array.h"
 #include "fold/fold.h"
+#include "fold/fraction.h"
 #include "support/wide.h"
 
 namespace loopfold::fold::adaptive {
+
+/// From the point before to this one.
+struct Move {
+  const std::int64_t* point = nullptr;
+  const std::int64_t* step = nullptr;  // the difference
+  std::size_t first = 0;               // the number of its first coordinate that is not 0; dimensions if there is none
+  std::uint64_t hash = 0;              // of the difference
+  bool small = true;                   // the difference fits into 64 bits
+  std::uint32_t fresh = 0;             // coordinates that change for the first time, as bits
+};
 
 /// Linear equations sum v[k] * c[k] = r in unknown c, in reduced row echelon form.
 class Equations {
  public:
   explicit Equations(std::size_t unknowns) : unknowns_(unknowns) {}
-  /// Adds an equation; false if it contradicts the others, or its numbers got too large.
-  bool add(const std::int64_t* vector, std::int64_t value);
-  /// If the equation follows from those there are in the simplest way, a dot product. False does not say the contrary.
-  bool explains(const std::int64_t* vector, std::int64_t value) const;
-  /// A solution in integers where unknowns that are not determined are 0; false if it has fractions.
-  bool solve(std::vector<std::int64_t>& into) const;
+  /// Adds an equation; false if it contradicts the others, or its numbers got too large. `fresh`: it says more.
+  bool add(const std::int64_t* vector, std::int64_t value, bool& fresh);
+  /// Sets the first coefficients to a solution where unknowns that are not determined are 0; false if it does not fit.
+  bool solve(Fraction& into) const;
+  /// Unknowns that have one value, as bits; `numerators` gets these values, over the divisor.
+  std::uint32_t determined(std::int64_t* numerators, std::int64_t& divisor) const;
   std::size_t bytes() const;
 
  private:
-  struct Equation {
-    std::size_t pivot = 0;
-    std::vector<std::int64_t> vector;
-    std::int64_t value = 0;
-  };
-  static bool eliminate(Equation& from, const Equation& by);
-  static bool normalise(std::vector<Wide>& numbers, Equation& into);
-  void find_determined();
+  const std::int64_t* row(std::size_t i) const { return numbers_.data() + i * (unknowns_ + 1); }
+  std::size_t rows() const { return numbers_.size() / (unknowns_ + 1); }
+  std::size_t pivot(std::size_t i) const;
 
   std::size_t unknowns_;
-  std::vector<Equation> equations_;     // by pivot
-  std::uint32_t determined_ = 0;        // unknowns with one integer solution
-  std::vector<std::int64_t> solution_;  // of these
+  std::vector<std::int64_t> numbers_;  // by equation: v, r; by pivot
 };
 
 class LabelFit {
  public:
-  explicit LabelFit(std::size_t dimensions) : dimensions_(dimensions) {}
+  static constexpr std::size_t kMostDimensions = 16;
+
+  explicit LabelFit(std::size_t dimensions) : dimensions_(static_cast<std::uint16_t>(dimensions)) {}
+  /// If there are more dimensions than kMostDimensions, nothing will be known.
   void add_first(const std::int64_t* point, std::int64_t label);
-  /// `step` is the difference from the point before, `first` the number of its first coordinate that is not 0
-  /// (dimensions if there is none).
-  void add(const std::int64_t* point, const std::int64_t* step, std::size_t first, std::int64_t label);
+  /// As if all points so far had been added, the last one with `label`: it is known that the label was coordinate
+  /// `equal` plus a constant (a constant, if there is no such coordinate), and which coordinates `varied` (as bits).
+  /// Claims are true, but not all that could be made.
+  void restart(std::int64_t label, std::size_t equal, std::uint32_t varied);
+  void add(const Move& move, std::int64_t label) {
+    if (!claims_) return;
+    std::int64_t difference = 0;
+    const bool large = __builtin_sub_overflow(label, label_, &difference);
+    label_ = label;
+    if (large) {
+      refute();
+      return;
+    }
+    const std::size_t inner = ordered_ ? move.first : 0;
+    if (first_ <= inner && !explained(inner, move, difference)) learn(inner, move, difference);
+    if (prefixes_ != 0) follow_rows(move, difference);
+  }
   /// Points are no longer in order: only whether the label is affine can still be known.
   void unorder();
+  /// Nothing can be known any more.
+  void refute();
+  bool refuted() const { return !claims_; }
   /// Keeps only what is best now.
   void shrink();
-  /// Sets value and top. `constant` says which dimensions have one coordinate in all points.
-  void claim(const std::vector<bool>& constant, Output& into) const;
+  /// Sets value and top. `constant` says which dimensions have one coordinate in all points, `last` is the last point.
+  void claim(const std::vector<bool>& constant, const std::vector<std::int64_t>& last, Output& into) const;
   std::size_t bytes() const;
 
  private:
   struct Prefix {
-    std::size_t dimension = 0;
-    std::uint64_t hash = 0;
     std::uint64_t reference = 0;  // the hash of the first row
     bool complete = false;        // there was a first row
     std::int64_t label = 0;       // the first of the row
+    std::int64_t step = 0;        // along the last dimension outside, if that alone changes, and what the label does
+    std::int64_t jump = 0;
     Equations equations;
   };
   struct Claims {
-    std::size_t first = 0;          // suffix claims first .. D-1
+    explicit Claims(std::size_t dimensions) : suffix(dimensions, Equations(dimensions)) {}
     std::vector<Equations> suffix;  // by dimension
-    std::vector<Prefix> prefix;     // that are not refuted
+    std::vector<Prefix> prefix;     // by dimension - 1
   };
-  bool ends_equal(Prefix& prefix) const;
+  std::int64_t* numerators() { return ready_.data(); }
+  std::int64_t* hashes() { return ready_.data() + dimensions_; }
+
+  /// Whether the difference follows in the simplest way from those that suffix `inner` has to explain: all coefficients
+  /// that it needs are determined by these. False does not say the contrary.
+  bool explained(std::size_t inner, const Move& move, std::int64_t difference) const {
+    const std::int64_t* numerators = ready_.data();
+    Wide sum = 0;
+    for (std::size_t k = move.first; k < dimensions_; ++k) {
+      if (move.step[k] == 0) continue;
+      if (known_until_[k] <= inner) return false;
+      sum += static_cast<Wide>(numerators[k]) * move.step[k];
+    }
+    return sum == static_cast<Wide>(divisor_) * difference && move.first < dimensions_;
+  }
+  void learn(std::size_t inner, const Move& move, std::int64_t difference);
+  void make_ready();
+  void follow_rows(const Move& move, std::int64_t difference);
+  bool start_row(std::size_t dimension, const Move& move);
+  bool claim_affine(const std::vector<std::int64_t>& last, Output& into) const;
+  bool claim_suffix(std::size_t suffix, Output& into) const;
+  void claim_prefix(std::size_t suffix, Output& into) const;
   void refute_if_done();
 
-  std::size_t dimensions_;
+  std::uint16_t dimensions_;
+  std::uint16_t first_ = 0;  // suffix claims first_ .. D-1 hold
   bool ordered_ = true;
-  std::int64_t label_ = 0;                            // of the last point
-  std::unique_ptr<std::vector<std::int64_t>> point_;  // the last one
-  std::unique_ptr<Claims> claims_;                    // none if all are refuted
+  std::uint32_t prefixes_ = 0;                               // those that hold, as bits
+  std::int64_t label_ = 0;                                   // of the last point
+  std::int64_t divisor_ = 1;                                 // of the coefficients of suffix first_
+  std::array<std::uint8_t, kMostDimensions> known_until_{};  // by dimension: suffixes before this one determine it
+  SmallArray<std::int64_t, 10> ready_;                       // coefficients, times divisor_; hashes of rows so far
+  std::unique_ptr<Claims> claims_;                           // none if all are refuted
 };
+
+/// Of a difference of points: the sum over its coordinates of this, plus `first`.
+std::uint64_t hash_of(std::size_t dimension, std::int64_t number);
 
 }  // namespace loopfold::fold::adaptive

@@ -1,9 +1,11 @@
 #include "fold/adaptive_loose.h"
 
 #include <algorithm>
-#include <cstdlib>
+#include <array>
+#include <bit>
 #include <limits>
 #include <numeric>
+#include <span>
 #include <utility>
 
 #include "fold/adaptive_block.h"
@@ -13,7 +15,7 @@ namespace loopfold::fold::adaptive {
 namespace {
 
 constexpr std::size_t kMostDimensionsWithPairs = 8;
-constexpr std::size_t kMostDimensionsWithFits = 16;
+constexpr std::uint64_t kSettled = 64;  // points after which simple labels are believed to stay so
 constexpr std::int64_t kLargeCoordinate = std::int64_t{1} << 60;
 
 }  // namespace
@@ -21,84 +23,148 @@ constexpr std::int64_t kLargeCoordinate = std::int64_t{1} << 60;
 Loose::Loose(Shape shape, std::vector<std::uint16_t> select, Domain domain)
     : shape_(shape),
       pairs_wanted_(domain == Domain::kCover && shape.dimensions <= kMostDimensionsWithPairs),
-      step_(shape.dimensions) {
-  for (const std::uint16_t number : select) outputs_.push_back({number, {}, {}, LabelFit(shape.dimensions)});
+      lead_(shape.dimensions),
+      coordinates_(shape.dimensions) {
+  outputs_.reserve(select.size());
+  fits_.reserve(select.size());
+  for (const std::uint16_t number : select) {
+    outputs_.push_back({{}, {}, number, Form::kFit});
+    fits_.emplace_back(shape.dimensions);
+  }
 }
 
 void Loose::add_first(const std::int64_t* point, const std::int64_t* labels) {
-  last_.assign(point, point + shape_.dimensions);
-  for (const std::int64_t x : last_) coordinates_.push_back({{x, x}, 0});
-  for (Tracked& output : outputs_) {
+  const std::span<const std::int64_t> all(point, shape_.dimensions);
+  for (std::size_t k = 0; k < all.size(); ++k) coordinates_[k] = {all[k], {all[k], all[k]}, 0};
+  for (std::size_t i = 0; i < outputs_.size(); ++i) {
+    Tracked& output = outputs_[i];
     const std::int64_t label = labels[output.number];
     output.labels = {label, label};
     if (output.number < shape_.shared) {
       const std::int64_t d = distance(point[output.number], label);
       output.distance = {d, d};
     }
-    if (shape_.dimensions <= kMostDimensionsWithFits) output.fit.add_first(point, label);
+    fits_[i].add_first(point, label);
   }
-  if (pairs_wanted_)
-    for (std::size_t inner = 1; inner < last_.size(); ++inner)
-      for (std::size_t outer = 0; outer < inner; ++outer) pairs_.emplace_back();
+  const bool small = std::all_of(all.begin(), all.end(),
+                                 [](std::int64_t x) { return -kLargeCoordinate <= x && x <= kLargeCoordinate; });
+  if (pairs_wanted_ && small && all.size() > 1) pairs_.resize(all.size() * (all.size() - 1) / 2);
 }
 
-void Loose::add_pairs(const std::int64_t* point) {
-  for (const Coordinate& coordinate : coordinates_)
-    if (coordinate.range.low < -kLargeCoordinate || coordinate.range.high > kLargeCoordinate) {
-      pairs_wanted_ = false;
-      pairs_.clear();
-      return;
+/// `step` is a difference of two coordinates, modulo 2^64 if that is too large.
+void Loose::add_difference(Coordinate& coordinate, std::int64_t step, bool upwards) {
+  const auto size = static_cast<std::uint64_t>(step);
+  coordinate.common = std::gcd(coordinate.common, upwards ? size : -size);
+}
+
+/// Only pairs with a coordinate that changed: `first` or later.
+void Loose::add_pairs(const std::int64_t* point, std::size_t first) {
+  for (std::size_t inner = std::max<std::size_t>(first, lead_ + std::size_t{1}); inner < shape_.dimensions; ++inner)
+    for (std::size_t outer = lead_; outer < inner; ++outer) {
+      Pair& pair = pairs_[inner * (inner - 1) / 2 + outer];
+      pair.difference.include(point[inner] - point[outer]);
+      pair.sum.include(point[inner] + point[outer]);
     }
-  std::size_t at = 0;
-  for (std::size_t inner = 1; inner < last_.size(); ++inner)
-    for (std::size_t outer = 0; outer < inner; ++outer, ++at) {
-      const std::int64_t difference = point[inner] - point[outer];
-      const std::int64_t sum = point[inner] + point[outer];
-      if (points_ == 1) pairs_[at] = {{difference, difference}, {sum, sum}};
-      pairs_[at].difference.include(difference);
-      pairs_[at].sum.include(sum);
-    }
+}
+
+/// A coordinate that was the same in all points so far changes.
+void Loose::start_pairs(std::size_t outer) {
+  const std::int64_t x = coordinates_[outer].last;
+  for (std::size_t inner = outer + 1; inner < shape_.dimensions; ++inner) {
+    const Interval& range = coordinates_[inner].range;
+    pairs_[inner * (inner - 1) / 2 + outer] = {{range.low - x, range.high - x}, {range.low + x, range.high + x}};
+  }
 }
 
 void Loose::add(const std::int64_t* point, const std::int64_t* labels) {
   if (points_++ == 0) {
     add_first(point, labels);
-    if (pairs_wanted_) add_pairs(point);
     return;
   }
-  const std::size_t dimensions = last_.size();
-  std::size_t first = dimensions;
-  bool small = true;
-  for (std::size_t k = dimensions; k-- > 0;) {
-    const Wide step = static_cast<Wide>(point[k]) - last_[k];
-    step_[k] = static_cast<std::int64_t>(step);
-    small = small && step == step_[k];
-    if (step == 0) continue;
-    first = k;
-    Coordinate& coordinate = coordinates_[k];
-    coordinate.range.include(point[k]);
-    if (coordinate.common != 1)
-      coordinate.common = std::gcd(coordinate.common, static_cast<std::uint64_t>(step < 0 ? -step : step));
+  __builtin_prefetch(outputs_.data());
+  const std::size_t dimensions = coordinates_.size();
+  Coordinate* const coordinates = coordinates_.data();
+  std::array<std::int64_t, LabelFit::kMostDimensions> steps;
+  std::size_t first = 0;
+  while (first < dimensions && point[first] == coordinates[first].last) ++first;
+  const bool ordered = first < dimensions && point[first] > coordinates[first].last;
+  if (first < lead_) {
+    for (std::size_t k = first; k < lead_ && !pairs_.empty(); ++k) start_pairs(k);
+    lead_ = static_cast<std::uint16_t>(first);
   }
-  const bool ordered = first < dimensions && point[first] > last_[first];
-  last_.assign(point, point + dimensions);
-  for (Tracked& output : outputs_) {
+  ordered_ = ordered_ && ordered;
+  bool small = true;
+  std::uint64_t hash = first;
+  std::uint32_t fresh = 0;
+  std::fill_n(steps.begin(), std::min(first, steps.size()), 0);
+  for (std::size_t k = first; k < dimensions; ++k) {
+    const std::int64_t x = point[k];
+    Coordinate& coordinate = coordinates[k];
+    std::int64_t step = 0;
+    small = !__builtin_sub_overflow(x, coordinate.last, &step) && small;
+    if (k < steps.size()) steps[k] = step;
+    if (step == 0) continue;
+    hash += hash_of(k, step);
+    if (coordinate.common != 1) add_difference(coordinate, step, x > coordinate.last);
+    if (coordinate.range.constant() && k < steps.size()) fresh |= std::uint32_t{1} << k;
+    coordinate.last = x;
+    coordinate.range.include(x);
+    if (!pairs_.empty() && (x > kLargeCoordinate || x < -kLargeCoordinate)) pairs_ = {};
+  }
+  const Move move{point, steps.data(), first, hash, small, fresh};
+  for (std::size_t i = 0; i < outputs_.size(); ++i) {
+    Tracked& output = outputs_[i];
     const std::int64_t label = labels[output.number];
+    const std::int64_t before = output.form == Form::kConstant ? output.labels.low : output.distance.low;
     output.labels.include(label);
     if (output.number < shape_.shared) output.distance.include(distance(point[output.number], label));
-    if (!small) output.fit = LabelFit(dimensions);
-    if (!ordered) output.fit.unorder();
-    output.fit.add(point, step_.data(), first, label);
+    if (output.form == Form::kHopeless || (output.form != Form::kFit && still(output))) continue;
+    add_label(i, move, label, before);
   }
-  if (pairs_wanted_) add_pairs(point);
+  if (!pairs_.empty()) add_pairs(point, first);
+  if (points_ >= kSettled && std::has_single_bit(points_)) settle();
+}
+
+/// A label whose function has to be looked at. `before` is what was constant until now, if it was.
+void Loose::add_label(std::size_t index, const Move& move, std::int64_t label, std::int64_t before) {
+  Tracked& output = outputs_[index];
+  LabelFit& fit = fits_[index];
+  if (output.form != Form::kFit) {
+    std::uint32_t varied = 0;
+    for (std::size_t k = lead_; k < coordinates_.size() && k < LabelFit::kMostDimensions; ++k)
+      if (!coordinates_[k].range.constant()) varied |= std::uint32_t{1} << k;
+    const bool shifted = output.form == Form::kShifted;
+    const Wide at = shifted ? static_cast<Wide>(move.point[output.number]) - move.step[output.number] - before : before;
+    fit.restart(static_cast<std::int64_t>(at), shifted ? output.number : shape_.dimensions, varied & ~move.fresh);
+    output.form = Form::kFit;
+  }
+  if (!move.small) fit.refute();
+  if (!ordered_) fit.unorder();
+  fit.add(move, label);
+  if (fit.refuted()) output.form = Form::kHopeless;
+}
+
+/// Labels that are simple are not looked at any more.
+void Loose::settle() {
+  for (std::size_t i = 0; i < outputs_.size(); ++i) {
+    Tracked& output = outputs_[i];
+    const bool shifted = output.number < std::min<std::size_t>(shape_.shared, LabelFit::kMostDimensions) &&
+                         output.distance.constant() && output.distance.low > -kLargeCoordinate &&
+                         output.distance.low < kLargeCoordinate;
+    if (output.form != Form::kFit || !(output.labels.constant() || shifted)) continue;
+    output.form = output.labels.constant() ? Form::kConstant : Form::kShifted;
+    fits_[i].refute();
+  }
 }
 
 void Loose::take_outputs(Loose&& other) {
-  for (Tracked& output : other.outputs_) outputs_.push_back(std::move(output));
+  for (const Tracked& output : other.outputs_) outputs_.push_back(output);
+  for (LabelFit& fit : other.fits_) fits_.push_back(std::move(fit));
 }
 
 void Loose::shrink() {
-  for (Tracked& output : outputs_) output.fit.shrink();
+  settle();
+  for (LabelFit& fit : fits_) fit.shrink();
 }
 
 void Loose::bound(Output& output, std::uint16_t number) const {
@@ -112,11 +178,25 @@ void Loose::bound(Output& output, std::uint16_t number) const {
 }
 
 void Loose::claim(Output& output, std::uint16_t number) const {
-  for (const Tracked& tracked : outputs_) {
+  const std::size_t dimensions = coordinates_.size();
+  for (std::size_t i = 0; i < outputs_.size(); ++i) {
+    const Tracked& tracked = outputs_[i];
     if (tracked.number != number) continue;
-    std::vector<bool> constant;
-    for (const Coordinate& coordinate : coordinates_) constant.push_back(coordinate.range.low == coordinate.range.high);
-    tracked.fit.claim(constant, output);
+    if (tracked.form == Form::kFit || tracked.form == Form::kHopeless) {
+      std::vector<bool> constant;
+      std::vector<std::int64_t> last;
+      for (const Coordinate& coordinate : coordinates_) {
+        constant.push_back(coordinate.range.constant());
+        last.push_back(coordinate.last);
+      }
+      fits_[i].claim(constant, last, output);
+      continue;
+    }
+    const bool shifted = tracked.form == Form::kShifted;
+    output.value = {shifted ? -tracked.distance.low : tracked.labels.low, std::vector<std::int64_t>(dimensions)};
+    if (shifted) output.value.coefficients[number] = 1;
+    output.divisor = 1;
+    output.top.assign(dimensions, false);
   }
 }
 
@@ -169,9 +249,9 @@ Piece Loose::cover() const {
 }
 
 std::size_t Loose::bytes() const {
-  std::size_t bytes = sizeof(*this) + sizeof(std::int64_t) * 2 * step_.size() +
-                      sizeof(Coordinate) * coordinates_.size() + sizeof(Pair) * pairs_.size();
-  for (const Tracked& output : outputs_) bytes += sizeof(Tracked) - sizeof(LabelFit) + output.fit.bytes();
+  std::size_t bytes = sizeof(*this) + coordinates_.bytes() + sizeof(Pair) * pairs_.size();
+  bytes += sizeof(Tracked) * outputs_.size();
+  for (const LabelFit& fit : fits_) bytes += fit.bytes();
   return bytes;
 }
 

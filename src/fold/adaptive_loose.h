@@ -4,8 +4,12 @@
 // more (a random guard in a triangular loop stays in the triangle), and a coordinate whose values are all congruent has
 // a stride. Outputs: their range, that of their distance, and the claims of adaptive_fit.h.
 //
-// Points may come in any order. The cost per point is a few comparisons per dimension, pair of dimensions and output
-// once the labels are understood or hopeless; memory does not depend on the number of points.
+// Most labels are simple: constant, or the counter of a shared loop minus a constant. Once a label has been that for a
+// while, its range says whether it still is, and no more is done about it. Should it change, it goes on with what can
+// be known without having looked at each point.
+//
+// Points may come in any order. The cost per point is a few comparisons per output, and per dimension that changed and
+// pair of it with another, once the labels are understood or hopeless; memory does not depend on the number of points.
 #pragma once
 
 #include <cstdint>
@@ -39,12 +43,14 @@ class Loose {
   struct Interval {
     std::int64_t low = 0;
     std::int64_t high = 0;
+    bool constant() const { return low == high; }
     void include(std::int64_t value) {
       if (value < low) low = value;
       if (value > high) high = value;
     }
   };
   struct Coordinate {
+    std::int64_t last = 0;
     Interval range;
     std::uint64_t common = 0;  // divides all differences
   };
@@ -52,24 +58,41 @@ class Loose {
     Interval difference;  // inner - outer
     Interval sum;
   };
+  /// How the function of an output is found out.
+  enum class Form : std::uint8_t {
+    kFit,
+    kConstant,  // it was the same label for long, which is easier to see
+    kShifted,   // the same with the distance
+    kHopeless,  // there is none
+  };
   struct Tracked {
-    std::uint16_t number = 0;
     Interval labels;
     Interval distance;
-    LabelFit fit;
+    std::uint16_t number = 0;
+    Form form = Form::kFit;
   };
   void add_first(const std::int64_t* point, const std::int64_t* labels);
-  void add_pairs(const std::int64_t* point);
+  void add_pairs(const std::int64_t* point, std::size_t first);
+  void start_pairs(std::size_t outer);
+  void add_label(std::size_t index, const Move& move, std::int64_t label, std::int64_t before);
+  void settle();
+  bool still(const Tracked& output) const {
+    return output.form == Form::kConstant ? output.labels.constant() : output.distance.constant();
+  }
+  static void add_difference(Coordinate& coordinate, std::int64_t step, bool upwards);
   void tighten(std::size_t inner, Range& range) const;
 
+  // In the order in which add() needs them.
+  std::uint64_t points_ = 0;
   Shape shape_;
   bool pairs_wanted_;
-  std::uint64_t points_ = 0;
-  std::vector<std::int64_t> last_;
-  std::vector<std::int64_t> step_;
-  std::vector<Coordinate> coordinates_;
-  std::vector<Pair> pairs_;  // (0,1), (0,2), (1,2), (0,3) ...
+  bool ordered_ = true;  // all points came in order
+  std::uint16_t lead_;   // so many of the first coordinates are the same in all points
   std::vector<Tracked> outputs_;
+  SmallArray<Coordinate, 5> coordinates_;
+  std::vector<Pair> pairs_;     // (0,1), (0,2), (1,2), (0,3) ... except with coordinates before lead_; none if they are
+                                // not wanted, or numbers are large
+  std::vector<LabelFit> fits_;  // by output
 };
 
 }  // namespace loopfold::fold::adaptive

@@ -169,6 +169,93 @@ TEST(Adaptive, TwoModuliAtOnce) {
   EXPECT_EQ(folded.pieces[0].outputs[2].modulus, 0);
 }
 
+TEST(Adaptive, FractionsOnALattice) {
+  const Guard third = [](const Vector& x) { return x[0] % 3 == 1; };
+  const Folded one = expect_exact(nest({loop(0, 40)}, {[](const Vector& x) { return 5 + 2 * (x[0] / 3); }}, third), 1);
+  EXPECT_EQ(one.pieces[0].outputs[0].divisor, 3);
+  EXPECT_EQ(text(one.pieces[0].outputs[0].value), "13 + 2*x0");
+  const Stream two = nest(
+      {loop(0, 20), loop(0, 20), loop(0, 5)},
+      {[](const Vector& x) { return x[0] / 4 + 5 * (x[1] / 6) - x[2]; }, [](const Vector& x) { return x[0] + x[1]; }},
+      [](const Vector& x) { return x[0] % 4 == 0 && x[1] % 6 == 0; });
+  const Folded both = expect_exact(two, 1);
+  EXPECT_EQ(both.pieces[0].outputs[0].divisor, 12);
+  EXPECT_EQ(text(both.pieces[0].outputs[0].value), "0 + 3*x0 + 10*x1 + -12*x2");
+  EXPECT_EQ(both.pieces[0].outputs[1].divisor, 1);
+}
+
+/// A lattice that is not rectangular: rows start at different remainders.
+TEST(Adaptive, FractionsOnASkewedLattice) {
+  const Folded folded =
+      expect_exact(nest({loop(0, 9), loop(0, 30)}, {[](const Vector& x) { return (x[0] + x[1]) / 3; }},
+                        [](const Vector& x) { return (x[0] + x[1]) % 3 == 0 && x[1] >= 3 - x[0] % 3; }),
+                   3);
+  for (const Piece& piece : folded.pieces) {
+    EXPECT_EQ(piece.outputs[0].divisor, 3);
+    EXPECT_EQ(text(piece.outputs[0].value), "0 + 1*x0 + 1*x1");
+  }
+}
+
+TEST(Adaptive, FractionsThatWrapAround) {
+  const Folded folded = expect_exact(nest({loop(0, 100)}, {[](const Vector& x) { return 7 + (x[0] / 2) % 5; }},
+                                          [](const Vector& x) { return x[0] % 2 == 0; }),
+                                     1);
+  EXPECT_EQ(folded.pieces[0].outputs[0].divisor, 2);
+  EXPECT_EQ(folded.pieces[0].outputs[0].modulus, 5);
+}
+
+TEST(Adaptive, FractionsInAnIrregularDomain) {
+  const Folded folded = expect_sound(
+      nest({loop(0, 60), loop(0, 60)},
+           {[](const Vector& x) { return x[0] + x[1] / 5; },
+            [](const Vector& x) {
+              return x[1] / 5 + static_cast<std::int64_t>(random_number(static_cast<std::uint64_t>(x[0])) % 99);
+            }},
+           [](const Vector& x) {
+             return x[1] % 5 == 0 && random_number(static_cast<std::uint64_t>(x[0] * 100 + x[1])) % 3 == 0;
+           }));
+  ASSERT_EQ(folded.pieces.size(), 1u);
+  EXPECT_TRUE(folded.pieces[0].outputs[0].affine());
+  EXPECT_EQ(folded.pieces[0].outputs[0].divisor, 5);
+  EXPECT_EQ(text(folded.pieces[0].outputs[0].value), "0 + 5*x0 + 1*x1");
+  EXPECT_EQ(folded.pieces[0].outputs[1].top, (std::vector<bool>{true, false}));
+  EXPECT_EQ(folded.pieces[0].outputs[1].divisor, 5);
+}
+
+/// A nest in steps writes an array, a dense one reads it: the reads that find something, and who wrote it.
+TEST(Adaptive, StepsWriteAndADenseNestReads) {
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    std::uint64_t state = seed * 1000003;
+    const auto pick = [&](std::int64_t from, std::int64_t to) {
+      return from + static_cast<std::int64_t>(random_number(state++) % static_cast<std::uint64_t>(to - from + 1));
+    };
+    const auto depth = static_cast<std::size_t>(pick(1, 3));
+    std::vector<Loop> loops;
+    std::vector<Label> labels;
+    Vector from;
+    Vector by;
+    for (std::size_t k = 0; k < depth; ++k) {
+      const std::int64_t size = pick(8, depth > 2 ? 12 : 25);
+      loops.push_back(loop(0, size));
+      from.push_back(pick(0, 3));
+      by.push_back(pick(1, 5));
+      labels.push_back([=](const Vector& x) { return (x[k] - from[k]) / by[k]; });
+    }
+    Stream stream = nest(loops, labels, [&](const Vector& x) {
+      for (std::size_t k = 0; k < depth; ++k)
+        if (x[k] < from[k] || (x[k] - from[k]) % by[k] != 0) return false;
+      return true;
+    });
+    if (seed % 2 == 0) stream.shape.shared = stream.shape.outputs;
+    const Folded folded = expect_exact(stream, 1);
+    for (std::size_t k = 0; k < depth; ++k) {
+      const bool varies = folded.pieces[0].ranges[k].stride > 1;
+      EXPECT_EQ(folded.pieces[0].outputs[k].divisor, varies ? by[k] : 1) << seed;
+    }
+    if (HasFailure()) break;
+  }
+}
+
 TEST(Adaptive, RandomLabelsLeaveTheDomainExact) {
   const Folded folded = expect_sound(
       nest({loop(0, 30), loop(0, 30)}, {[](const Vector& x) { return 8 * x[0] + x[1]; },
@@ -193,6 +280,37 @@ TEST(Adaptive, RandomGuardLeavesTheLabelAffine) {
   EXPECT_EQ(text(folded.pieces[0].outputs[0].value), "100 + 8*x0 + 3*x1");
   EXPECT_TRUE(folded.pieces[0].outputs[0].affine());
   EXPECT_EQ(folded.pieces[0].ranges[1].upper.coefficients[0], 1);
+}
+
+/// Labels that are simple for a long time are no longer looked at, until they are not.
+TEST(Adaptive, SimpleLabelsThatChangeLater) {
+  const Guard random = [](const Vector& x) {
+    return random_number(static_cast<std::uint64_t>(x[0] * 100000 + x[1] * 1000 + x[2])) % 3 == 0;
+  };
+  Stream stream = nest({loop(0, 0), loop(0, 3), loop(0, 500)},
+                       {[](const Vector&) { return 0; }, [](const Vector& x) { return x[1] - 1; },
+                        [](const Vector& x) { return 8 * x[1]; }, [](const Vector& x) { return x[2] < 400 ? 5 : x[2]; },
+                        [](const Vector& x) { return x[1] == 3 && x[2] > 300 ? x[2] : 7; }},
+                       random);
+  stream.shape.shared = 3;
+  Folded folded = fold_all(stream);
+  EXPECT_EQ(check(stream, folded), "") << text(folded);
+  ASSERT_EQ(folded.pieces.size(), 1u);
+  EXPECT_EQ(text(folded.pieces[0].outputs[0].value), "0");
+  EXPECT_EQ(text(folded.pieces[0].outputs[1].value), "-1 + 1*x1");
+  EXPECT_EQ(text(folded.pieces[0].outputs[2].value), "0 + 8*x1");
+  for (std::size_t o = 0; o < 3; ++o) EXPECT_TRUE(folded.pieces[0].outputs[o].affine());
+  for (std::size_t o = 3; o < 5; ++o) EXPECT_FALSE(folded.pieces[0].outputs[o].affine());
+  EXPECT_TRUE(folded.pieces[0].outputs[4].top[2]);
+  stream = nest({loop(0, 3), loop(0, 3), loop(0, 200)},
+                {[](const Vector& x) { return x[0]; }, [](const Vector& x) { return 1 + x[1] + 1000 * x[0]; },
+                 [](const Vector& x) { return x[0] == 0 ? x[2] : 9 * x[0] * x[0] + x[2]; }},
+                random);
+  stream.shape.shared = 3;
+  folded = fold_all(stream);
+  EXPECT_EQ(check(stream, folded), "") << text(folded);
+  EXPECT_EQ(text(folded.pieces[0].outputs[1].value), "1 + 1000*x0 + 1*x1");
+  EXPECT_EQ(folded.pieces[0].outputs[2].top, (std::vector<bool>{true, false, false}));
 }
 
 TEST(Adaptive, SparseRowsAreAffineInside) {
@@ -241,7 +359,7 @@ TEST(Adaptive, OutOfOrderIsCovered) {
   EXPECT_TRUE(folded.pieces[0].outputs[0].affine());
 }
 
-TEST(Adaptive, FractionsOutOfOrderAreNotClaimed) {
+TEST(Adaptive, FractionsOutOfOrder) {
   const Stream stream{{2, 1, 0}, {{{0, 0}, {0}}, {{1, 0}, {0}}, {{0, 2}, {-1}}}};
   const Folded folded = fold_all(stream);
   EXPECT_EQ(check(stream, folded), "") << text(folded);
@@ -361,7 +479,7 @@ Stream random_stream(std::uint64_t seed) {
     const Label random = noise(state, 100);
     const std::int64_t modulus = pick(2, 12);
     const std::int64_t cut = pick(0, 6);
-    switch (pick(0, 7)) {
+    switch (pick(0, 9)) {
       case 0:
         labels.push_back(random);
         break;
@@ -382,6 +500,12 @@ Stream random_stream(std::uint64_t seed) {
         break;
       case 6:
         labels.push_back([=](const Vector& x) { return std::abs(x.back()) % (1 << (1 + std::abs(x[0]) % 3)); });
+        break;
+      case 7:
+        labels.push_back([=](const Vector& x) { return base(x) / m; });
+        break;
+      case 8:
+        labels.push_back([=](const Vector& x) { return other({x[0]}) + x.back() / m; });
         break;
       default:
         labels.push_back(base);

@@ -16,12 +16,19 @@ constexpr std::array<std::pair<Variant, std::string_view>, 5> kNames{{{Variant::
                                                                       {Variant::kFGGW, "FGGW"},
                                                                       {Variant::kAuto, "auto"}}};
 
-bool evaluate(const Affine& function, std::span<const std::int64_t> point, std::int64_t& into) {
-  Wide sum = function.constant;
+/// False if it does not fit into 128 bits.
+bool evaluate(const Affine& function, std::span<const std::int64_t> point, Wide& into) {
+  into = function.constant;
   for (std::size_t k = 0; k < function.coefficients.size(); ++k)
-    sum += static_cast<Wide>(function.coefficients[k]) * point[k];
-  into = static_cast<std::int64_t>(sum);
-  return into == sum;
+    if (__builtin_add_overflow(into, static_cast<Wide>(function.coefficients[k]) * point[k], &into)) return false;
+  return true;
+}
+
+bool evaluate(const Affine& function, std::span<const std::int64_t> point, std::int64_t& into) {
+  Wide value = 0;
+  if (!evaluate(function, point, value)) return false;
+  into = static_cast<std::int64_t>(value);
+  return into == value;
 }
 
 }  // namespace
@@ -42,11 +49,13 @@ bool parse_variant(std::string_view name, Variant& into) {
 }
 
 bool evaluate(const Output& output, std::span<const std::int64_t> point, std::int64_t& into) {
-  if (!output.affine() || !evaluate(output.value, point, into)) return false;
-  if (output.modulus == 0) return true;
-  const Wide offset = static_cast<Wide>(into) - output.base;
-  const Wide remainder = (offset % output.modulus + output.modulus) % output.modulus;
-  const Wide value = output.base + remainder;
+  Wide value = 0;
+  if (!output.affine() || !evaluate(output.value, point, value) || value % output.divisor != 0) return false;
+  value /= output.divisor;
+  if (output.modulus != 0) {
+    const Wide remainder = (value % output.modulus - output.base % output.modulus) % output.modulus;
+    value = output.base + (remainder < 0 ? remainder + output.modulus : remainder);
+  }
   into = static_cast<std::int64_t>(value);
   return into == value;
 }

@@ -9,10 +9,11 @@
 // and one function per output. Exactness contract:
 // - A piece with an exact domain contains exactly the points that were folded into it; one without contains them all,
 //   and says so. The pieces of a stream are disjoint if all are exact.
-// - An output with no TOP coefficient is right at every point that was folded into the piece.
+// - An output with no TOP coefficient is right at every point that was folded into the piece. It may be a fraction of
+//   an affine function: then that is divisible at every one of these points.
 // - An output with TOP along some dimensions claims this much and no more: two points of the piece (that were in the
 //   stream) which agree in all of these dimensions differ in the label by exactly the sum of coefficient * difference
-//   over the others. minimum and maximum bound every label.
+//   over the others, divided by the divisor. minimum and maximum bound every label.
 // - Arithmetic is checked: what does not fit into 64 bits becomes TOP or an inexact domain, never a wrong answer.
 #pragma once
 
@@ -71,8 +72,10 @@ struct Range {
   friend bool operator==(const Range&, const Range&) = default;
 };
 
-/// One label as a function of the point: value, if modulus is 0; else base + ((value - base) mod modulus), the
-/// remainder being in 0 .. modulus - 1.
+/// One label as a function of the point. With v = value / divisor, which is an integer wherever the function holds: v,
+/// if modulus is 0; else base + ((v - base) mod modulus), the remainder being in 0 .. modulus - 1. A divisor other than
+/// 1 makes sense on lattices: what a loop in steps of 3 wrote is read at 0, 3, 6 ... and comes from its iteration k
+/// / 3. Normal form: no number but 1 divides the coefficients, the constant and the divisor.
 struct Output {
   Affine value;           // one coefficient per dimension; 0 where it is TOP
   std::vector<bool> top;  // by dimension: not affine along it
@@ -82,6 +85,7 @@ struct Output {
   std::int64_t maximum = 0;
   std::int64_t distance_minimum = 0;  // of point[o] - label[o], where o < Shape::shared
   std::int64_t distance_maximum = 0;
+  std::int64_t divisor = 1;  // >= 1
 
   bool affine() const {
     for (const bool t : top)
@@ -139,7 +143,8 @@ std::unique_ptr<Folder> make_folder(const Options& options, Shape shape);
 /// pieces, joined along the first coordinate where that is exact.
 Folded unite(std::vector<Folded> parts, Shape shape);
 
-/// The value of an affine output at a point; false if it has a TOP or does not fit into 64 bits.
+/// The value of an affine output at a point; false if it has a TOP, is not an integer there or does not fit into 64
+/// bits.
 bool evaluate(const Output& output, std::span<const std::int64_t> point, std::int64_t& into);
 
 /// Whether `point` is in the domain of `piece`.

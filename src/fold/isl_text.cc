@@ -142,16 +142,22 @@ void add_measured(const std::string& what, std::int64_t low, std::int64_t high, 
 /// else a variable with conditions.
 Coordinate producer_coordinate(const Output& output, const std::string& name, bool shared,
                                const Coordinate& shared_with, const Coordinates& in, std::vector<std::string>& into) {
+  const Wide divisor = output.divisor;
+  const std::string label = divisor == 1 ? name : decimal(divisor) + name;
   if (output.affine() && output.modulus == 0) {
     const Sum sum = sum_of(output.value, in);
-    if (sum.is_number()) return {"", sum.number()};
     const std::string text = sum.text();
-    const auto same = [&](const Coordinate& coordinate) { return coordinate.name == text && text != kHidden; };
-    if (std::any_of(in.begin(), in.end(), same)) return {text, 0};
-    into.push_back(name + " = " + text);
+    if (divisor == 1) {
+      if (sum.is_number()) return {"", sum.number()};
+      const auto same = [&](const Coordinate& coordinate) { return coordinate.name == text && text != kHidden; };
+      if (std::any_of(in.begin(), in.end(), same)) return {text, 0};
+    }
+    into.push_back(label + " = " + text);
   } else if (output.affine()) {
-    const std::string within = fmt::format("({}) mod {}", sum_of(output.value, in, output.base).text(), output.modulus);
-    into.push_back(output.base == 0 ? name + " = " + within : fmt::format("{} = {} + ({})", name, output.base, within));
+    const Wide base = divisor * output.base;
+    const std::string within =
+        fmt::format("({}) mod {}", sum_of(output.value, in, base).text(), decimal(divisor * output.modulus));
+    into.push_back(base == 0 ? label + " = " + within : fmt::format("{} = {} + ({})", label, decimal(base), within));
   } else {
     into.push_back(fmt::format("{} <= {} <= {}", output.minimum, name, output.maximum));
     if (shared) {

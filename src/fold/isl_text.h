@@ -11,9 +11,10 @@
 // this order, joined by ` and `:
 // - of each coordinate: `lower <= i1 <= upper`, or `i1 = value`; with a stride, `i1 mod 2 = 1` or
 //   `(i1 - i0) mod 2 = 0` behind it. isl's mod is never negative.
-// - of each output: `o0 = value`; if it is modular, `o0 = base + (value - base) mod modulus`; with a TOP what was
-//   measured, and nothing else: `minimum <= o0 <= maximum` and, for a shared coordinate, the bounds of the distance,
-//   `1 <= i0 - o0 <= 4` (left out where it does not fit into 64 bits).
+// - of each output: `o0 = value`; with a divisor, `3o0 = value`; if it is modular, `o0 = base + (value - base) mod
+//   modulus`, all of it times the divisor; with a TOP what was measured, and nothing else: `minimum <= o0 <= maximum`
+//   and, for a shared coordinate, the bounds of the distance, `1 <= i0 - o0 <= 4` (left out where it does not fit into
+//   64 bits).
 // - if an output that is a shared coordinate has a TOP: that the producer comes before the consumer in lexicographic
 //   order of the shared coordinates. That is a union, so such a piece is written once per level that may carry it,
 //   `o0 = i0 and o1 < i1`, and once for all being equal, if they may be. Levels that the distances exclude are left

@@ -128,6 +128,21 @@ TEST_F(IslText, DependencesAreTheSetsOfTheirPairs) {
   check(all, [](auto i, auto j) { return Vector{i, 5 + (3 * j) % 4}; });
   check(all, [](auto i, auto j) { return Vector{(2 * i + j) % 5 - 5, i}; });
   check([](auto i, auto j) { return (i + j) % 2 == 0; }, [](auto i, auto j) { return Vector{i - 1, (i + j) / 2 * 2}; });
+  const auto lattice = [](auto i, auto j) { return i % 2 == 1 && j % 3 == 0; };
+  check(lattice, [](auto i, auto j) { return Vector{(i - 1) / 2, j / 3 - i}; });
+  check(lattice, [](auto i, auto j) { return Vector{(i + 1) / 2 + j / 3, 7 + (j / 3) % 2}; });
+  check(lattice, [](auto i, auto j) { return Vector{i, (i / 2 + j / 3) % 4 - 9}; });
+}
+
+TEST_F(IslText, FractionsAreWrittenWithoutDivision) {
+  const Stream stream = grid(
+      {2, 2, 0}, [](auto i, auto j) { return i % 3 == 0 && j % 2 == 0; },
+      [](auto i, auto j) {
+        return Vector{i / 3, 1 + i - j / 2};
+      });
+  EXPECT_EQ(dependence_text(fold_all(stream), stream.shape, "A", "B"),
+            "{ A[o0, o1] -> B[i0, i1] : 0 <= i0 <= 9 and i0 mod 3 = 0 and 0 <= i1 <= 12 and i1 mod 2 = 0 and "
+            "3o0 = i0 and 2o1 = 2i0 - i1 + 2 }");
 }
 
 TEST_F(IslText, WhatIsNotAffineIsBoundedByWhatWasMeasured) {

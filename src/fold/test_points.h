@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "fold/fold.h"
+#include "fold/fraction.h"
 #include "support/wide.h"
 
 namespace loopfold::fold::testing {
@@ -77,6 +78,7 @@ inline std::string text(const Folded& folded) {
     for (const Output& o : piece.outputs) {
       s += " -> " + text(o.value);
       for (const bool t : o.top) s += t ? "T" : ".";
+      if (o.divisor != 1) s += " over " + std::to_string(o.divisor);
       if (o.modulus != 0) s += " mod " + std::to_string(o.modulus) + " from " + std::to_string(o.base);
     }
     s += "\n";
@@ -96,7 +98,7 @@ inline std::string check_claim(const Output& output, const std::vector<const Lab
         else
           want += output.value.coefficients[k] * (static_cast<Wide>(a->point[k]) - b->point[k]);
       }
-      if (agree && static_cast<Wide>(a->labels[o]) - b->labels[o] != want)
+      if (agree && output.divisor * (static_cast<Wide>(a->labels[o]) - b->labels[o]) != want)
         return "false claim between " + text(a->point) + " and " + text(b->point);
     }
   return "";
@@ -105,6 +107,9 @@ inline std::string check_claim(const Output& output, const std::vector<const Lab
 inline std::string check_output(const Piece& piece, const std::vector<const Labelled*>& points, std::size_t o,
                                 Shape shape) {
   const Output& output = piece.outputs[o];
+  Wide common = gcd(output.divisor, output.value.constant);
+  for (const std::int64_t c : output.value.coefficients) common = gcd(common, c);
+  if (output.divisor < 1 || common != 1) return "not in normal form";
   std::int64_t low = INT64_MAX;
   std::int64_t high = INT64_MIN;
   Wide nearest = INT64_MAX;

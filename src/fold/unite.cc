@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "fold/fold.h"
+#include "fold/fraction.h"
 #include "support/wide.h"
 
 namespace loopfold::fold {
@@ -61,6 +62,16 @@ bool same_claims(const Output& a, const Output& b) {
   return std::equal(a.top.begin() + 1, a.top.end(), b.top.begin() + 1, b.top.end());
 }
 
+/// The numerators, if they fit.
+bool narrow(const Fraction& from, Affine& into) {
+  for (const Wide c : from.coefficients) {
+    if (!fits(c)) return false;
+    into.coefficients.push_back(static_cast<std::int64_t>(c));
+  }
+  into.constant = static_cast<std::int64_t>(from.constant);
+  return fits(from.constant);
+}
+
 /// Two functions that are to be one, with the first coordinates that they hold for.
 bool join_functions(Affine& a, const Along& at, const Affine& b, const Along& bt) {
   if (!same_inside(a, b)) return false;
@@ -80,6 +91,18 @@ bool join_functions(Affine& a, const Along& at, const Affine& b, const Along& bt
   return true;
 }
 
+/// The same of labels, which may have fractions: of their numerators over a common divisor. Joining makes no new ones.
+bool join_labels(Output& a, const Along& at, const Output& b, const Along& bt) {
+  Fraction one(a.value, a.divisor);
+  Fraction two(b.value, b.divisor);
+  const Wide common = gcd(a.divisor, b.divisor);
+  if (!one.extend(b.divisor / common) || !two.extend(a.divisor / common)) return false;
+  Affine both;
+  Affine other;
+  if (!narrow(one, both) || !narrow(two, other) || !join_functions(both, at, other, bt)) return false;
+  return Fraction(both, one.divisor).reduced(a.value, a.divisor);
+}
+
 bool join_outputs(Output& a, const Along& at, const Output& b, const Along& bt) {
   if (a.modulus != b.modulus || !same_claims(a, b) || a.affine() != b.affine()) return false;
   a.minimum = std::min(a.minimum, b.minimum);
@@ -87,13 +110,13 @@ bool join_outputs(Output& a, const Along& at, const Output& b, const Along& bt) 
   a.distance_minimum = std::min(a.distance_minimum, b.distance_minimum);
   a.distance_maximum = std::max(a.distance_maximum, b.distance_maximum);
   if (!a.affine()) {
-    if (!same_inside(a.value, b.value)) return false;
+    if (!same_inside(a.value, b.value) || a.divisor != b.divisor) return false;
     a.value.coefficients[0] = 0;
     a.value.constant = 0;
     a.top[0] = true;
     return true;
   }
-  if (!join_functions(a.value, at, b.value, bt)) return false;
+  if (!join_labels(a, at, b, bt)) return false;
   if (a.modulus == 0) return true;
   a.base = std::min(a.base, b.base);
   return static_cast<Wide>(a.maximum) - a.base < a.modulus;
@@ -175,9 +198,10 @@ Piece cover(const std::vector<Piece>& pieces) {
     for (std::size_t o = 0; o < all.outputs.size(); ++o) {
       Output& output = all.outputs[o];
       const Output& other = piece.outputs[o];
-      const bool same =
-          output.affine() && other.affine() && output.modulus == 0 && other.modulus == 0 && output.value == other.value;
+      const bool same = output.affine() && other.affine() && output.modulus == 0 && other.modulus == 0 &&
+                        output.value == other.value && output.divisor == other.divisor;
       if (!same) {
+        output.divisor = 1;
         output.value = {0, std::vector<std::int64_t>(box.size())};
         output.top.assign(box.size(), true);
         output.modulus = 0;

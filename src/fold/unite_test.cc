@@ -64,6 +64,21 @@ TEST(Unite, SeveralPiecesPerThread) {
   EXPECT_EQ(folded.pieces.size(), 2u) << text(folded);
 }
 
+TEST(Unite, FractionsAreJoinedOverOneDivisor) {
+  const Stream stream = threads(
+      6, [](auto, auto i, auto j) { return i % 2 == 0 && j % 3 == 1; },
+      [](auto t, auto i, auto j) { return 7 * t + i / 2 - j / 3; });
+  const Folded folded = in_parts(stream, 6);
+  EXPECT_EQ(check(stream, folded), "") << text(folded);
+  EXPECT_EQ(folded.pieces, fold_all(stream).pieces) << text(folded);
+  EXPECT_EQ(folded.pieces[0].outputs[0].divisor, 6);
+  const Stream changing = threads(
+      6, [](auto, auto, auto j) { return j % 4 == 0; },
+      [](auto t, auto i, auto j) { return t < 3 ? j / 4 + t : j / 2 * (i % 2) - t; });
+  const Folded two = in_parts(changing, 6);
+  EXPECT_EQ(check(changing, two), "") << text(two);
+}
+
 TEST(Unite, WhatIsTopStaysSound) {
   const Stream stream =
       threads(4, kAll, [](auto t, auto i, auto j) { return (t * 77 + i * i * i * 31 + j * j * j * 17) % 101; });
@@ -78,7 +93,9 @@ TEST(Unite, RandomThreads) {
     const std::int64_t m = 2 + seed % 7;
     const Stream stream = threads(
         4, [&](auto t, auto i, auto j) { return (i + a * t + j * (seed % 3)) % m != 0 && j <= i + t; },
-        [&](auto t, auto i, auto j) { return seed % 2 == 0 ? (t + i + j) % m : a * t + 5 * i + (j < 3 ? j : 9); });
+        [&](auto t, auto i, auto j) {
+          return seed % 2 == 0 ? (t + i + j) % m : a * t + (5 * i + (j < 3 ? j : 9)) / (1 + seed % 5);
+        });
     const Folded folded = in_parts(stream, 4, seed % 2 == 0);
     ASSERT_EQ(check(stream, folded), "") << seed << "\n" << text(folded);
   }

@@ -179,9 +179,9 @@ class Describer {
   }
 
   static bool needs_pieces(const fold::Folded& folded) {
-    const auto wraps = [](const fold::Output& output) { return output.modulus != 0; };
+    const auto has_more = [](const fold::Output& output) { return output.modulus != 0 || output.divisor != 1; };
     return folded.pieces.size() > 1 ||
-           std::any_of(folded.pieces.front().outputs.begin(), folded.pieces.front().outputs.end(), wraps);
+           std::any_of(folded.pieces.front().outputs.begin(), folded.pieces.front().outputs.end(), has_more);
   }
 
   /// One per function, which may hold in several polyhedra.
@@ -213,6 +213,8 @@ class Describer {
     const fold::Output& block = from.outputs[kBlock];
     to.coefficients = coefficients_of(offset, drop);
     to.block_coefficients = coefficients_of(block, drop);
+    to.divisor = offset.divisor;
+    to.block_divisor = block.divisor;
     to.modulus = offset.modulus;
     to.block_modulus = block.modulus;
     if (!known) return to;

@@ -170,6 +170,22 @@ TEST_F(Nest, an_access_that_wraps_around_is_exact_but_not_affine) {
   EXPECT_TRUE(described().gave_up.empty());
 }
 
+TEST_F(Nest, an_access_of_a_fraction_is_exact_but_not_affine) {
+  fold::Piece row = row_piece();
+  row.ranges[2].stride = 3;
+  row.outputs[1].divisor = 3;
+  load({row});
+  const profile::Access& access = described().accesses[0];
+  EXPECT_EQ(access.coefficients, Coefficients({0, std::nullopt}));
+  EXPECT_FALSE(access.affine);
+  EXPECT_TRUE(access.exact);
+  ASSERT_EQ(access.pieces.size(), 1u);
+  EXPECT_EQ(access.pieces[0].divisor, 3);
+  EXPECT_EQ(access.pieces[0].block_divisor, 1);
+  EXPECT_EQ(access.pieces[0].coefficients, Coefficients({0, 8}));
+  EXPECT_TRUE(described().gave_up.empty());
+}
+
 TEST_F(Nest, no_address_of_the_run_gets_into_a_profile) {
   constexpr std::int64_t kAddress = 0x7ffe12345678;
   fold::Piece raw = piece();

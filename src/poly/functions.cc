@@ -22,7 +22,8 @@ std::optional<std::int64_t> fixed_coordinate(const fold::Piece& piece, std::size
 /// Along coordinate `k`, where that is one number.
 Coefficient plain_coefficient(const fold::Output& output, std::size_t k) {
   if (output.top[k]) return std::nullopt;
-  const std::int64_t coefficient = output.value.coefficients[k];
+  if (output.value.coefficients[k] % output.divisor != 0) return std::nullopt;
+  const std::int64_t coefficient = output.value.coefficients[k] / output.divisor;
   if (output.modulus == 0) return coefficient;
   return coefficient % output.modulus == 0 ? Coefficient(0) : std::nullopt;
 }
@@ -57,12 +58,13 @@ std::optional<Wide> constant_with(const fold::Piece& piece, std::size_t o, const
   for (std::size_t k = 0; k < common.size(); ++k) {
     if (output.top[k] || !common[k]) return std::nullopt;
     const std::optional<std::int64_t> fixed = fixed_coordinate(piece, k);
-    const Wide difference = static_cast<Wide>(output.value.coefficients[k]) - *common[k];
+    const Wide difference = output.value.coefficients[k] - static_cast<Wide>(*common[k]) * output.divisor;
     if (difference == 0) continue;
     if (!fixed || difference != static_cast<std::int64_t>(difference)) return std::nullopt;
     constant += difference * *fixed;
   }
-  return constant;
+  if (constant % output.divisor != 0) return std::nullopt;
+  return constant / output.divisor;
 }
 
 Coefficient common_constant(const fold::Folded& folded, std::size_t o, const std::vector<Coefficient>& coefficients) {

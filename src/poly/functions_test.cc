@@ -90,6 +90,18 @@ TEST(CommonFunction, top_and_modulus_are_missing) {
   EXPECT_EQ(coefficients_of(folded.pieces[0].outputs[0], true), Coefficients{8});
 }
 
+TEST(CommonFunction, fractions_are_missing) {
+  fold::Folded folded = fold_of({linear_piece({{0, 9}, {0, 9}}, 6, {3, 2})});
+  folded.pieces[0].ranges[1].stride = 3;
+  folded.pieces[0].outputs[0].divisor = 3;
+  EXPECT_EQ(common_function(folded, 0, false).coefficients, Coefficients({1, std::nullopt}));
+  EXPECT_EQ(common_function(folded, 0, false).constant, std::nullopt);
+  EXPECT_EQ(coefficients_of(folded.pieces[0].outputs[0], false), Coefficients({3, 2}));
+  folded.pieces[0].ranges[1] = {{6, {0}}, {6, {0}}, 1};
+  EXPECT_EQ(common_function(folded, 0, false).coefficients, Coefficients({1, 0}));
+  EXPECT_EQ(common_function(folded, 0, false).constant, 6);
+}
+
 TEST(CommonFunction, no_overflow) {
   const std::int64_t most = INT64_MAX;
   const fold::Folded folded = fold_of({linear_piece({{2, 2}}, most, {0}), linear_piece({{3, 3}}, most, {0})});

@@ -87,10 +87,12 @@ void visit(Visitor& fields, Thing& piece) {
   fields.may("exact", piece.exact, true);
   fields.need("coefficients", piece.coefficients);
   fields.need("constant", piece.constant);
+  fields.may("divisor", piece.divisor, std::int64_t{1});
   fields.may("modulus", piece.modulus);
   fields.may("base", piece.base);
   fields.may("block_coefficients", piece.block_coefficients, zeros(piece.coefficients.size()));
   fields.may("block_constant", piece.block_constant, Coefficient(0));
+  fields.may("block_divisor", piece.block_divisor, std::int64_t{1});
   fields.may("block_modulus", piece.block_modulus);
   fields.may("block_base", piece.block_base);
 }

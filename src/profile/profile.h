@@ -118,18 +118,20 @@ struct Statement {
   std::uint64_t edges = 0;  // register flows between instructions of one instance; they are the same in all
 };
 
-/// One polyhedron of an access: within `domain`, offset = constant + coefficients * vector; with a modulus,
-/// base + ((that - base) mod modulus). The same for the ordinal of the block.
+/// One polyhedron of an access: within `domain`, offset = (constant + coefficients * vector) / divisor, which is an
+/// integer there; with a modulus, base + ((that - base) mod modulus). The same for the ordinal of the block.
 struct AccessPiece {
   std::string domain;
   std::uint64_t count = 0;
   bool exact = true;
   std::vector<Coefficient> coefficients;
   Coefficient constant;
+  std::int64_t divisor = 1;
   std::int64_t modulus = 0;  // 0: none
   Coefficient base;
   std::vector<Coefficient> block_coefficients;
   Coefficient block_constant;
+  std::int64_t block_divisor = 1;
   std::int64_t block_modulus = 0;
   Coefficient block_base;
   friend bool operator==(const AccessPiece&, const AccessPiece&) = default;
@@ -157,7 +159,7 @@ struct Access {
   Coefficient maximum;
   Coefficient block_minimum;
   Coefficient block_maximum;
-  std::vector<AccessPiece> pieces;  // where one function does not say it all: one per function
+  std::vector<AccessPiece> pieces;  // where one function does not say it all: several pieces, a divisor or a modulus
 };
 
 /// An integer result of an instruction that is not the same in all instances. Its constant is left out: it may be an

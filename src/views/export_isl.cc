@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "support/wide.h"
 #include "views/words.h"
 
 namespace loopfold::views {
@@ -85,6 +86,7 @@ std::string linear(const std::vector<Coefficient>& coefficients, std::int64_t co
 struct Label {
   const std::vector<Coefficient>& coefficients;
   Coefficient constant;
+  std::int64_t divisor = 1;
   std::int64_t modulus = 0;
   Coefficient base;
   Coefficient minimum;
@@ -101,10 +103,15 @@ struct Label {
 std::string term(const Label& label, const char* variable, const Disjunct& disjunct,
                  std::vector<std::string>& conditions) {
   if (label.known(disjunct.names.size())) {
-    if (label.modulus == 0) return linear(label.coefficients, *label.constant, disjunct.names);
     const std::string value = linear(label.coefficients, *label.constant, disjunct.names);
-    conditions.push_back(
-        fmt::format("{} = {} + (({} - {}) mod {})", variable, *label.base, value, *label.base, label.modulus));
+    if (label.modulus == 0 && label.divisor == 1) return value;
+    const Wide divisor = label.divisor;
+    const std::string multiple = label.divisor == 1 ? variable : fmt::format("{} {}", label.divisor, variable);
+    if (label.modulus == 0)
+      conditions.push_back(fmt::format("{} = {}", multiple, value));
+    else
+      conditions.push_back(fmt::format("{0} = {1} + (({2} - {1}) mod {3})", multiple, divisor * *label.base, value,
+                                       divisor * label.modulus));
     return variable;
   }
   if (label.minimum && label.maximum)
@@ -133,13 +140,13 @@ std::vector<std::string> access_pieces(const Profile& profile, const profile::Ac
   };
   for (const profile::AccessPiece& piece : access.pieces)
     add(piece.domain,
-        {piece.block_coefficients, piece.block_constant, piece.block_modulus, piece.block_base, access.block_minimum,
-         access.block_maximum},
-        {piece.coefficients, piece.constant, piece.modulus, piece.base, access.minimum, access.maximum});
+        {piece.block_coefficients, piece.block_constant, piece.block_divisor, piece.block_modulus, piece.block_base,
+         access.block_minimum, access.block_maximum},
+        {piece.coefficients, piece.constant, piece.divisor, piece.modulus, piece.base, access.minimum, access.maximum});
   if (access.pieces.empty())
     add(access.domain.value_or(profile.statements[access.statement].domain),
-        {access.block_coefficients, access.block_constant, 0, {}, access.block_minimum, access.block_maximum},
-        {access.coefficients, access.constant, 0, {}, access.minimum, access.maximum});
+        {access.block_coefficients, access.block_constant, 1, 0, {}, access.block_minimum, access.block_maximum},
+        {access.coefficients, access.constant, 1, 0, {}, access.minimum, access.maximum});
   return maps;
 }
 

@@ -147,6 +147,18 @@ TEST_F(Isl, accesses_that_are_not_one_affine_function) {
                    "{ S1[i] -> O2[i - 1, 40 - 8i] : 0 <= i <= 3 or i = 5; S1[i] -> O2[i - 1, 4 + ((36 - 8i) "
                    "mod 16)] : i = 6 or i = 8 }"))
       << text;
+  access.pieces[0].domain = "{ S1[i0] : 0 <= i0 <= 9 and i0 mod 3 = 0 }";
+  access.pieces[0].coefficients = {4};
+  access.pieces[0].constant = 12;
+  access.pieces[0].divisor = 3;
+  access.pieces[1].coefficients = {-16};
+  access.pieces[1].constant = 80;
+  access.pieces[1].divisor = 2;
+  EXPECT_TRUE(
+      same(map(access_map(profile, access)),
+           "{ S1[0] -> O2[-1, 4]; S1[3] -> O2[2, 8]; S1[6] -> O2[5, 12]; S1[9] -> O2[8, 16]; S1[i] -> O2[i - 1, "
+           "4 + ((36 - 8i) mod 16)] : i = 6 or i = 8 }"))
+      << access_map(profile, access);
 }
 
 TEST_F(Isl, an_access_of_its_own_domain_and_without_a_start) {

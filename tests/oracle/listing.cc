@@ -141,13 +141,15 @@ class Lister {
     return piece.exact_domain ? inside.eq(folded) : inside.ge(folded);
   }
 
-  /// Of one output of the first piece, without the stack's number, null where it is TOP.
+  /// Of one output of the first piece, without the stack's number, null where it is TOP or not an integer.
   static Json coefficients(const fold::Folded& folded, std::size_t index) {
     Json json = Json::array();
     if (folded.pieces.empty()) return json;
     const fold::Output& output = folded.pieces.front().outputs[index];
-    for (std::size_t k = 1; k < output.value.coefficients.size(); k++)
-      json.push_back(output.top[k] ? Json() : Json(output.value.coefficients[k]));
+    for (std::size_t k = 1; k < output.value.coefficients.size(); k++) {
+      const bool whole = !output.top[k] && output.value.coefficients[k] % output.divisor == 0;
+      json.push_back(whole ? Json(output.value.coefficients[k] / output.divisor) : Json());
+    }
     return json;
   }
 

@@ -5,6 +5,8 @@
 
 #include <vector>
 
+#include "support/wide.h"
+
 namespace loopfold::oracle {
 
 namespace {
@@ -36,10 +38,11 @@ void add_output(const fold::Output& output, std::size_t index, std::vector<std::
   if (!output.affine())
     conditions.push_back(fmt::format("{} <= o{} <= {}", output.minimum, index, output.maximum));
   else if (output.modulus == 0)
-    conditions.push_back(fmt::format("o{} = {}", index, affine(output.value)));
+    conditions.push_back(fmt::format("{}*o{} = {}", output.divisor, index, affine(output.value)));
   else
-    conditions.push_back(
-        fmt::format("o{0} = {1} + (({2} - ({1})) mod {3})", index, output.base, affine(output.value), output.modulus));
+    conditions.push_back(fmt::format("{4}*o{0} = {1} + (({2} - ({1})) mod {3})", index,
+                                     static_cast<Wide>(output.divisor) * output.base, affine(output.value),
+                                     static_cast<Wide>(output.divisor) * output.modulus, output.divisor));
 }
 
 /// All pieces with the given tuples; coordinates that are in no tuple are existentially quantified.

@@ -36,7 +36,9 @@ bool inside(const fold::Piece& piece, Vector point) {
   return true;
 }
 
+/// The label that the function gives, where `value` is its numerator; it must divide.
 Wide reduced(const fold::Output& output, Wide value) {
+  value /= output.divisor;
   if (output.modulus == 0) return value;
   const Wide remainder = (value - output.base) % output.modulus;
   return output.base + (remainder < 0 ? remainder + output.modulus : remainder);
@@ -173,6 +175,8 @@ class Checker {
       if (o < shared_ && (point[o] - label < output.distance_minimum || point[o] - label > output.distance_maximum))
         wrong("the distance along dimension {} at {} is {}, beyond {}..{} of piece {}", o, text(point),
               point[o] - label, output.distance_minimum, output.distance_maximum, piece);
+      if (output.affine() && value % output.divisor != 0)
+        wrong("output {} at {} is a fraction by piece {}", o, text(point), piece);
       if (output.affine() && reduced(output, value) != label)
         wrong("output {} at {} is {}, but {} by piece {}", o, text(point), label,
               static_cast<std::int64_t>(reduced(output, value)), piece);
@@ -180,7 +184,7 @@ class Checker {
       std::vector<std::int64_t> group;
       for (std::size_t k = 0; k < point.size(); ++k)
         if (output.top[k]) group.push_back(point[k]);
-      Wide rest = label - value;
+      Wide rest = static_cast<Wide>(output.divisor) * label - value;
       if (output.modulus != 0) rest = ((rest % output.modulus) + output.modulus) % output.modulus;
       if (const auto [found, added] = rests.try_emplace(group, rest); !added && found->second != rest)
         wrong("output {} of piece {} claims a difference that {} has not", o, piece, text(point));

@@ -34,8 +34,13 @@ Wide evaluate_wide(const Affine& function, std::span<const std::int64_t> point) 
 
 Wide remainder_of(Wide value, Wide modulus) { return ((value % modulus) + modulus) % modulus; }
 
-Wide label_of(const Output& output, std::span<const std::int64_t> point) {
-  const Wide value = evaluate_wide(output.value, point);
+Wide common_divisor(Wide a, Wide b) { return b == 0 ? (a < 0 ? -a : a) : common_divisor(b, a % b); }
+
+/// Nothing where the function is not an integer.
+std::optional<Wide> label_of(const Output& output, std::span<const std::int64_t> point) {
+  const Wide numerator = evaluate_wide(output.value, point);
+  if (numerator % output.divisor != 0) return std::nullopt;
+  const Wide value = numerator / output.divisor;
   return output.modulus == 0 ? value : output.base + remainder_of(value - output.base, output.modulus);
 }
 
@@ -100,7 +105,8 @@ class Claim {
     const auto group = groups_.find(key(labelled));
     if (group == groups_.end()) return nullptr;
     const Labelled& other = *group->second;
-    Wide difference = static_cast<Wide>(labelled.labels[number_]) - other.labels[number_];
+    Wide difference = 0;
+    add_product(difference, output_.divisor, static_cast<Wide>(labelled.labels[number_]) - other.labels[number_]);
     for (std::size_t k = 0; k < output_.top.size(); ++k)
       if (!output_.top[k])
         add_product(difference, output_.value.coefficients[k], static_cast<Wide>(other.point[k]) - labelled.point[k]);
@@ -183,6 +189,9 @@ class Checker {
     for (std::size_t k = 0; k < dimensions; ++k)
       if (output.top[k] && output.value.coefficients[k] != 0)
         complain(Kind::kForm, "piece {}: a coefficient is TOP and {}", piece, output.value.coefficients[k]);
+    Wide common = common_divisor(output.divisor, output.value.constant);
+    for (const std::int64_t c : output.value.coefficients) common = common_divisor(common, c);
+    if (output.divisor < 1 || common != 1) complain(Kind::kForm, "piece {}: divisor {}", piece, output.divisor);
     if (output.modulus < 0) complain(Kind::kForm, "piece {}: modulus {}", piece, output.modulus);
     if (output.modulus != 0 && !output.affine()) complain(Kind::kForm, "piece {}: modulus and TOP", piece);
   }

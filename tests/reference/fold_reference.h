@@ -84,8 +84,8 @@ Folded fold_stream(const Stream& stream, const Options& options, std::size_t giv
 /// One piece per longest row. `stream` is in order.
 Folded fold_naively(const Stream& stream);
 
-/// The least number of exact pieces without moduli whose coefficients are in -4 .. 4. For at most 8 points in at most
-/// 2 dimensions with small labels.
+/// The least number of exact pieces without moduli and divisors whose coefficients are in -4 .. 4. For at most 8 points
+/// in at most 2 dimensions with small labels.
 std::size_t fewest_pieces(const Stream& stream);
 
 /// Equal in all that a result says.

@@ -84,6 +84,17 @@ TEST(FoldReference, FindsAWrongCoefficient) {
   EXPECT_TRUE(complains(triangle(), folded, Kind::kLabel));
 }
 
+TEST(FoldReference, FindsAWrongDivisor) {
+  Folded folded = folded_triangle();
+  folded.pieces[0].outputs[0].divisor = 2;
+  EXPECT_TRUE(complains(triangle(), folded, Kind::kLabel));
+  folded.pieces[0].outputs[0].value = {6, {16, -2}};
+  EXPECT_TRUE(complains(triangle(), folded, Kind::kForm));
+  folded = folded_triangle();
+  folded.pieces[0].outputs[0].divisor = 0;
+  EXPECT_TRUE(complains(triangle(), folded, Kind::kForm));
+}
+
 TEST(FoldReference, FindsAWrongLabelInAnInexactPiece) {
   Folded folded = folded_triangle();
   folded.pieces[0].exact_domain = false;

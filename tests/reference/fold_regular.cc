@@ -5,7 +5,7 @@
 // step along the outer dimension does to the label (true if all counters start at a constant, as those of loops do, or
 // if all rows have two points).
 //
-// kAuto: one piece for any integer slopes, strides and moduli; two for a checkerboard.
+// kAuto: one piece for any integer slopes, strides, fractions on these, and moduli; two for a checkerboard.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -99,7 +99,7 @@ class Maker {
  private:
   bool try_make(Regular& regular) {
     what_.clear();
-    const bool deep = family_ == Family::kSlopes || family_ == Family::kSteep || family_ == Family::kStrided;
+    const bool deep = family_ == Family::kSlopes || family_ == Family::kSteep || strided();
     dimensions_ = static_cast<std::size_t>(deep ? random_.in(1, 4) : random_.in(2, 3));
     if (family_ == Family::kModular) dimensions_ = static_cast<std::size_t>(random_.in(1, 3));
     const Bounds bounds = any_bounds();
@@ -122,9 +122,11 @@ class Maker {
     return true;
   }
 
+  bool strided() const { return family_ == Family::kStrided || family_ == Family::kFractional; }
+
   Bounds any_bounds() {
     Bounds bounds;
-    const bool lattice = family_ == Family::kStrided || family_ == Family::kCheckerboard;
+    const bool lattice = strided() || family_ == Family::kCheckerboard;
     const bool shapes = family_ == Family::kSlopes || family_ == Family::kSteep;
     const bool flat = lattice || family_ == Family::kDiagonal || (!shapes && !random_.chance(20));
     const std::int64_t steepest = family_ == Family::kSteep ? 3 : 1;
@@ -152,16 +154,18 @@ class Maker {
       const std::size_t k = dimensions_ - 2;
       return [=](const Point& p) { return (p[k] + p[k + 1]) % 2 == rest; };
     }
-    if (family_ != Family::kStrided) return [](const Point&) { return true; };
-    Point steps(dimensions_, 1);
-    Point rests(dimensions_, 0);
+    if (!strided()) return [](const Point&) { return true; };
+    Point& steps = steps_;
+    Point& rests = rests_;
+    steps.assign(dimensions_, 1);
+    rests.assign(dimensions_, 0);
     for (std::size_t k = 0; k < dimensions_; ++k) {
       if (!random_.chance(60)) continue;
       steps[k] = random_.in(2, 3);
       rests[k] = random_.in(0, steps[k] - 1);
       what_ += fmt::format(", i{} % {} == {}", k, steps[k], rests[k]);
     }
-    return [=](const Point& p) {
+    return [steps, rests](const Point& p) {
       for (std::size_t k = 0; k < p.size(); ++k)
         if (p[k] % steps[k] != rests[k]) return false;
       return true;
@@ -184,6 +188,11 @@ class Maker {
       what_ += fmt::format(", (i{} + i{}) % {}", inner - 1, inner, modulus);
       return [=](const Point& p) { return (p[inner - 1] + p[inner]) % modulus; };
     }
+    if (family_ == Family::kFractional)
+      return [f, steps = steps_, rests = rests_](Point p) {
+        for (std::size_t k = 0; k < p.size(); ++k) p[k] = (p[k] - rests[k]) / steps[k];
+        return value(f, p);
+      };
     if (family_ == Family::kRows)
       return [=](const Point& p) {
         Random row(salt + static_cast<std::uint64_t>(p[0]) * 1000003);
@@ -195,6 +204,8 @@ class Maker {
   Family family_;
   Random random_;
   std::size_t dimensions_ = 0;
+  Point steps_;                // where there are strides: of every dimension
+  Point rests_;                // and where they start
   std::int64_t modulus_ = 2;   // of all labels of a stream
   std::size_t dimension_ = 0;  // along which labels are modular
   bool sloped_lower_ = false;
@@ -211,6 +222,8 @@ std::string_view family_name(Family family) {
       return "steep";
     case Family::kStrided:
       return "strided";
+    case Family::kFractional:
+      return "fractional";
     case Family::kModular:
       return "modular";
     case Family::kDiagonal:

@@ -48,14 +48,16 @@ enum class Family {
   kSlopes,        // bounds along which every corner moves by -1, 0 or 1: one piece for all
   kSteep,         // any slopes
   kStrided,       // a step, or a guard i % s == r, in some dimensions
+  kFractional,    // the same, and labels that count the steps
   kModular,       // labels modulo a constant along one dimension
   kDiagonal,      // labels (i + j) % M
   kCheckerboard,  // a guard (i + j) % 2: two pieces
   kRows,          // affine along the inner dimension, an arbitrary base per row
 };
 /// All that can be written exactly in a few pieces.
-inline constexpr Family kExactFamilies[] = {Family::kSlopes,  Family::kSteep,    Family::kStrided,
-                                            Family::kModular, Family::kDiagonal, Family::kCheckerboard};
+inline constexpr Family kExactFamilies[] = {Family::kSlopes,      Family::kSteep,   Family::kStrided,
+                                            Family::kFractional,  Family::kModular, Family::kDiagonal,
+                                            Family::kCheckerboard};
 
 std::string_view family_name(Family family);
 Regular regular_stream(Family family, std::uint64_t seed);

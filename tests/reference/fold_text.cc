@@ -28,6 +28,7 @@ std::string text(const Output& output) {
     else if (output.value.coefficients[k] != 0)
       text += fmt::format("{} i{} + ", output.value.coefficients[k], k);
   text += fmt::format("{}", output.value.constant);
+  if (output.divisor != 1) text = fmt::format("({}) / {}", text, output.divisor);
   if (output.modulus != 0) text = fmt::format("{} + ({} - {}) mod {}", output.base, text, output.base, output.modulus);
   return fmt::format("{} in {}..{}, distance {}..{}", text, output.minimum, output.maximum, output.distance_minimum,
                      output.distance_maximum);

@@ -17,6 +17,9 @@ std::vector<Complaint> check_variant(const Stream& stream, const Folded& folded,
     complaints.push_back({Complaint::Kind::kVariant, fmt::format("{} {}", variant_name(options.variant), what)});
   };
   if (options.variant == Variant::kAuto && folded.pieces.size() > options.max_pieces) complain("has too many pieces");
+  for (const Piece& piece : folded.pieces)
+    for (const Output& output : piece.outputs)
+      if (options.variant != Variant::kAuto && output.divisor != 1) complain("has a fraction");
   if (stream.points.empty()) return complaints;
   if (asked && !folded.gave_up) complain("did not give up when asked to");
   if (!in_order(stream) && !folded.gave_up) complain("did not give up on points out of order");

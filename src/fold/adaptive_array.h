@@ -1,0 +1,40 @@
+// An array whose size is known when it is made; a short one is inside of the object, so that what belongs to a stream
+// lies together in memory. There are many streams, and the next point is rarely of the one before: what following them
+// costs is mostly the wait for memory.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <type_traits>
+
+namespace loopfold::fold::adaptive {
+
+template <typename T, std::size_t kShort>
+class SmallArray {
+  static_assert(std::is_trivially_copyable_v<T>);
+
+ public:
+  SmallArray() = default;
+  /// All elements are as T{} makes them.
+  explicit SmallArray(std::size_t size) : size_(size) {
+    if (size > kShort) far_ = std::make_unique<T[]>(size);
+  }
+  T* data() { return size_ > kShort ? far_.get() : near_; }
+  const T* data() const { return size_ > kShort ? far_.get() : near_; }
+  std::size_t size() const { return size_; }
+  T* begin() { return data(); }
+  T* end() { return data() + size_; }
+  const T* begin() const { return data(); }
+  const T* end() const { return data() + size_; }
+  T& operator[](std::size_t i) { return data()[i]; }
+  const T& operator[](std::size_t i) const { return data()[i]; }
+  /// Beyond the object itself.
+  std::size_t bytes() const { return far_ ? sizeof(T) * size_ : 0; }
+
+ private:
+  std::size_t size_ = 0;
+  std::unique_ptr<T[]> far_;
+  T near_[kShort] = {};
+};
+
+}  // namespace loopfold::fold::adaptive

@@ -1,0 +1,53 @@
+#include "fold/fraction.h"
+
+#include <algorithm>
+
+namespace loopfold::fold {
+
+namespace {
+
+bool multiply(Wide& number, Wide by) { return !__builtin_mul_overflow(number, by, &number); }
+
+/// Divides if the result fits.
+bool divide(Wide number, Wide by, std::int64_t& into) {
+  const Wide result = number / by;
+  into = static_cast<std::int64_t>(result);
+  return into == result;
+}
+
+}  // namespace
+
+Fraction::Fraction(const Affine& value, Wide divided_by)
+    : coefficients(value.coefficients.begin(), value.coefficients.end()),
+      constant(value.constant),
+      divisor(divided_by) {}
+
+bool Fraction::extend(Wide by) {
+  if (by == 1) return true;
+  return multiply(constant, by) && multiply(divisor, by) &&
+         std::all_of(coefficients.begin(), coefficients.end(), [by](Wide& c) { return multiply(c, by); });
+}
+
+bool Fraction::set(std::size_t k, Wide numerator, Wide denominator) {
+  Wide common = gcd(numerator, denominator);
+  if (denominator < 0) common = -common;
+  numerator /= common;
+  denominator /= common;
+  if (!extend(denominator / gcd(denominator, divisor))) return false;
+  coefficients[k] = numerator;
+  return multiply(coefficients[k], divisor / denominator);
+}
+
+bool Fraction::reduced(Affine& into, std::int64_t& into_divisor) const {
+  Wide common = divisor;
+  if (common != 1) {
+    common = gcd(common, constant);
+    for (const Wide c : coefficients) common = gcd(common, c);
+  }
+  into.coefficients.resize(coefficients.size());
+  for (std::size_t k = 0; k < coefficients.size(); ++k)
+    if (!divide(coefficients[k], common, into.coefficients[k])) return false;
+  return divide(constant, common, into.constant) && divide(divisor, common, into_divisor);
+}
+
+}  // namespace loopfold::fold

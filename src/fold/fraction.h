@@ -1,0 +1,37 @@
+// An affine function with rational coefficients, while it is being put together: integers over one common divisor.
+//
+// Numbers have 128 bits and are checked, so that what fits into 64 bits in the end may be larger on the way. Exact:
+// every function here returns false rather than cut something off. reduced() gives the normal form of fold::Output.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "fold/fold.h"
+#include "support/wide.h"
+
+namespace loopfold::fold {
+
+inline Wide gcd(Wide a, Wide b) {
+  while (b != 0) a = std::exchange(b, a % b);
+  return a < 0 ? -a : a;
+}
+
+struct Fraction {
+  std::vector<Wide> coefficients;
+  Wide constant = 0;
+  Wide divisor = 1;  // > 0
+
+  explicit Fraction(std::size_t dimensions) : coefficients(dimensions) {}
+  Fraction(const Affine& value, Wide divided_by);
+
+  /// The same function with a divisor that is a multiple of the one it has.
+  bool extend(Wide by);
+  /// Sets coefficient k to numerator / denominator.
+  bool set(std::size_t k, Wide numerator, Wide denominator);
+  /// With the smallest possible divisor; false if that does not fit into 64 bits.
+  bool reduced(Affine& into, std::int64_t& into_divisor) const;
+};
+
+}  // namespace loopfold::fold
