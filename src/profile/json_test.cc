@@ -124,6 +124,7 @@ Profile folded(Profile profile, std::mt19937& random) {
       piece.coefficients = random_coefficients(random);
       piece.block_coefficients = {7};
       piece.modulus = piece.block_modulus = 3;
+      piece.divisor = piece.block_divisor = 5;
       piece.base = piece.block_base = piece.block_constant = 1;
       piece.exact = false;
     }
