@@ -246,12 +246,19 @@ void AdaptiveFolder::cover(std::string why) {
 
 void AdaptiveFolder::give_up(std::string_view why) {
   if (first_) {
-    exact_ = std::make_unique<Exact>(shape_, all_outputs(), Select{}, max_pieces_);
-    exact_->add(first_.get(), first_.get() + shape_.dimensions);
+    loose_ = std::make_unique<Loose>(shape_, all_outputs(), Loose::Domain::kCover);
+    loose_->add(first_.get(), first_.get() + shape_.dimensions);
     first_.reset();
   }
-  if (exact_) cover(std::string(why));
   give_up_because(std::string(why));
+  if (exact_) {
+    note_intermediate(exact_->max_intermediate());
+    const std::vector<adaptive::Placed> blocks = exact_->blocks();
+    auto fresh = std::make_unique<Loose>(shape_, exact_->select(), blocks, exact_->last_point(), points_);
+    if (loose_) fresh->take_outputs(std::move(*loose_));
+    loose_ = std::move(fresh);
+    exact_.reset();
+  }
   if (loose_) loose_->shrink();
 }
 

@@ -399,18 +399,25 @@ std::vector<Piece> Exact::pieces(std::size_t outputs) const {
   return pieces;
 }
 
-void Exact::replay(const Visit& each) {
+std::vector<Placed> Exact::blocks() {
   active_ = nullptr;
   if (cruise_) stop_cruise();
-  std::vector<Walker> walkers;
+  std::vector<Placed> all;
   std::vector<std::int64_t> prefix;
-  for (std::size_t level = 0; level < levels_.size(); ++level) {
-    for (const Block& block : levels_[level]) {
-      walkers.emplace_back(grow_.layout, block, static_cast<int>(level), prefix);
-      if (block.before) walkers.emplace_back(grow_.layout, *block.before, static_cast<int>(level), prefix);
+  for (std::size_t k = 0; k < levels_.size(); ++k) {
+    const int level = static_cast<int>(k);
+    for (const Block& block : levels_[k]) {
+      all.push_back({grow_.view(block, level), prefix});
+      if (block.before) all.push_back({grow_.view(*block.before, level), prefix});
     }
     if (started_) prefix.push_back(last()[level]);
   }
+  return all;
+}
+
+void Exact::replay(const Visit& each) {
+  std::vector<Walker> walkers;
+  for (const Placed& placed : blocks()) walkers.emplace_back(placed);
   walk(std::move(walkers), each);
 }
 

@@ -36,6 +36,8 @@ class Exact {
   /// After end(): the pieces, in the order of their first points. Of outputs that are not selected, only the bounds.
   std::vector<Piece> pieces(std::size_t outputs) const;
 
+  /// All blocks, which together have all points so far.
+  std::vector<Placed> blocks();
   /// All points so far in order, with the selected labels and with bounds of the bounded ones (those of a block that
   /// the point is in).
   void replay(const Visit& each);

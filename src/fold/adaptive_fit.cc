@@ -135,7 +135,7 @@ void LabelFit::add_first(const std::int64_t* point, std::int64_t label) {
   }
 }
 
-void LabelFit::restart(std::int64_t label, std::size_t equal, std::uint32_t varied) {
+void LabelFit::restart(std::int64_t label, const Affine& value, std::int64_t divisor, std::uint32_t varied) {
   label_ = label;
   if (dimensions_ == 0 || dimensions_ > kMostDimensions) return;
   first_ = 0;
@@ -146,8 +146,8 @@ void LabelFit::restart(std::int64_t label, std::size_t equal, std::uint32_t vari
   bool fresh = false;
   for (std::size_t k = 0; k < dimensions_; ++k) {
     if ((varied >> k & 1) == 0) continue;
-    one[k] = 1;
-    for (std::size_t m = 0; m <= k; ++m) claims_->suffix[m].add(one.data(), k == equal ? 1 : 0, fresh);
+    one[k] = divisor;
+    for (std::size_t m = 0; m <= k; ++m) claims_->suffix[m].add(one.data(), value.coefficients[k], fresh);
     one[k] = 0;
   }
   make_ready();

@@ -69,10 +69,9 @@ class LabelFit {
   explicit LabelFit(std::size_t dimensions) : dimensions_(static_cast<std::uint16_t>(dimensions)) {}
   /// If there are more dimensions than kMostDimensions, nothing will be known.
   void add_first(const std::int64_t* point, std::int64_t label);
-  /// As if all points so far had been added, the last one with `label`: it is known that the label was coordinate
-  /// `equal` plus a constant (a constant, if there is no such coordinate), and which coordinates `varied` (as bits).
-  /// Claims are true, but not all that could be made.
-  void restart(std::int64_t label, std::size_t equal, std::uint32_t varied);
+  /// As if all points so far had been added, the last one with `label`: it is known that the label was value / divisor
+  /// plus a constant, and which coordinates `varied` (as bits). Claims are true, but not all that could be made.
+  void restart(std::int64_t label, const Affine& value, std::int64_t divisor, std::uint32_t varied);
   void add(const Move& move, std::int64_t label) {
     if (!claims_) return;
     std::int64_t difference = 0;

@@ -16,7 +16,6 @@ namespace {
 
 constexpr std::size_t kMostDimensionsWithPairs = 8;
 constexpr std::uint64_t kSettled = 64;  // points after which simple labels are believed to stay so
-constexpr std::int64_t kLargeCoordinate = std::int64_t{1} << 60;
 
 }  // namespace
 
@@ -46,8 +45,7 @@ void Loose::add_first(const std::int64_t* point, const std::int64_t* labels) {
     }
     fits_[i].add_first(point, label);
   }
-  const bool small = std::all_of(all.begin(), all.end(),
-                                 [](std::int64_t x) { return -kLargeCoordinate <= x && x <= kLargeCoordinate; });
+  const bool small = std::all_of(all.begin(), all.end(), is_small);
   if (pairs_wanted_ && small && all.size() > 1) pairs_.resize(all.size() * (all.size() - 1) / 2);
 }
 
@@ -109,7 +107,7 @@ void Loose::add(const std::int64_t* point, const std::int64_t* labels) {
     if (coordinate.range.constant() && k < steps.size()) fresh |= std::uint32_t{1} << k;
     coordinate.last = x;
     coordinate.range.include(x);
-    if (!pairs_.empty() && (x > kLargeCoordinate || x < -kLargeCoordinate)) pairs_ = {};
+    if (!pairs_.empty() && !is_small(x)) pairs_ = {};
   }
   const Move move{point, steps.data(), first, hash, small, fresh};
   for (std::size_t i = 0; i < outputs_.size(); ++i) {
@@ -135,7 +133,9 @@ void Loose::add_label(std::size_t index, const Move& move, std::int64_t label, s
       if (!coordinates_[k].range.constant()) varied |= std::uint32_t{1} << k;
     const bool shifted = output.form == Form::kShifted;
     const Wide at = shifted ? static_cast<Wide>(move.point[output.number]) - move.step[output.number] - before : before;
-    fit.restart(static_cast<std::int64_t>(at), shifted ? output.number : shape_.dimensions, varied & ~move.fresh);
+    Affine value{0, std::vector<std::int64_t>(coordinates_.size())};
+    if (shifted) value.coefficients[output.number] = 1;
+    fit.restart(static_cast<std::int64_t>(at), value, 1, varied & ~move.fresh);
     output.form = Form::kFit;
   }
   if (!move.small) fit.refute();

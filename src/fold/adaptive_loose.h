@@ -13,8 +13,10 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
+#include "fold/adaptive_block.h"
 #include "fold/adaptive_fit.h"
 #include "fold/fold.h"
 
@@ -25,6 +27,10 @@ class Loose {
   enum class Domain : std::uint8_t { kCover, kIgnore };
   /// Follows the outputs `select` of the stream.
   Loose(Shape shape, std::vector<std::uint16_t> select, Domain domain);
+  /// The same for all points of these blocks, whose outputs are those in `select`, and of which `last` is the last. See
+  /// adaptive_cover.cc.
+  Loose(Shape shape, std::vector<std::uint16_t> select, std::span<const Placed> blocks, const std::int64_t* last,
+        std::uint64_t points);
   /// `labels` are all labels of the stream.
   void add(const std::int64_t* point, const std::int64_t* labels);
   /// Takes the outputs of another one that got the same points.
@@ -81,6 +87,14 @@ class Loose {
   }
   static void add_difference(Coordinate& coordinate, std::int64_t step, bool upwards);
   void tighten(std::size_t inner, Range& range) const;
+
+  struct Common;
+  static constexpr std::int64_t kLargeCoordinate = std::int64_t{1} << 60;
+  static bool is_small(std::int64_t x) { return -kLargeCoordinate <= x && x <= kLargeCoordinate; }
+  void cover_coordinates(const Placed& placed, const std::vector<Function>& coordinates, bool first);
+  void cover_output(const Placed& placed, const std::vector<Function>& coordinates, std::size_t index, bool first,
+                    Common& common);
+  bool follow(const Common& common, std::uint32_t varied, LabelFit& fit) const;
 
   // In the order in which add() needs them.
   std::uint64_t points_ = 0;
