@@ -100,6 +100,11 @@ void AdaptiveFolder::add_slowly(const std::int64_t* point, const std::int64_t* l
     start(point, labels);
     return;
   }
+  if (loose_ && exact_->expected(point, selected(exact_->select(), labels))) {
+    exact_->bound_expected(bounds(point, labels));
+    loose_->add(point, labels);
+    return;
+  }
   const std::int64_t* last = exact_->last_point();
   if (!std::lexicographical_compare(last, last + shape_.dimensions, point, point + shape_.dimensions))
     cover("a point is out of order");

@@ -49,14 +49,14 @@ Loose::Loose(Shape shape, std::vector<std::uint16_t> select, std::span<const Pla
              std::uint64_t points)
     : Loose(shape, std::move(select), Domain::kCover) {
   points_ = points;
-  std::vector<Common> functions(outputs_.size(), Common(shape.dimensions));
+  std::vector<Common> functions(followed_, Common(shape.dimensions));
   if (pairs_wanted_ && shape.dimensions > 1) pairs_.resize(std::size_t{shape.dimensions} * (shape.dimensions - 1u) / 2);
   for (const Placed& placed : blocks) {
     std::vector<Function> coordinates;
     for (std::size_t k = 0; k < shape.dimensions; ++k) coordinates.push_back(coordinate_of(placed, k));
     const bool first = &placed == blocks.data();
     cover_coordinates(placed, coordinates, first);
-    for (std::size_t i = 0; i < outputs_.size(); ++i) cover_output(placed, coordinates, i, first, functions[i]);
+    for (std::size_t i = 0; i < followed_; ++i) cover_output(placed, coordinates, i, first, functions[i]);
   }
   std::uint32_t varied = 0;
   for (std::size_t k = shape.dimensions; k-- > 0;) {
@@ -65,8 +65,8 @@ Loose::Loose(Shape shape, std::vector<std::uint16_t> select, std::span<const Pla
     lead_ = static_cast<std::uint16_t>(k);
     if (k < LabelFit::kMostDimensions) varied |= std::uint32_t{1} << k;
   }
-  for (std::size_t i = 0; i < outputs_.size(); ++i)
-    if (!follow(functions[i], varied, fits_[i])) outputs_[i].form = Form::kHopeless;
+  for (std::size_t i = 0; i < followed_; ++i)
+    if (!follow(functions[i], varied, fits_[i])) set_form(outputs_[i], Form::kHopeless);
 }
 
 /// Ranges, strides, and ranges of pairs.

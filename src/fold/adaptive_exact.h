@@ -22,8 +22,9 @@ class Exact {
   /// are not folded, but their bounds are kept for every piece.
   Exact(Shape shape, std::vector<std::uint16_t> select, std::vector<std::uint16_t> bounded, std::uint32_t max_pieces);
 
-  /// If this is the point that was expected, adds it. Only if there are no bounded outputs.
+  /// If this is the point that was expected, adds it. If there are bounded outputs, bound_expected() must follow.
   bool expected(const std::int64_t* point, const std::int64_t* labels);
+  void bound_expected(const Window* bounds);
   /// A point after all others; there is at least one dimension. `bounds` are those of the bounded outputs at this
   /// point. False: there are too many blocks.
   bool add(const std::int64_t* point, const std::int64_t* labels, const Window* bounds = nullptr) {
@@ -56,7 +57,6 @@ class Exact {
   using Level = std::vector<Block>;
 
   bool add_unexpected(const std::int64_t* point, const std::int64_t* labels, const Window* bounds);
-  void bound_expected(const Window* bounds);
   void expect_next(const std::int64_t* labels);
   bool wrap_next();
   bool expect_after(const std::int64_t* point, const std::int64_t* labels, const std::int64_t* part);

@@ -62,12 +62,6 @@ Numbers numbers_of(const std::int64_t* from, std::size_t count) {
 
 }  // namespace
 
-std::uint64_t hash_of(std::size_t dimension, std::int64_t number) {
-  static constexpr std::array<std::uint64_t, 4> kFactors{0xd6e8feb86659fd93, 0xa0761d6478bd642f, 0xe7037ed1a0b428db,
-                                                         0x8ebc6af09c88c6e3};
-  return static_cast<std::uint64_t>(number) * (kFactors[dimension % 4] + (dimension / 4) * 0x589965cc75374cc2);
-}
-
 std::size_t Equations::pivot(std::size_t i) const {
   const std::int64_t* numbers = row(i);
   return static_cast<std::size_t>(std::find_if(numbers, numbers + unknowns_, [](auto n) { return n != 0; }) - numbers);

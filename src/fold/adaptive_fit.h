@@ -41,6 +41,12 @@ struct Move {
   std::uint32_t fresh = 0;             // coordinates that change for the first time, as bits
 };
 
+/// Of a difference of points: the sum over its coordinates of this, plus `first`.
+inline std::uint64_t hash_of(std::size_t dimension, std::int64_t number) {
+  const std::uint64_t factor = 0x9e3779b97f4a7c15 * (2 * dimension + 3);
+  return static_cast<std::uint64_t>(number) * (factor ^ 0xd6e8feb86659fd92);
+}
+
 /// Linear equations sum v[k] * c[k] = r in unknown c, in reduced row echelon form.
 class Equations {
  public:
@@ -144,8 +150,5 @@ class LabelFit {
   SmallArray<std::int64_t, 10> ready_;                       // coefficients, times divisor_; hashes of rows so far
   std::unique_ptr<Claims> claims_;                           // none if all are refuted
 };
-
-/// Of a difference of points: the sum over its coordinates of this, plus `first`.
-std::uint64_t hash_of(std::size_t dimension, std::int64_t number);
 
 }  // namespace loopfold::fold::adaptive

@@ -82,6 +82,13 @@ class Loose {
   void start_pairs(std::size_t outer);
   void add_label(std::size_t index, const Move& move, std::int64_t label, std::int64_t before);
   void settle();
+  std::span<Tracked> outputs() { return {outputs_.data(), followed_}; }
+  std::span<const Tracked> outputs() const { return {outputs_.data(), followed_}; }
+  void set_form(Tracked& output, Form form) {
+    if (output.form == Form::kFit) --fitting_;
+    if (form == Form::kFit) ++fitting_;
+    output.form = form;
+  }
   bool still(const Tracked& output) const {
     return output.form == Form::kConstant ? output.labels.constant() : output.distance.constant();
   }
@@ -100,10 +107,12 @@ class Loose {
   std::uint64_t points_ = 0;
   Shape shape_;
   bool pairs_wanted_;
-  bool ordered_ = true;  // all points came in order
-  std::uint16_t lead_;   // so many of the first coordinates are the same in all points
-  std::vector<Tracked> outputs_;
-  SmallArray<Coordinate, 5> coordinates_;
+  bool ordered_ = true;         // all points came in order
+  std::uint16_t lead_;          // so many of the first coordinates are the same in all points
+  std::uint16_t fitting_ = 0;   // so many outputs are kFit
+  std::uint16_t followed_ = 0;  // so many of outputs_ are there
+  SmallArray<Coordinate, 4> coordinates_;
+  SmallArray<Tracked, 3> outputs_;
   std::vector<Pair> pairs_;     // (0,1), (0,2), (1,2), (0,3) ... except with coordinates before lead_; none if they are
                                 // not wanted, or numbers are large
   std::vector<LabelFit> fits_;  // by output
