@@ -10,12 +10,12 @@
 namespace loopfold::fold {
 namespace {
 
-using testing::check;
-using testing::fold_all;
-using testing::Labelled;
-using testing::Stream;
-using testing::text;
-using testing::Vector;
+using test_points::check;
+using test_points::fold_all;
+using test_points::Labelled;
+using test_points::Stream;
+using test_points::text;
+using test_points::Vector;
 
 std::uint64_t random_number(std::uint64_t seed) {
   seed += 0x9e3779b97f4a7c15;
@@ -580,14 +580,15 @@ TEST(Adaptive, MemoryIsBounded) {
         if (random % 5 < 3) irregular->add(point, other);
         most_irregular = std::max(most_irregular, irregular->bytes());
       }
-  EXPECT_LE(most, 1100u);
-  EXPECT_LE(most_irregular, 40000u);
+  EXPECT_LE(most, 850u);
+  EXPECT_LE(folder->bytes(), 720u);
+  EXPECT_LE(most_irregular, 20000u);
   RecordProperty("regular_bytes", static_cast<int>(most));
   RecordProperty("irregular_bytes", static_cast<int>(most_irregular));
   const auto one = make_folder({}, {3, 2, 0});
   const std::int64_t zero[] = {0, 0, 0};
   one->add(zero, zero);
-  EXPECT_LE(one->bytes(), 200u);
+  EXPECT_LE(one->bytes(), 120u);
 }
 
 }  // namespace
