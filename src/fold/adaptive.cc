@@ -10,6 +10,9 @@
 // So an output that is not affine does not harm the others, nor the domain; and an irregular domain does not harm a
 // label that is affine at all its points.
 //
+// Giving up because memory is short must not take time in proportion to the run: there the blocks of the exact folder
+// are covered as they are (adaptive_cover.cc).
+//
 // The first point is kept as it is: very many streams have only one.
 #include "fold/adaptive.h"
 
