@@ -93,10 +93,15 @@ def fold_table(binary):
         return []
     done = subprocess.run([binary, "--benchmark_filter=fold_stream", "--benchmark_format=json", "--benchmark_min_time=0.1"], stdout=subprocess.PIPE,
                           stderr=subprocess.DEVNULL, check=True)
-    lines = ["| stream | M points/s |", "|---|---|"]
+    rates = {}
     for entry in json.loads(done.stdout)["benchmarks"]:
         if "items_per_second" in entry:
-            lines.append(f"| {entry['name']} | {entry['items_per_second'] / 1e6:.1f} |")
+            stream, variant = entry["label"].rsplit(", ", 1)
+            rates.setdefault(stream, {})[variant] = entry["items_per_second"] / 1e6
+    variants = list(next(iter(rates.values()), {}))
+    lines = ["| M points/s | " + " | ".join(variants) + " |", "|---" * (len(variants) + 1) + "|"]
+    for stream, found in rates.items():
+        lines.append(f"| {stream} | " + " | ".join(f"{found[variant]:.0f}" for variant in variants) + " |")
     return lines
 
 

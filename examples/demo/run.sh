@@ -1,5 +1,5 @@
 #!/bin/bash
-# Builds the bundled example, records it, shows its loops and draws a flame graph. The argument is the loopfold binary.
+# Builds the bundled example, records it, shows its loops, draws a flame graph, and folds its dependences. The argument is the loopfold binary.
 set -euo pipefail
 loopfold=$(realpath "${1:-build/loopfold}")
 source=$(dirname "$(realpath "$0")")
@@ -23,6 +23,13 @@ show loopfold tree
 
 show loopfold flame --svg flame.svg --collapsed flame.txt --speedscope flame.json
 "$loopfold" flame --svg flame.svg --collapsed flame.txt --speedscope flame.json
+
+show loopfold analyze
+"$loopfold" analyze
+
+show loopfold export --format isl -o heat.isl
+"$loopfold" export --format isl -o heat.isl
+echo "(the folded program, for isl: in $work/heat.isl)"
 
 show loopfold trace info
 "$loopfold" trace info

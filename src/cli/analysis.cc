@@ -80,6 +80,7 @@ Result<Analysed> analyse_trace(const std::string& directory, const AnalyzeOption
   if (!fold::parse_variant(options.fold, analysis.fold.variant))
     return fail(ErrorKind::kUsage, fmt::format("--fold {}: no such way to fold", options.fold));
   analysis.max_memory = options.max_memory;
+  analysis.max_statements = options.max_statements;
   analysis.jobs = options.jobs != 0 ? options.jobs : std::max(1u, std::thread::hardware_concurrency());
   Analysed analysed;
   {
@@ -149,6 +150,7 @@ std::string costs_json(const Analysed& analysed, const AnalyzeOptions& options) 
         {"pass1", costs.pass1},
         {"loops", costs.loops},
         {"naming", costs.naming},
+        {"choosing", costs.choosing},
         {"pass2", costs.pass2},
         {"describing", costs.describing}}},
       {"bytes", {{"peak", peak_memory()}, {"shadow", costs.ddg.shadow_bytes}, {"streams", costs.ddg.stream_bytes}}},

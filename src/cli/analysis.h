@@ -13,6 +13,7 @@ namespace loopfold::cli {
 struct AnalyzeOptions {
   std::string fold = "auto";
   std::uint64_t max_memory = poly::AnalysisOptions{}.max_memory;
+  std::uint64_t max_statements = poly::AnalysisOptions{}.max_statements;
   unsigned jobs = 0;   // 0: as many as there are processors
   bool quiet = false;  // no progress, no remarks
 };

@@ -32,6 +32,9 @@ class AnalyzeCommand : public Command {
         ->check(CLI::Range(1u, kMostJobs));
     app.add_option("--max-memory", max_memory_,
                    "Keep shadow memory and streams below this (500MB, 4G); what has to be approximated is named");
+    app.add_option("--max-statements", options_.max_statements,
+                   "Keep about so many statements, of the contexts that ran most; 0 keeps all")
+        ->capture_default_str();
     app.add_option("--fold", options_.fold,
                    "How to fold: F, FW, FGG, FGGW as published (exact; with label widening; with geometric give-up; "
                    "both), or auto")

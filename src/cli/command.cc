@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
+#include <cerrno>
 #include <cstdio>
 
 namespace loopfold::cli {
@@ -18,12 +19,16 @@ void warn(const std::string& message) { print_stderr("loopfold: warning: {}\n", 
 Result<std::string> trace_file(const std::string& directory) {
   struct stat info {};
   if (::stat(directory.c_str(), &info) != 0) {
+    if (errno == EACCES)
+      return fail(ErrorKind::kEnvironment, directory + ": permission denied; ask its owner, or become root");
     return fail(ErrorKind::kBadInput,
                 directory + ": no such directory; record a program first: loopfold record -- PROG");
   }
   if (S_ISREG(info.st_mode)) return directory;
   const std::string file = directory + "/trace.lft";
   if (::stat(file.c_str(), &info) != 0) {
+    if (errno == EACCES)
+      return fail(ErrorKind::kEnvironment, directory + ": permission denied; ask its owner, or become root");
     return fail(ErrorKind::kBadInput,
                 directory + ": holds no trace.lft; record one with: loopfold record -o " + directory + " -- PROG");
   }

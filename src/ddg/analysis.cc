@@ -1,19 +1,12 @@
 #include "ddg/analysis.h"
 
-#include <ctime>
-
 #include "ddg/builder.h"
 #include "structure/loop_walk.h"
+#include "support/stopwatch.h"
 
 namespace loopfold::ddg {
 
 namespace {
-
-double cpu_seconds() {
-  timespec time{};
-  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
-}
 
 std::uint64_t intermediate(const Graph& graph) {
   std::uint64_t total = 0;
@@ -28,7 +21,7 @@ std::uint64_t intermediate(const Graph& graph) {
 
 Graph build(const trace::Reader& reader, const structure::Structure& structure, structure::LoopTree& tree,
             symbols::Symbolizer& symbolizer, const Options& options, std::uint64_t& threads) {
-  const double begin = cpu_seconds();
+  Stopwatch watch;
   Graph graph;
   Builder builder(reader, structure, tree, symbolizer, options);
   structure::LoopWalk<Builder> walk(structure, tree, builder);
@@ -38,7 +31,7 @@ Graph build(const trace::Reader& reader, const structure::Structure& structure, 
   threads = walk.threads();
   builder.finish(graph);
   graph.max_intermediate = intermediate(graph);
-  graph.costs.seconds = cpu_seconds() - begin;
+  graph.costs.seconds = watch.lap();
   return graph;
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <vector>
 
 #include "ddg/graph.h"
 #include "fold/fold.h"
@@ -17,6 +18,7 @@ struct Options {
   fold::Options fold;
   std::uint64_t max_memory = std::uint64_t{4} << 30;  // bytes that shadow and streams may use together
   unsigned jobs = 1;
+  std::vector<bool> hot;  // by context: has statements (hot_contexts.h); empty: all have
   std::function<void(double share, std::uint64_t instructions)> progress;  // now and then
 };
 

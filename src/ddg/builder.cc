@@ -49,7 +49,7 @@ Builder::Builder(const trace::Reader& reader, const structure::Structure& struct
       options_(options),
       facts_(decode_all(structure.code.blocks())),
       granules_(granules_for(structure.code.blocks(), facts_)),
-      streams_(options.fold, tree),
+      streams_(options.fold, tree, options.jobs, options.hot),
       objects_(symbolizer, reader.stacks(), reader.modules()) {
   variants_.resize(structure.code.places());
   instructions_of_.resize(structure.code.places());
@@ -102,15 +102,16 @@ std::uint32_t Builder::variant_of(const PartCode& code, structure::PlaceId place
     return std::span(b.bytes).subspan(begin, end - begin);
   };
   const std::span<const std::uint8_t> mine = bytes(block, code);
-  std::vector<const PartCode*>& known = variants_[place];
+  std::vector<Variant>& known = variants_[place];
   for (std::uint32_t i = 0; i < known.size(); ++i) {
-    const std::span<const std::uint8_t> other = bytes(structure_.code.blocks()[known[i]->block], *known[i]);
+    const PartCode& longest = *known[i].code;
+    const std::span<const std::uint8_t> other = bytes(structure_.code.blocks()[longest.block], longest);
     const std::size_t common = std::min(mine.size(), other.size());
     if (!std::equal(mine.begin(), mine.begin() + static_cast<std::ptrdiff_t>(common), other.begin())) continue;
-    if (mine.size() > other.size()) known[i] = &code;
+    if (mine.size() > other.size()) known[i].code = &code;
     return i;
   }
-  known.push_back(&code);
+  known.push_back({&code, {}});
   return static_cast<std::uint32_t>(known.size() - 1);
 }
 
@@ -122,6 +123,7 @@ const PartCode& Builder::code_of(std::uint32_t part, const structure::Part& what
     code = std::make_unique<PartCode>(
         compile_part(block, facts_[exit.block], what, exit.accesses, exit.results, granules_));
     variant_of_part_[part] = variant_of(*code, what.place);
+    variants_[what.place][variant_of_part_[part]].numbers.renumber(*code);
   }
   return *code;
 }
@@ -163,23 +165,24 @@ void Builder::execute(const Where& where, const structure::Part& part) {
   streams_.instance(site, point_.data());
   const bool x87 = block.ftop.kind != trace::Value::Kind::kNone;
   const std::uint64_t top = x87 ? trace::evaluate(block, block.ftop, slots) : 0;
-  read_registers(code, instance, thread, top);
+  const bool cold = streams_.cold(site);
+  if (!cold) read_registers(code, instance, thread, top);
   values(code, block, slots, site);
   next_result_ = 0;
-  switched_ = false;
+  if (thread.left != where.stack) thread.left = kNoStack;
   for (const MemoryAccess& access : code.accesses) {
-    follow_stack_pointer(code, access.instruction, thread, stack);
+    follow_stack_pointer(where, code, access.instruction, thread, stack);
     const std::uint64_t address = trace::evaluate(block, access.address, slots);
     if (access.guarded && address == 0) continue;
-    const Objects::Place place = locate(where, stack, address);
-    streams_.access(site, access, point_.data(), place.object, place.block, place.offset);
     if (access.store)
       memory_.write(address, access.size,
                     {streams_.definition(site, access.instruction), instance.entry, instance.counter});
-    else
-      read_memory(access, address, instance, place.object);
+    if (cold) continue;
+    const Objects::Place place = locate(where, thread, stack, address);
+    streams_.access(site, access, point_.data(), place.object, place.block, place.offset);
+    if (!access.store) read_memory(access, address, instance, place.object);
   }
-  follow_stack_pointer(code, 0xffff, thread, stack);
+  follow_stack_pointer(where, code, 0xffff, thread, stack);
   for (const LiveOut& out : code.live_outs)
     thread.registers[out.granule] = {streams_.definition(site, out.instruction), instance.entry, instance.counter};
   for (const LiveOut& out : code.x87_live_outs)
@@ -242,14 +245,19 @@ void Builder::values(const PartCode& code, const trace::Block& block, std::span<
   for (std::size_t i = 0; i < code.values.size(); ++i) {
     const IntegerValue& value = code.values[i];
     results_[i] = trace::evaluate(block, value.value, slots);
-    streams_.value(site, value, i, point_.data(), sign_extended(results_[i], value.width));
+    streams_.value(site, value, point_.data(), sign_extended(results_[i], value.width));
   }
 }
 
-/// What the stack pointer is before and after an instruction. One that moves far, or comes from memory, has gone over
-/// to another stack.
-void Builder::follow_stack_pointer(const PartCode& code, std::uint16_t instruction, ThreadState& thread,
-                                   StackState& stack) {
+std::uint64_t Builder::end_of_stack(const Where& where, const StackState& stack) {
+  const FrameView oldest = where.frame(where.frames, 0);
+  return oldest.known ? oldest.stack_pointer + 8 : stack.base + kAboveFirstFrame;
+}
+
+/// What the stack pointer is before and after an instruction. One that moves far or comes from memory, and not up
+/// within the stack, has gone over to another one, which control follows some instructions later.
+void Builder::follow_stack_pointer(const Where& where, const PartCode& code, std::uint16_t instruction,
+                                   ThreadState& thread, StackState& stack) {
   lowest_ = thread.stack_pointer;
   for (; next_result_ < code.values.size() && code.values[next_result_].instruction <= instruction; ++next_result_) {
     const IntegerValue& value = code.values[next_result_];
@@ -258,8 +266,9 @@ void Builder::follow_stack_pointer(const PartCode& code, std::uint16_t instructi
     const std::uint64_t now = results_[next_result_];
     thread.stack_pointer = now;
     const bool far = before != 0 && (now > before ? now - before : before - now) > kFar;
-    if (far || value.loaded) {
-      switched_ = switched_ || value.instruction < instruction;
+    const bool up = now >= before && now < end_of_stack(where, stack);
+    if ((far || value.loaded) && !up) {
+      thread.left = where.stack;
       continue;
     }
     lowest_ = value.instruction < instruction || lowest_ == 0 ? now : std::min(lowest_, now);
@@ -268,12 +277,10 @@ void Builder::follow_stack_pointer(const PartCode& code, std::uint16_t instructi
 }
 
 /// On the stack: between what the stack pointer allows and the oldest frame.
-Objects::Place Builder::locate(const Where& where, const StackState& stack, std::uint64_t address) {
-  if (!switched_ && lowest_ != 0 && address >= lowest_ - kRedZone) {
-    const FrameView oldest = where.frame(where.frames, 0);
-    const std::uint64_t end = oldest.known ? oldest.stack_pointer + 8 : stack.base + kAboveFirstFrame;
-    if (address < end) return in_frame(where, address);
-  }
+Objects::Place Builder::locate(const Where& where, const ThreadState& thread, const StackState& stack,
+                               std::uint64_t address) {
+  const bool on_stack = thread.left != where.stack && lowest_ != 0 && address >= lowest_ - kRedZone;
+  if (on_stack && address < end_of_stack(where, stack)) return in_frame(where, address);
   return objects_.find(address);
 }
 
@@ -306,6 +313,7 @@ Objects::Place Builder::in_frame(const Where& where, std::uint64_t address) {
 }
 
 void Builder::check_limits() {
+  next_check_ = events_ + std::max<std::uint64_t>(kCheckEvery, streams_.count());
   if (entries_.wants_collection()) collect();
   const std::uint64_t fixed = fixed_bytes();
   most_shadow_ = std::max(most_shadow_, fixed);
@@ -335,11 +343,26 @@ void Builder::collect() {
   entries_.end_collection();
 }
 
+/// What ran while recording was off may have written what is read afterwards: the last writer that is known is not
+/// sure to be the last one.
+void Builder::doubt_flow_over_pauses(Graph& graph) const {
+  for (Dependence& dependence : graph.dependences) {
+    if (dependence.kind != Dependence::Kind::kMemory || dependence.from == kNoStatement) continue;
+    const bool shares = dependence.carried.size() > 1;
+    if (shares && dependence.carried.front() == 0) continue;
+    dependence.map.gave_up = true;
+    dependence.map.why = "recording paused in between: what ran then may have written it";
+    for (fold::Piece& piece : dependence.map.pieces) piece.exact_domain = false;
+  }
+}
+
 void Builder::finish(Graph& graph) {
+  check_limits();
   most_shadow_ = std::max(most_shadow_, fixed_bytes());
   for (std::size_t function = 0; function < frames_.size(); ++function)
     if (frames_[function] != 0) objects_.frame_size(frames_[function], frame_sizes_[function]);
   streams_.finish(graph, structure_.code, facts_);
+  if (paused_) doubt_flow_over_pauses(graph);
   graph.objects = objects_.finish();
   if (memory_.lost_writes() > 0)
     graph.gave_up.push_back({kNoStatement, "producers of values in memory",

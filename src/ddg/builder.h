@@ -65,7 +65,7 @@ class Builder {
     exit_ = exit;
     slots_ = slots;
     next_part_ = 0;
-    if ((++events_ & kCheckMask) == 0) check_limits();
+    if (++events_ >= next_check_) check_limits();
   }
   template <class Walk, class S>
   void part(const Walk& walk, const S& stack, const structure::Part& part) {
@@ -92,6 +92,7 @@ class Builder {
 
  private:
   using Registers = std::vector<Cell>;  // by granule
+  static constexpr std::uint64_t kNoStack = ~std::uint64_t{0};
 
   /// An instance and its cell.
   struct Instance {
@@ -107,6 +108,7 @@ class Builder {
     };
     std::vector<Saved> saved;  // by signal handlers
     std::uint64_t stack_pointer = 0;
+    std::uint64_t left = kNoStack;  // the stack that the pointer has left while control is on it still
     bool in_system_call = false;
     Instance system_call;
     std::vector<std::int64_t> system_call_point;
@@ -151,8 +153,10 @@ class Builder {
   void read_memory(const MemoryAccess& access, std::uint64_t address, const Instance& instance, ObjectId object);
   void depend(const Streams::Reader& reader, const Cell& cell);
   void values(const PartCode& code, const trace::Block& block, std::span<const std::uint64_t> slots, SiteId site);
-  void follow_stack_pointer(const PartCode& code, std::uint16_t instruction, ThreadState& thread, StackState& stack);
-  Objects::Place locate(const Where& where, const StackState& stack, std::uint64_t address);
+  void follow_stack_pointer(const Where& where, const PartCode& code, std::uint16_t instruction, ThreadState& thread,
+                            StackState& stack);
+  static std::uint64_t end_of_stack(const Where& where, const StackState& stack);
+  Objects::Place locate(const Where& where, const ThreadState& thread, const StackState& stack, std::uint64_t address);
   Objects::Place in_frame(const Where& where, std::uint64_t address);
 
   void follow_at(const Where& where, const trace::SideEvent& event) { follow(&where, event); }
@@ -172,11 +176,12 @@ class Builder {
   void forget_call_registers(ThreadState& thread);
   void produce(ThreadState& thread, const Instance& instance, std::span<const Granules::Piece> granules);
 
+  void doubt_flow_over_pauses(Graph& graph) const;
   void check_limits();
   void collect();
   std::uint64_t fixed_bytes() const;
 
-  static constexpr std::uint64_t kCheckMask = (1u << 18) - 1;
+  static constexpr std::uint64_t kCheckEvery = 1u << 14;  // events, or more where there are many streams
 
   const trace::Reader& reader_;
   const structure::Structure& structure_;
@@ -188,8 +193,12 @@ class Builder {
   ShadowMemory memory_;
   Entries entries_;
   Cell environment_;
-  std::vector<std::unique_ptr<PartCode>> parts_;                           // by part of the code map
-  std::vector<std::vector<const PartCode*>> variants_;                     // by place
+  std::vector<std::unique_ptr<PartCode>> parts_;  // by part of the code map
+  struct Variant {
+    const PartCode* code = nullptr;  // the longest part
+    PartNumbers numbers;
+  };
+  std::vector<std::vector<Variant>> variants_;                             // by place
   std::vector<std::uint32_t> variant_of_part_;                             // by part of the code map
   std::vector<std::uint16_t> instructions_of_;                             // by place: most that a part of it has
   std::vector<std::unique_ptr<ThreadState>> threads_;                      // by thread
@@ -212,11 +221,12 @@ class Builder {
   std::vector<std::uint64_t> results_;  // of the part
   std::size_t next_result_ = 0;         // that the stack pointer has not followed yet
   std::uint64_t lowest_ = 0;            // stack pointer, around the instruction
-  bool switched_ = false;               // the part has gone over to another stack
   bool recording_ = true;
+  bool paused_ = false;  // recording was off for a while, at least once
   std::vector<LiveIn> argument_;
 
   std::uint64_t events_ = 0;
+  std::uint64_t next_check_ = kCheckEvery;
   std::uint64_t instructions_ = 0;
   std::uint64_t unknown_instructions_ = 0;
   std::uint64_t hidden_library_instructions_ = 0;

@@ -31,7 +31,8 @@
 //   status and tags carry none.
 // - Register flow between two instructions of one instance is the same in every instance: it is in Statement::local,
 //   not in a stream. Flow through memory always is in a stream.
-// - A guarded access whose address is 0 did not happen.
+// - A guarded access whose address is 0 did not happen; nor did those of instructions on registers only (bt r,r), which
+//   Valgrind computes through memory.
 // - An allocator's call is a statement of kind kAllocator, at the context and node that control is at when it happens.
 //   It reads rdi (calloc, realloc and memalign: and rsi) as operands 0 and 1, instruction 0; it produces rax, but for
 //   free and delete; all other registers that a call may change (rcx, rdx, rsi, rdi, r8-r11, vector, x87, flags; rax
@@ -48,7 +49,8 @@
 // - Mapping memory and unmapping it takes producers away; mremap moves them.
 // - A signal handler starts with registers that have no producer; when it returns, those of before it are back.
 //   A thread starts with none. While recording pauses, calls are no statements and what the
-//   kernel writes has no producer; when it begins again, no register has one.
+//   kernel writes has no producer; when it begins again, no register has one. Flow through memory over a pause is
+//   inexact: what ran then may have written it anew.
 //
 // Threads run one at a time, so there is one order, and flow between threads is flow like any other.
 #pragma once

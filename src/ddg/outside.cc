@@ -50,6 +50,7 @@ void Builder::follow(const Where* where, const trace::SideEvent& event) {
   } else if (const auto* recording = std::get_if<trace::Recording>(&event.data)) {
     recording_ = recording->on;
     if (!recording->on) return;
+    if (instructions_ > 0) paused_ = true;
     for (const std::unique_ptr<ThreadState>& state : threads_) {
       if (!state) continue;
       std::fill(state->registers.begin(), state->registers.end(), Cell{});

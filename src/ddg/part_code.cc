@@ -218,6 +218,7 @@ PartCode compile_part(const trace::Block& block, const std::vector<trace::Instru
   for (std::size_t i = 0; i < std::min(accesses, block.accesses.size()); ++i) {
     const trace::Access& access = block.accesses[i];
     if (access.instruction < begin || access.instruction >= end) continue;
+    if (!trace::accesses_memory(facts[access.instruction])) continue;
     const auto number = static_cast<std::uint16_t>(access.instruction - begin);
     const std::uint8_t index = seen[access.instruction]++;
     code.accesses.push_back({number, index, access.kind == trace::Access::Kind::kStore, access.guarded, access.size,
@@ -229,9 +230,22 @@ PartCode compile_part(const trace::Block& block, const std::vector<trace::Instru
     if (result.instruction < begin || result.instruction >= end) continue;
     code.values.push_back({static_cast<std::uint16_t>(result.instruction - begin), seen[result.instruction]++,
                            result.reg, width_of(result, facts[result.instruction]),
-                           is_loaded(result, facts[result.instruction]), result.value});
+                           is_loaded(result, facts[result.instruction]), static_cast<std::uint32_t>(code.values.size()),
+                           result.value});
   }
   return code;
+}
+
+void PartNumbers::renumber(PartCode& code) {
+  for (RegisterRead& read : code.reads) read.dense = number(operands_, {read.instruction, read.operand, 0, 0});
+  for (MemoryAccess& access : code.accesses) {
+    const Key key{access.instruction, access.index, access.store, access.size};
+    access.dense = number(accesses_, key);
+    if (!access.store) access.operand = number(operands_, {access.instruction, kFirstMemoryOperand, access.index, 0});
+  }
+  for (IntegerValue& value : code.values)
+    value.dense = number(values_, {value.instruction, value.index, value.reg, value.width});
+  code.operands = static_cast<std::uint32_t>(operands_.size());
 }
 
 }  // namespace loopfold::ddg

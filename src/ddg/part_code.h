@@ -11,7 +11,9 @@
 // Exact, as far as trace::decode is.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <map>
 #include <span>
 #include <vector>
 
@@ -93,7 +95,8 @@ struct IntegerValue {
   std::uint8_t index = 0;         // among the results of the instruction
   std::uint8_t reg = 0;
   std::uint8_t width = 0;
-  bool loaded = false;  // from memory, as it is
+  bool loaded = false;      // from memory, as it is
+  std::uint32_t dense = 0;  // number of the value in the part
   trace::Value value;
 };
 
@@ -110,6 +113,23 @@ struct PartCode {
   std::vector<MemoryAccess> accesses;  // in the order of execution
   std::vector<IntegerValue> values;
   bool unknown = false;  // it has an instruction that could not be decoded
+};
+
+/// Dense numbers for all parts of one place. Blocks that run over the same place need not list the same accesses and
+/// results: what an instruction does with values that are known when its block is translated may be left out there.
+class PartNumbers {
+ public:
+  /// Gives what is the same in all of them the same numbers.
+  void renumber(PartCode& code);
+
+ private:
+  using Key = std::array<std::uint32_t, 4>;
+  static std::uint32_t number(std::map<Key, std::uint32_t>& numbers, const Key& key) {
+    return numbers.try_emplace(key, static_cast<std::uint32_t>(numbers.size())).first->second;
+  }
+  std::map<Key, std::uint32_t> operands_;
+  std::map<Key, std::uint32_t> accesses_;
+  std::map<Key, std::uint32_t> values_;
 };
 
 /// `accesses` and `results`: so many of the block's ran in this execution.

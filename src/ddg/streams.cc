@@ -14,12 +14,29 @@ constexpr std::size_t kFewLinks = 8;         // are searched one by one
 constexpr std::size_t kMaxProducers = 4096;  // of one operand
 constexpr std::size_t kMaxObjects = 64;      // of one access
 constexpr DefinitionId kLostDefinition = 0xffffffff;
+constexpr const char* kColdReason = "there are more statements than --max-statements";
 constexpr std::uint64_t kUnknownKey = ~std::uint64_t{0};
 
 std::uint64_t key_of(DefinitionId from, std::uint16_t lane) { return std::uint64_t{from} << 16 | lane; }
 
+/// Takes a point into a box: least coordinates, then greatest.
+void extend(std::vector<std::int64_t>& box, const std::int64_t* point, std::size_t dimensions) {
+  if (box.empty()) {
+    box.assign(point, point + dimensions);
+    box.insert(box.end(), point, point + dimensions);
+    return;
+  }
+  for (std::size_t k = 0; k < dimensions; ++k) {
+    box[k] = std::min(box[k], point[k]);
+    box[dimensions + k] = std::max(box[dimensions + k], point[k]);
+  }
+}
+
 /// What a stream costs beside its folder.
 constexpr std::uint64_t kStreamBytes = 160;
+
+/// Smaller folders would not shrink when they give up.
+constexpr std::uint64_t kWorthGivingUp = 2048;
 
 /// The level that carries a dependence: the first shared coordinate that differs.
 std::size_t carrying_level(const std::int64_t* point, const std::int64_t* producer, std::size_t shared) {
@@ -43,6 +60,7 @@ SiteId Streams::site(const SiteKey& key, structure::PlaceId place, std::size_t i
   site.dimensions = dimensions_of(tree_, key.context);
   site.first_definition = static_cast<DefinitionId>(site_of_definition_.size());
   site.next = nodes[key.node];
+  site.cold = !hot_.empty() && (key.context >= hot_.size() || !hot_[key.context]);
   const auto id = static_cast<SiteId>(sites_.size());
   site_of_definition_.insert(site_of_definition_.end(), instructions, id);
   sites_.push_back(std::move(site));
@@ -71,12 +89,14 @@ Streams::StreamId Streams::new_stream(Stream::Kind kind, SiteId site, fold::Shap
 
 void Streams::add(StreamId stream, const std::int64_t* point, const std::int64_t* labels) {
   ++points_;
-  streams_[stream].folder->add(point, labels);
+  const Stream& s = streams_[stream];
+  queue_.add(stream, *s.folder, s.shape, point, labels);
 }
 
 void Streams::instance(SiteId site, const std::int64_t* point) {
   Site& s = sites_[site];
   ++s.count;
+  if (s.cold) return extend(s.box, point, s.dimensions);
   if (s.domain == kNoStream) s.domain = new_stream(Stream::Kind::kDomain, site, {s.dimensions, 0, 0});
   add(s.domain, point, nullptr);
 }
@@ -121,6 +141,7 @@ Streams::Link& Streams::insert(Slot& slot, Link link) {
 
 void Streams::access(SiteId site, const MemoryAccess& access, const std::int64_t* point, ObjectId object,
                      std::int64_t block, std::int64_t offset) {
+  if (sites_[site].cold) return;
   Slot& slot = this->slot(sites_[site].accesses, access.dense);
   std::uint64_t key = object;
   Link* link = find(slot, key);
@@ -141,9 +162,10 @@ void Streams::access(SiteId site, const MemoryAccess& access, const std::int64_t
   add(link->stream, point, labels);
 }
 
-void Streams::value(SiteId site, const IntegerValue& value, std::size_t dense, const std::int64_t* point,
-                    std::int64_t label) {
+void Streams::value(SiteId site, const IntegerValue& value, const std::int64_t* point, std::int64_t label) {
   Site& s = sites_[site];
+  if (s.cold) return;
+  const std::size_t dense = value.dense;
   if (dense >= s.values.size()) s.values.resize(dense + 1, kNoStream);
   if (s.values[dense] == kNoStream) {
     const StreamId stream = new_stream(Stream::Kind::kValue, site, {s.dimensions, 1, 0});
@@ -170,6 +192,7 @@ Streams::Link* Streams::dependence_link(const Reader& reader, DefinitionId from,
 
 void Streams::dependence(const Reader& reader, DefinitionId from, const std::int64_t* point,
                          const std::int64_t* producer) {
+  if (sites_[reader.site].cold) return;
   Slot& slot = this->slot(sites_[reader.site].operands, reader.dense);
   const std::uint64_t key = key_of(from, reader.lane);
   Link* link = find(slot, key);
@@ -189,6 +212,7 @@ void Streams::dependence(const Reader& reader, DefinitionId from, const std::int
 }
 
 void Streams::lost_dependence(const Reader& reader, const std::int64_t* point) {
+  if (sites_[reader.site].cold) return;
   Slot& slot = this->slot(sites_[reader.site].operands, reader.dense);
   const std::uint64_t key = key_of(kLostDefinition, reader.lane);
   Link* link = find(slot, key);
@@ -201,7 +225,8 @@ void Streams::lost_dependence(const Reader& reader, const std::int64_t* point) {
   add(link->stream, point, nullptr);
 }
 
-std::uint64_t Streams::bytes() const {
+std::uint64_t Streams::bytes() {
+  queue_.drain();
   std::uint64_t total = 0;
   for (const Stream& stream : streams_) total += kStreamBytes + stream.folder->bytes();
   for (const Site& site : sites_)
@@ -215,7 +240,8 @@ void Streams::limit(std::uint64_t bytes) {
   if (now <= bytes) return;
   std::vector<std::pair<std::uint64_t, StreamId>> worst;
   for (StreamId id = 0; id < streams_.size(); ++id)
-    if (!streams_[id].given_up) worst.emplace_back(streams_[id].folder->bytes(), id);
+    if (!streams_[id].given_up && streams_[id].folder->bytes() > kWorthGivingUp)
+      worst.emplace_back(streams_[id].folder->bytes(), id);
   std::sort(worst.begin(), worst.end(),
             [](const auto& a, const auto& b) { return a.first != b.first ? a.first > b.first : a.second < b.second; });
   const std::uint64_t goal = bytes / 10 * 9;
@@ -235,6 +261,39 @@ fold::Folded Streams::folded(StreamId stream) {
   return result;
 }
 
+/// Of a cold site: what is known is a box.
+fold::Folded Streams::domain_of(const Site& site) {
+  if (!site.cold) return folded(site.domain);
+  fold::Folded result;
+  result.points = site.count;
+  result.max_intermediate = 1;
+  result.gave_up = true;
+  result.why = kColdReason;
+  fold::Piece piece;
+  piece.points = site.count;
+  piece.exact_domain = false;
+  for (std::size_t k = 0; k < site.dimensions; ++k) {
+    const std::vector<std::int64_t> none(k);
+    piece.ranges.push_back({{site.box[k], none}, {site.box[site.dimensions + k], none}, 1});
+  }
+  result.pieces.push_back(std::move(piece));
+  return result;
+}
+
+/// What is said about code that has no statements.
+void Streams::finish_cold(Graph& graph) {
+  std::uint64_t sites = 0;
+  std::uint64_t instructions = 0;
+  for (const Site& site : sites_) {
+    if (!site.cold || site.count == 0) continue;
+    ++sites;
+    if (site.code != nullptr) instructions += site.count * site.code->instructions;
+  }
+  if (sites == 0) return;
+  graph.gave_up.push_back(
+      {kNoStatement, "code that ran little: " + std::to_string(sites) + " statements", kColdReason, instructions});
+}
+
 void Streams::finish(Graph& graph, const structure::CodeMap& code,
                      const std::vector<std::vector<trace::InstructionFacts>>& facts) {
   most_bytes_ = std::max(most_bytes_, bytes());
@@ -242,6 +301,7 @@ void Streams::finish(Graph& graph, const structure::CodeMap& code,
   finish_accesses(graph);
   finish_values(graph);
   finish_dependences(graph);
+  finish_cold(graph);
   finish_limits(graph);
 }
 
@@ -252,9 +312,12 @@ void Streams::finish_statements(Graph& graph, const structure::CodeMap& code,
   std::map<Key, StatementId> known;
   std::vector<std::vector<fold::Folded>> domains;
   statement_of_.assign(sites_.size(), kNoStatement);
+  std::vector<bool> produces(sites_.size());
+  for (const DependenceDetails& details : dependences_)
+    if (details.from != kLostDefinition) produces[site_of_definition_[details.from]] = true;
   for (SiteId id = 1; id < sites_.size(); ++id) {
     const Site& site = sites_[id];
-    if (site.domain == kNoStream) continue;
+    if (site.count == 0 || (site.cold && !produces[id])) continue;
     const SiteKey& key = site.key;
     const auto [found, added] = known.try_emplace({key.kind, key.context, key.function, key.node, key.variant},
                                                   static_cast<StatementId>(graph.statements.size()));
@@ -273,7 +336,7 @@ void Streams::finish_statements(Graph& graph, const structure::CodeMap& code,
     }
     Statement& statement = graph.statements[found->second];
     statement.count += site.count;
-    domains[found->second].push_back(folded(site.domain));
+    domains[found->second].push_back(domain_of(site));
     if (site.code == nullptr || site.code->instructions <= statement.instructions.size()) continue;
     const PartCode& part = *site.code;
     const trace::Block& block = code.blocks()[part.block];

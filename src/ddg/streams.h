@@ -13,8 +13,10 @@
 #include <deque>
 #include <memory>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
+#include "ddg/fold_queue.h"
 #include "ddg/graph.h"
 #include "ddg/part_code.h"
 #include "fold/fold.h"
@@ -29,7 +31,9 @@ using SiteId = std::uint32_t;
 
 class Streams {
  public:
-  Streams(const fold::Options& options, const structure::LoopTree& tree) : options_(options), tree_(tree) {}
+  /// With more than one job, folding is done by other threads.
+  Streams(const fold::Options& options, const structure::LoopTree& tree, unsigned jobs = 1, std::vector<bool> hot = {})
+      : options_(options), tree_(tree), hot_(std::move(hot)), queue_(jobs > 1 ? jobs - 1 : 0) {}
 
   struct SiteKey {
     Statement::Kind kind = Statement::Kind::kCode;
@@ -44,6 +48,8 @@ class Streams {
   SiteId site(const SiteKey& key, structure::PlaceId place, std::size_t instructions);
 
   std::uint16_t dimensions(SiteId site) const { return sites_[site].dimensions; }
+  /// In a context that is not kept: it is a producer, and nothing else.
+  bool cold(SiteId site) const { return sites_[site].cold; }
   DefinitionId definition(SiteId site, std::uint16_t instruction) const {
     return sites_[site].first_definition + instruction;
   }
@@ -54,7 +60,7 @@ class Streams {
   void instance(SiteId site, const std::int64_t* point);
   void access(SiteId site, const MemoryAccess& access, const std::int64_t* point, ObjectId object, std::int64_t block,
               std::int64_t offset);
-  void value(SiteId site, const IntegerValue& value, std::size_t dense, const std::int64_t* point, std::int64_t label);
+  void value(SiteId site, const IntegerValue& value, const std::int64_t* point, std::int64_t label);
 
   /// Who reads.
   struct Reader {
@@ -79,7 +85,7 @@ class Streams {
 
   /// Gives up what needs most until all streams together need at most `bytes`.
   void limit(std::uint64_t bytes);
-  std::uint64_t bytes() const;
+  std::uint64_t bytes();
 
   std::uint64_t points() const { return points_; }
   std::uint64_t count() const { return streams_.size(); }
@@ -122,6 +128,8 @@ class Streams {
     DefinitionId first_definition = 0;
     std::uint16_t instructions = 0;
     std::uint16_t dimensions = 0;
+    bool cold = false;
+    std::vector<std::int64_t> box;  // cold: least coordinates, then greatest
     std::uint64_t count = 0;
     std::uint64_t dropped = 0;  // points of streams that were not made
     StreamId domain = kNoStream;
@@ -165,6 +173,8 @@ class Streams {
   static Link& insert(Slot& slot, Link link);
   Link* dependence_link(const Reader& reader, DefinitionId from, std::uint64_t key, fold::Shape shape);
   fold::Folded folded(StreamId stream);
+  fold::Folded domain_of(const Site& site);
+  void finish_cold(Graph& graph);
   void finish_statements(Graph& graph, const structure::CodeMap& code,
                          const std::vector<std::vector<trace::InstructionFacts>>& facts);
   void finish_accesses(Graph& graph);
@@ -174,6 +184,7 @@ class Streams {
 
   fold::Options options_;
   const structure::LoopTree& tree_;
+  std::vector<bool> hot_;                        // by context; empty: all
   std::vector<Site> sites_{1};                   // the first is none
   std::vector<std::vector<SiteId>> by_context_;  // by context and node: the last made
   std::vector<SiteId> site_of_definition_{0};    // by definition
@@ -183,6 +194,7 @@ class Streams {
   std::vector<AccessDetails> accesses_;
   std::vector<ValueDetails> values_;
   std::vector<DependenceDetails> dependences_;
+  FoldQueue queue_;
   bool full_ = false;
   std::uint64_t points_ = 0;
   std::uint64_t most_bytes_ = 0;

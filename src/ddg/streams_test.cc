@@ -133,11 +133,12 @@ TEST_F(StreamsTest, TheLimitTakesTheLargestFirst) {
   IntegerValue regular;
   IntegerValue irregular;
   irregular.index = 1;
+  irregular.dense = 1;
   for (std::int64_t i = 0; i < 20000; ++i) {
     const std::int64_t point[] = {0, i};
     streams.instance(site, point);
-    streams.value(site, regular, 0, point, 3 * i);
-    streams.value(site, irregular, 1, point, static_cast<std::int64_t>(random() % 1000));
+    streams.value(site, regular, point, 3 * i);
+    streams.value(site, irregular, point, static_cast<std::int64_t>(random() % 1000));
   }
   const std::uint64_t before = streams.bytes();
   ASSERT_GT(before, 200000u);
@@ -191,6 +192,42 @@ TEST_F(StreamsTest, OperandsWithTooManyProducersKeepCounting) {
   EXPECT_EQ(points, 6000u);
   EXPECT_GT(unknown, 0u);
   EXPECT_LT(unknown, 3000u);
+}
+
+/// A context that is not kept produces values, and has no streams of its own.
+TEST_F(StreamsTest, ColdCodeIsAProducerOnly) {
+  std::vector<bool> hot(tree.contexts().size(), true);
+  hot[outer] = false;
+  Streams streams({}, tree, 1, hot);
+  const SiteId cold = streams.site(key(outer, 1), 0, 1);
+  const SiteId silent = streams.site(key(outer, 2), 0, 1);
+  const SiteId kept = streams.site(key(inner, 1), 0, 1);
+  EXPECT_TRUE(streams.cold(cold));
+  EXPECT_FALSE(streams.cold(kept));
+  for (std::int64_t i = 2; i < 6; ++i) {
+    const std::int64_t from[] = {0, i};
+    const std::int64_t to[] = {0, i, 0};
+    streams.instance(cold, from);
+    streams.instance(silent, from);
+    streams.dependence(reader(cold), streams.definition(kept, 0), from, to);
+    streams.instance(kept, to);
+    streams.dependence(reader(kept), streams.definition(cold, 0), to, from);
+  }
+  const Graph graph = finish(streams);
+  ASSERT_EQ(graph.statements.size(), 2u);
+  EXPECT_EQ(graph.statements[0].context, outer);
+  EXPECT_EQ(graph.statements[0].count, 4u);
+  ASSERT_EQ(graph.statements[0].domain.pieces.size(), 1u);
+  const fold::Piece& box = graph.statements[0].domain.pieces[0];
+  EXPECT_FALSE(box.exact_domain);
+  EXPECT_EQ(box.ranges[1].lower.constant, 2);
+  EXPECT_EQ(box.ranges[1].upper.constant, 5);
+  EXPECT_TRUE(graph.statements[1].domain.exact());
+  ASSERT_EQ(graph.dependences.size(), 1u);
+  EXPECT_EQ(graph.dependences[0].from, 0u);
+  EXPECT_EQ(graph.dependences[0].to, 1u);
+  ASSERT_EQ(graph.gave_up.size(), 1u);
+  EXPECT_EQ(graph.gave_up[0].what, "code that ran little: 2 statements");
 }
 
 TEST_F(StreamsTest, AccessesInTooManyObjectsAreGivenUp) {

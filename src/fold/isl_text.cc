@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <limits>
 #include <utility>
 #include <vector>
@@ -11,8 +12,6 @@
 namespace loopfold::fold {
 
 namespace {
-
-using Names = std::vector<std::string>;  // of coordinates; empty: it is 0
 
 std::string decimal(Wide value) {
   if (value == 0) return "0";
@@ -25,32 +24,47 @@ std::string decimal(Wide value) {
   return negative ? "-" + digits : digits;
 }
 
+/// A coordinate of a vector: a variable, or a number.
+struct Coordinate {
+  std::string name;  // empty: it is the number
+  Wide value = 0;
+  std::string text() const { return name.empty() ? decimal(value) : name; }
+};
+constexpr std::string_view kHidden = "h";
+using Coordinates = std::vector<Coordinate>;
+
 /// A sum of named terms and a constant, as a person writes it.
 class Sum {
  public:
-  void add(Wide coefficient, const std::string& name) {
-    if (coefficient == 0 || name.empty()) return;
-    const Wide size = coefficient < 0 ? -coefficient : coefficient;
-    append(coefficient < 0, (size == 1 ? "" : decimal(size)) + name);
+  void add(Wide coefficient, const Coordinate& coordinate) {
+    if (coordinate.name.empty())
+      constant_ += coefficient * coordinate.value;
+    else if (coefficient != 0)
+      append(terms_, coefficient, coordinate.name);
   }
-  void add(Wide constant) {
-    if (constant != 0) append(constant < 0, decimal(constant < 0 ? -constant : constant));
+  void add(Wide constant) { constant_ += constant; }
+  bool is_number() const { return terms_.empty(); }
+  Wide number() const { return constant_; }
+  std::string text() const {
+    if (is_number()) return decimal(constant_);
+    std::string text = terms_;
+    if (constant_ != 0) append(text, constant_, "");
+    return text;
   }
-  std::string text() const { return text_.empty() ? "0" : text_; }
 
  private:
-  void append(bool negative, const std::string& term) {
-    if (text_.empty())
-      text_ = (negative ? "-" : "") + term;
-    else
-      text_ += (negative ? " - " : " + ") + term;
+  static void append(std::string& text, Wide factor, const std::string& name) {
+    const Wide size = factor < 0 ? -factor : factor;
+    text += text.empty() ? (factor < 0 ? "-" : "") : (factor < 0 ? " - " : " + ");
+    text += (size == 1 && !name.empty() ? "" : decimal(size)) + name;
   }
-  std::string text_;
+  std::string terms_;
+  Wide constant_ = 0;
 };
 
-Sum sum_of(const Affine& function, const Names& names, Wide less = 0) {
+Sum sum_of(const Affine& function, const Coordinates& in, Wide less = 0) {
   Sum sum;
-  for (std::size_t k = 0; k < function.coefficients.size(); ++k) sum.add(function.coefficients[k], names[k]);
+  for (std::size_t k = 0; k < function.coefficients.size(); ++k) sum.add(function.coefficients[k], in[k]);
   sum.add(static_cast<Wide>(function.constant) - less);
   return sum;
 }
@@ -58,33 +72,55 @@ Sum sum_of(const Affine& function, const Names& names, Wide less = 0) {
 Wide remainder(Wide value, Wide modulus) { return (value % modulus + modulus) % modulus; }
 
 /// coordinate - lower is a multiple of the stride.
-std::string stride_text(const Range& range, std::size_t k, const Names& names) {
+std::string stride_text(const Range& range, std::size_t k, const Coordinates& in) {
+  Sum lower;
+  for (std::size_t p = 0; p < k; ++p)
+    if (in[p].name.empty() || range.lower.coefficients[p] % range.stride != 0)
+      lower.add(-static_cast<Wide>(range.lower.coefficients[p]), in[p]);
+  lower.add(-static_cast<Wide>(range.lower.constant));
+  const Wide rest = remainder(-lower.number(), range.stride);
+  if (lower.is_number()) return fmt::format("{} mod {} = {}", in[k].name, range.stride, decimal(rest));
   Sum sum;
-  sum.add(1, names[k]);
-  bool plain = true;
-  for (std::size_t p = 0; p < k; ++p) {
-    if (range.lower.coefficients[p] % range.stride == 0 || names[p].empty()) continue;
-    sum.add(-static_cast<Wide>(range.lower.coefficients[p]), names[p]);
-    plain = false;
-  }
-  const Wide rest = remainder(range.lower.constant, range.stride);
-  if (plain) return fmt::format("{} mod {} = {}", names[k], range.stride, decimal(rest));
+  sum.add(1, in[k]);
+  for (std::size_t p = 0; p < k; ++p)
+    if (!in[p].name.empty() && range.lower.coefficients[p] % range.stride != 0)
+      sum.add(-static_cast<Wide>(range.lower.coefficients[p]), in[p]);
   sum.add(-rest);
   return fmt::format("({}) mod {} = 0", sum.text(), range.stride);
 }
 
-void add_ranges(const Piece& piece, const Names& names, std::vector<std::string>& into) {
-  for (std::size_t k = 0; k < piece.ranges.size(); ++k) {
-    if (names[k].empty()) continue;
-    const Range& range = piece.ranges[k];
-    const std::string lower = sum_of(range.lower, names).text();
-    const std::string upper = sum_of(range.upper, names).text();
-    if (lower == upper) {
-      into.push_back(names[k] + " = " + lower);
+/// Coordinates of a piece's points. One that has the same value in all of them is that number.
+Coordinates coordinates_of(const Piece& piece, bool drop_first, bool hide_last) {
+  Coordinates in;
+  const std::size_t count = piece.ranges.size();
+  for (std::size_t k = 0; k < count; ++k) {
+    if (k == 0 && drop_first) {
+      in.emplace_back();
       continue;
     }
-    into.push_back(fmt::format("{} <= {} <= {}", lower, names[k], upper));
-    if (range.stride > 1) into.push_back(stride_text(range, k, names));
+    const Sum lower = sum_of(piece.ranges[k].lower, in);
+    const Sum upper = sum_of(piece.ranges[k].upper, in);
+    if (lower.is_number() && upper.is_number() && lower.number() == upper.number())
+      in.push_back({"", lower.number()});
+    else
+      in.push_back(
+          {k + 1 == count && hide_last ? std::string(kHidden) : "i" + std::to_string(drop_first ? k - 1 : k), 0});
+  }
+  return in;
+}
+
+void add_ranges(const Piece& piece, const Coordinates& in, std::vector<std::string>& into) {
+  for (std::size_t k = 0; k < piece.ranges.size(); ++k) {
+    if (in[k].name.empty()) continue;
+    const Range& range = piece.ranges[k];
+    const std::string lower = sum_of(range.lower, in).text();
+    const std::string upper = sum_of(range.upper, in).text();
+    if (lower == upper) {
+      into.push_back(in[k].name + " = " + lower);
+      continue;
+    }
+    into.push_back(fmt::format("{} <= {} <= {}", lower, in[k].name, upper));
+    if (range.stride > 1) into.push_back(stride_text(range, k, in));
   }
 }
 
@@ -102,31 +138,40 @@ void add_measured(const std::string& what, std::int64_t low, std::int64_t high, 
     into.push_back(fmt::format("{} <= {}", what, high));
 }
 
-void add_output(const Output& output, const std::string& name, const std::string& shared_with, bool shared,
-                const Names& names, std::vector<std::string>& into) {
-  if (name.empty()) return;
+/// A coordinate of the producer: a number or a coordinate of the consumer that is shown, if it is always equal to that;
+/// else a variable with conditions.
+Coordinate producer_coordinate(const Output& output, const std::string& name, bool shared,
+                               const Coordinate& shared_with, const Coordinates& in, std::vector<std::string>& into) {
   const Wide divisor = output.divisor;
   const std::string label = divisor == 1 ? name : decimal(divisor) + name;
   if (output.affine() && output.modulus == 0) {
-    into.push_back(label + " = " + sum_of(output.value, names).text());
+    const Sum sum = sum_of(output.value, in);
+    const std::string text = sum.text();
+    if (divisor == 1) {
+      if (sum.is_number()) return {"", sum.number()};
+      const auto same = [&](const Coordinate& coordinate) { return coordinate.name == text && text != kHidden; };
+      if (std::any_of(in.begin(), in.end(), same)) return {text, 0};
+    }
+    into.push_back(label + " = " + text);
   } else if (output.affine()) {
     const Wide base = divisor * output.base;
     const std::string within =
-        fmt::format("({}) mod {}", sum_of(output.value, names, base).text(), decimal(divisor * output.modulus));
+        fmt::format("({}) mod {}", sum_of(output.value, in, base).text(), decimal(divisor * output.modulus));
     into.push_back(base == 0 ? label + " = " + within : fmt::format("{} = {} + ({})", label, decimal(base), within));
   } else {
     into.push_back(fmt::format("{} <= {} <= {}", output.minimum, name, output.maximum));
-    if (shared)
-      add_measured(shared_with.empty() ? "-" + name : shared_with + " - " + name, output.distance_minimum,
+    if (shared) {
+      const bool zero = shared_with.name.empty() && shared_with.value == 0;
+      add_measured(zero ? "-" + name : shared_with.text() + " - " + name, output.distance_minimum,
                    output.distance_maximum, into);
+    }
   }
+  return {name, 0};
 }
 
-std::string or_zero(const std::string& name) { return name.empty() ? "0" : name; }
-
 /// The ways in which the producer may come first: for each, what holds. One without conditions if none is needed.
-std::vector<std::vector<std::string>> precedence(const Piece& piece, Shape shape, const Names& in, const Names& out,
-                                                 bool may_be_equal) {
+std::vector<std::vector<std::string>> precedence(const Piece& piece, Shape shape, const Coordinates& in,
+                                                 const Coordinates& out, bool may_be_equal) {
   bool needed = false;
   for (std::size_t o = 0; o < shape.shared; ++o) needed = needed || !piece.outputs[o].affine();
   if (!needed) return {{}};
@@ -137,12 +182,11 @@ std::vector<std::vector<std::string>> precedence(const Piece& piece, Shape shape
     const Output& output = piece.outputs[o];
     if (output.distance_maximum > 0) {
       ways.push_back(equal);
-      if (output.distance_minimum <= 0 || output.affine())
-        ways.back().push_back(or_zero(out[o]) + " < " + or_zero(in[o]));
+      if (output.distance_minimum <= 0 || output.affine()) ways.back().push_back(out[o].text() + " < " + in[o].text());
     }
     may_go_on = output.distance_minimum <= 0 && output.distance_maximum >= 0;
     const bool always = output.distance_minimum == 0 && output.distance_maximum == 0;
-    if (!always || output.affine()) equal.push_back(or_zero(out[o]) + " = " + or_zero(in[o]));
+    if (!always || output.affine()) equal.push_back(out[o].text() + " = " + in[o].text());
   }
   if (may_go_on && may_be_equal) ways.push_back(equal);
   if (ways.empty()) ways.emplace_back();
@@ -155,21 +199,15 @@ std::string joined(const std::vector<std::string>& parts, const char* with) {
   return text;
 }
 
-/// Names of `count` coordinates; `shown` gets those that are written in the vector.
-Names named(std::size_t count, char letter, bool drop_first, bool hide_last, std::vector<std::string>& shown) {
-  Names names;
-  for (std::size_t k = 0; k < count; ++k) {
-    if (k == 0 && drop_first) {
-      names.emplace_back();
-    } else if (k + 1 == count && hide_last) {
-      names.emplace_back("h");
-    } else {
-      names.push_back(letter + std::to_string(shown.size()));
-      shown.push_back(names.back());
-    }
-  }
-  return names;
+/// What stands in the brackets.
+std::string vector_text(const Coordinates& coordinates, bool drop_first, bool hide_last) {
+  std::vector<std::string> shown;
+  for (std::size_t k = drop_first ? 1 : 0; k < coordinates.size() - (hide_last ? 1 : 0); ++k)
+    shown.push_back(coordinates[k].text());
+  return joined(shown, ", ");
 }
+
+bool is_hidden(const Coordinates& in) { return !in.empty() && in.back().name == kHidden; }
 
 std::string piece_text(const std::string& vectors, const std::vector<std::string>& conditions, bool hidden) {
   if (conditions.empty()) return vectors;
@@ -186,11 +224,12 @@ std::string in_braces(const std::vector<std::string>& pieces) {
 std::string domain_text(const Folded& folded, std::string_view name, const TextOptions& options) {
   std::vector<std::string> pieces;
   for (const Piece& piece : folded.pieces) {
-    std::vector<std::string> shown;
-    const Names names = named(piece.ranges.size(), 'i', options.drop_first_in, options.hide_last_in, shown);
+    const Coordinates in = coordinates_of(piece, options.drop_first_in, options.hide_last_in);
     std::vector<std::string> conditions;
-    add_ranges(piece, names, conditions);
-    pieces.push_back(piece_text(fmt::format("{}[{}]", name, joined(shown, ", ")), conditions, options.hide_last_in));
+    add_ranges(piece, in, conditions);
+    pieces.push_back(
+        piece_text(fmt::format("{}[{}]", name, vector_text(in, options.drop_first_in, options.hide_last_in)),
+                   conditions, is_hidden(in)));
   }
   return in_braces(pieces);
 }
@@ -199,22 +238,24 @@ std::string dependence_text(const Folded& folded, Shape shape, std::string_view 
                             const TextOptions& options) {
   std::vector<std::string> pieces;
   for (const Piece& piece : folded.pieces) {
-    std::vector<std::string> shown_in;
-    std::vector<std::string> shown_out;
-    const Names in = named(shape.dimensions, 'i', options.drop_first_in, options.hide_last_in, shown_in);
-    const Names out = named(shape.outputs, 'o', options.drop_first_out, false, shown_out);
-    const std::string vectors =
-        fmt::format("{}[{}] -> {}[{}]", from, joined(shown_out, ", "), to, joined(shown_in, ", "));
+    const Coordinates in = coordinates_of(piece, options.drop_first_in, options.hide_last_in);
     std::vector<std::string> conditions;
     add_ranges(piece, in, conditions);
+    Coordinates out;
     for (std::size_t o = 0; o < shape.outputs; ++o) {
       const bool shared = o < shape.shared;
-      add_output(piece.outputs[o], out[o], shared ? in[o] : "", shared, in, conditions);
+      const std::string name = "o" + std::to_string(options.drop_first_out ? o - 1 : o);
+      out.push_back(
+          o == 0 && options.drop_first_out
+              ? Coordinate{}
+              : producer_coordinate(piece.outputs[o], name, shared, shared ? in[o] : Coordinate{}, in, conditions));
     }
+    const std::string vectors = fmt::format("{}[{}] -> {}[{}]", from, vector_text(out, options.drop_first_out, false),
+                                            to, vector_text(in, options.drop_first_in, options.hide_last_in));
     for (const std::vector<std::string>& way : precedence(piece, shape, in, out, options.may_be_equal)) {
       std::vector<std::string> all = conditions;
       all.insert(all.end(), way.begin(), way.end());
-      pieces.push_back(piece_text(vectors, all, options.hide_last_in));
+      pieces.push_back(piece_text(vectors, all, is_hidden(in)));
     }
   }
   return in_braces(pieces);

@@ -1,12 +1,14 @@
 // Folded streams as text that isl reads.
 //
 // A domain is a union of basic sets over named dimensions, `{ S3[i0, i1] : 0 <= i0 <= 9 and 0 <= i1 <= i0; ... }`; a
-// dependence is a map from producer to consumer, `{ S1[o0] -> S3[i0, i1] : o0 = i0 and ... }`. Exact where the piece
-// is.
+// dependence is a map from producer to consumer, `{ S1[o0, i1] -> S3[i0, i1] : o0 = i0 - 1 and ... }`. Exact where the
+// piece is.
 //
 // Format. i0, i1 ... are the coordinates of the point that are shown, o0, o1 ... those of the producer; a hidden
-// coordinate is the quantified variable h. Pieces are separated by `; `. Of one piece, in this order, joined by ` and
-// `:
+// coordinate is the quantified variable h. A coordinate that is the same number in the whole piece stands as that number
+// in the vector, `S3[0, i1]`; a coordinate of the producer that is one of the consumer's has its name. In straight-line
+// code, of which large programs mostly consist, nothing else is left. Pieces are separated by `; `. Of one piece, in
+// this order, joined by ` and `:
 // - of each coordinate: `lower <= i1 <= upper`, or `i1 = value`; with a stride, `i1 mod 2 = 1` or
 //   `(i1 - i0) mod 2 = 0` behind it. isl's mod is never negative.
 // - of each output: `o0 = value`; with a divisor, `3o0 = value`; if it is modular, `o0 = base + (value - base) mod

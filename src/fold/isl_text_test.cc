@@ -66,7 +66,7 @@ TEST_F(IslText, ReadsAsAPersonWouldWriteIt) {
   EXPECT_EQ(domain_text(fold_all(triangle), "S3"), "{ S3[i0, i1] : 0 <= i0 <= 9 and 0 <= i1 <= i0 }");
   const Stream odd = grid(
       {2, 0, 0}, [](auto i, auto j) { return i == 4 && j % 3 == 1; }, no_label);
-  EXPECT_EQ(domain_text(fold_all(odd), "S"), "{ S[i0, i1] : i0 = 4 and 1 <= i1 <= 13 and i1 mod 3 = 1 }");
+  EXPECT_EQ(domain_text(fold_all(odd), "S"), "{ S[4, i1] : 1 <= i1 <= 13 and i1 mod 3 = 1 }");
   const Stream flow = grid(
       {2, 2, 2}, [](auto i, auto) { return i > 0; },
       [](auto i, auto j) {
@@ -74,6 +74,21 @@ TEST_F(IslText, ReadsAsAPersonWouldWriteIt) {
       });
   EXPECT_EQ(dependence_text(fold_all(flow), flow.shape, "A", "B"),
             "{ A[o0, o1] -> B[i0, i1] : 1 <= i0 <= 11 and 0 <= i1 <= 13 and o0 = i0 - 1 and o1 = -i0 + 2i1 }");
+}
+
+TEST_F(IslText, NumbersAndSharedCoordinatesStandInTheVectors) {
+  const Stream flow = grid(
+      {2, 2, 2}, [](auto i, auto) { return i == 3; },
+      [](auto i, auto j) {
+        return Vector{i, j};
+      });
+  EXPECT_EQ(dependence_text(fold_all(flow), flow.shape, "A", "B"), "{ A[3, i1] -> B[3, i1] : 0 <= i1 <= 13 }");
+  const Stream one = grid(
+      {2, 2, 2}, [](auto i, auto j) { return i == 3 && j == 5; },
+      [](auto i, auto j) {
+        return Vector{i - 4, j};
+      });
+  EXPECT_EQ(dependence_text(fold_all(one), one.shape, "A", "B"), "{ A[-1, 5] -> B[3, 5] }");
 }
 
 TEST_F(IslText, DomainsAreTheSetsOfTheirPoints) {
@@ -90,6 +105,9 @@ TEST_F(IslText, DomainsAreTheSetsOfTheirPoints) {
   check([](auto i, auto j) { return (i + j) % 3 == 1; });
   check([](auto i, auto j) { return i % 4 == 3 && j % 5 != 2; });
   check([](auto i, auto j) { return i != j; });
+  check([](auto i, auto j) { return i == 3 && j % 4 == 1; });
+  check([](auto i, auto j) { return j == i + 2; });
+  check([](auto i, auto j) { return i == 7 && j == 2; });
 }
 
 TEST_F(IslText, DependencesAreTheSetsOfTheirPairs) {
@@ -102,6 +120,10 @@ TEST_F(IslText, DependencesAreTheSetsOfTheirPairs) {
   };
   const auto all = [](auto, auto) { return true; };
   check(all, [](auto i, auto j) { return Vector{i - 1, j}; });
+  check(all, [](auto i, auto j) { return Vector{j, i}; });
+  check(all, [](auto i, auto) { return Vector{i, i}; });
+  check([](auto i, auto) { return i == 4; }, [](auto i, auto j) { return Vector{i, j + i}; });
+  check([](auto i, auto j) { return i == 4 && j % 3 == 2; }, [](auto, auto j) { return Vector{j, j % 2}; });
   check(all, [](auto i, auto j) { return Vector{i % 3, j}; });
   check(all, [](auto i, auto j) { return Vector{i, 5 + (3 * j) % 4}; });
   check(all, [](auto i, auto j) { return Vector{(2 * i + j) % 5 - 5, i}; });

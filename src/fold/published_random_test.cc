@@ -9,7 +9,7 @@
 namespace loopfold::fold {
 namespace {
 
-using namespace fold::testing;
+using namespace fold::point_lists;
 
 /// Random nests of affine bounds, perhaps with holes, and labels of many kinds: the contract holds at every point.
 class RandomNest {

@@ -10,7 +10,7 @@
 namespace loopfold::fold {
 namespace {
 
-using namespace fold::testing;
+using namespace fold::point_lists;
 
 /// Rows j = 0 .. rows - 1 of length(j), labels f(j, k).
 Stream rows(std::int64_t count, const std::function<std::int64_t(std::int64_t)>& length,
@@ -494,7 +494,7 @@ TEST(Published, irregular_streams) {
 }
 
 TEST(Published, retired_pieces_are_small) {
-  const std::unique_ptr<Folder> folder = fold::testing::folder(Variant::kF, {2, 1, 0});
+  const std::unique_ptr<Folder> folder = fold::point_lists::folder(Variant::kF, {2, 1, 0});
   std::size_t before = 0;
   for (std::int64_t j = 0; j < 20'000; ++j) {
     const std::int64_t point[] = {2 * j, 0};
@@ -510,7 +510,7 @@ TEST(Published, retired_pieces_are_small) {
 
 TEST(Published, bytes_do_not_grow_with_a_regular_stream) {
   for (const Variant variant : kVariants) {
-    const std::unique_ptr<Folder> folder = fold::testing::folder(variant, {2, 1, 0});
+    const std::unique_ptr<Folder> folder = fold::point_lists::folder(variant, {2, 1, 0});
     std::size_t small = 0;
     for (std::int64_t j = 0; j < 1000; ++j) {
       for (std::int64_t k = 0; k < 10; ++k) {

@@ -16,12 +16,6 @@ namespace {
 /// Steps for counting the points of a piece once more; what needs more is believed.
 constexpr std::uint64_t kCountBudget = 1 << 12;
 
-std::int64_t saturated(Wide value) {
-  constexpr Wide kLow = std::numeric_limits<std::int64_t>::min();
-  constexpr Wide kHigh = std::numeric_limits<std::int64_t>::max();
-  return static_cast<std::int64_t>(std::clamp(value, kLow, kHigh));
-}
-
 Affine read_affine(const std::int64_t*& words, std::size_t coefficients) {
   Affine function;
   function.coefficients.assign(words, words + coefficients);

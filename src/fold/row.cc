@@ -6,16 +6,6 @@
 
 namespace loopfold::fold {
 
-namespace {
-
-std::int64_t saturated(Wide value) {
-  constexpr Wide kLow = std::numeric_limits<std::int64_t>::min();
-  constexpr Wide kHigh = std::numeric_limits<std::int64_t>::max();
-  return static_cast<std::int64_t>(std::clamp(value, kLow, kHigh));
-}
-
-}  // namespace
-
 Row::Row(Shape shape, bool widen)
     : shape_(shape),
       widen_(widen),

@@ -15,7 +15,7 @@
 #include "fold/published.h"
 #include "support/wide.h"
 
-namespace loopfold::fold::testing {
+namespace loopfold::fold::point_lists {
 
 using Vector = std::vector<std::int64_t>;
 
@@ -54,7 +54,7 @@ inline std::unique_ptr<Folder> folder(Variant variant, Shape shape) {
 }
 
 inline Folded fold(const Stream& stream, Variant variant) {
-  const std::unique_ptr<Folder> folder = fold::testing::folder(variant, stream.shape);
+  const std::unique_ptr<Folder> folder = fold::point_lists::folder(variant, stream.shape);
   for (std::size_t i = 0; i < stream.points.size(); ++i) folder->add(stream.points[i].data(), stream.labels[i].data());
   return folder->finish();
 }
@@ -172,4 +172,4 @@ inline void check(const Stream& stream, const Folded& folded) {
   EXPECT_EQ(folded.widened, widened);
 }
 
-}  // namespace loopfold::fold::testing
+}  // namespace loopfold::fold::point_lists

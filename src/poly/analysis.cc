@@ -1,12 +1,13 @@
 #include "poly/analysis.h"
 
-#include <ctime>
-
+#include "ddg/hot_contexts.h"
 #include "poly/describe.h"
 #include "structure/function_facts.h"
 #include "structure/loop_names.h"
+#include "structure/loop_walk.h"
 #include "structure/structure.h"
 #include "structure/tree_profile.h"
+#include "support/stopwatch.h"
 #include "symbols/symbolizer.h"
 
 namespace loopfold::poly {
@@ -15,25 +16,6 @@ namespace {
 
 /// How much of the time goes into pass 1, for progress: it reads control only.
 constexpr double kPass1Share = 0.1;
-
-/// CPU time of all threads since the last call.
-class Stopwatch {
- public:
-  double lap() {
-    const double now = cpu_seconds();
-    const double passed = now - last_;
-    last_ = now;
-    return passed;
-  }
-
- private:
-  static double cpu_seconds() {
-    timespec time{};
-    ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-    return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
-  }
-  double last_ = cpu_seconds();
-};
 
 ddg::Options ddg_options(const AnalysisOptions& options) {
   ddg::Options result;
@@ -45,6 +27,18 @@ ddg::Options ddg_options(const AnalysisOptions& options) {
       options.progress(kPass1Share + share * (1 - kPass1Share), instructions);
     };
   return result;
+}
+
+/// The contexts that get statements.
+std::vector<bool> choose(const trace::Reader& reader, const structure::Structure& structure,
+                         std::uint64_t max_statements) {
+  if (max_statements == 0) return {};
+  structure::LoopTree tree;
+  structure::NoObserver nothing;
+  structure::LoopWalk<structure::NoObserver> walk(structure, tree, nothing);
+  std::string damage;
+  walk.walk(reader, damage);
+  return ddg::hot_contexts(structure, tree, max_statements);
 }
 
 std::function<void(double)> pass1_progress(const AnalysisOptions& options) {
@@ -68,9 +62,12 @@ profile::Profile analyse(const trace::Reader& reader, const AnalysisOptions& opt
   structure::find_tests(structure, names, symbolizer);
   costs.naming = watch.lap();
 
+  ddg::Options ddg = ddg_options(options);
+  ddg.hot = choose(reader, structure, options.max_statements);
+  costs.choosing = watch.lap();
   structure::LoopTree tree;
   std::uint64_t threads = 0;
-  const ddg::Graph graph = ddg::build(reader, structure, tree, symbolizer, ddg_options(options), threads);
+  const ddg::Graph graph = ddg::build(reader, structure, tree, symbolizer, ddg, threads);
   costs.pass2 = watch.lap();
 
   std::vector<std::uint32_t> nodes;

@@ -21,6 +21,7 @@ struct AnalysisOptions {
   fold::Options fold;
   std::uint64_t max_memory = ddg::Options{}.max_memory;
   unsigned jobs = 1;
+  std::uint64_t max_statements = 20000;  // the contexts that ran most have them; 0: all
   /// Called now and then: the share of the whole that is done, and the instructions that the dependence pass has seen.
   std::function<void(double share, std::uint64_t instructions)> progress;
 };
@@ -30,6 +31,7 @@ struct AnalysisCosts {
   double code = 0;        // cutting blocks, finding functions
   double pass1 = 0;       // reading control, building graphs
   double loops = 0;       // forests and recursive components
+  double choosing = 0;    // reading control again, for the contexts that ran most
   double pass2 = 0;       // reading everything: iteration vectors, dependences, folding
   double naming = 0;      // source lines
   double describing = 0;  // the graph as profile

@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -52,8 +55,8 @@ class Describer {
     profile_.folded = true;
     for (const ddg::Statement& statement : graph_.statements) profile_.statements.push_back(describe(statement));
     for (const ddg::Access& access : graph_.accesses) profile_.accesses.push_back(describe(access));
-    for (const ddg::Value& value : graph_.values) profile_.values.push_back(describe(value));
-    for (const ddg::Dependence& dependence : graph_.dependences) profile_.dependences.push_back(describe(dependence));
+    for (const ddg::Value& value : graph_.values) add(value);
+    for (const ddg::Dependence& dependence : graph_.dependences) add(describe(dependence));
     for (const ddg::Object& object : graph_.objects) profile_.objects.push_back(describe(object));
   }
 
@@ -67,7 +70,7 @@ class Describer {
 
   // ---- statements ----
 
-  profile::Statement describe(const ddg::Statement& from) const {
+  profile::Statement describe(const ddg::Statement& from) {
     using Kind = ddg::Statement::Kind;
     profile::Statement to;
     to.id = from.id;
@@ -78,17 +81,29 @@ class Describer {
     to.node = context_.nodes[from.context];
     to.loops = loops(from.context);
     to.count = from.count;
-    to.instructions = from.kind == Kind::kCode ? from.instructions.size() : 0;
-    to.ops = to.instructions * from.count;
+    to.ops = from.kind == Kind::kCode ? from.instructions.size() * from.count : 0;
     to.domain = fold::domain_text(from.domain, to.name, options(from.id));
     to.exact = from.domain.exact();
     to.pieces = from.domain.pieces.size();
     to.edges = from.local.size();
     if (from.instructions.empty()) return to;
-    to.function = names_.function(from.instructions.front().address);
-    to.instruction = names_.code(from.instructions.front().address);
+    to.code = code(from.instructions, to.node);
     to.source = sources(from);
     return to;
+  }
+
+  /// The place of these instructions in the table of code. Without symbols, they are in the function of their node.
+  std::uint32_t code(const std::vector<ddg::Instruction>& instructions, std::uint32_t node) {
+    std::vector<std::uint64_t> addresses;
+    for (const ddg::Instruction& instruction : instructions) addresses.push_back(instruction.address);
+    const auto [known, is_new] = codes_.try_emplace(std::move(addresses), profile_.code.size());
+    if (!is_new) return known->second;
+    profile::Code& code = profile_.code.emplace_back();
+    const symbols::Location& first = context_.locate(known->first.front());
+    code.module = first.module;
+    code.function = first.function.empty() && !first.module.empty() ? profile_.tree[node].function : first.function;
+    for (const std::uint64_t address : known->first) code.addresses.push_back(names_.code(address).address);
+    return known->second;
   }
 
   std::vector<profile::Source> sources(const ddg::Statement& statement) const {
@@ -137,13 +152,15 @@ class Describer {
     to.guarded = from.guarded;
     to.count = from.address.points;
     to.exact = from.address.exact();
-    to.instruction = names_.code(address(from.statement, from.instruction));
+    to.instruction = from.instruction;
     to.source = names_.source(address(from.statement, from.instruction));
     if (from.address.points != statement(from.statement).count)
       to.domain = fold::domain_text(from.address, name_of(from.statement), options(from.statement));
     if (from.address.pieces.empty()) return to;
     CommonFunction offset = common_function(from.address, kOffset, drop);
     CommonFunction block = common_function(from.address, kBlock, drop);
+    const bool says_it_all =
+        offset.constant && block.constant && (!to.exact || to.domain || statement(from.statement).domain.exact());
     to.affine = offset.affine() && block.affine();
     to.coefficients = std::move(offset.coefficients);
     to.block_coefficients = std::move(block.coefficients);
@@ -157,8 +174,7 @@ class Describer {
       to.block_minimum = blocks.minimum;
       to.block_maximum = blocks.maximum;
     }
-    if (needs_pieces(from.address))
-      for (const fold::Piece& piece : from.address.pieces) to.pieces.push_back(describe(from, piece, drop, known));
+    if (!says_it_all && needs_pieces(from.address)) to.pieces = pieces_of(from, drop, known);
     return to;
   }
 
@@ -168,13 +184,30 @@ class Describer {
            std::any_of(folded.pieces.front().outputs.begin(), folded.pieces.front().outputs.end(), has_more);
   }
 
-  profile::AccessPiece describe(const ddg::Access& access, const fold::Piece& from, bool drop, bool known) const {
-    fold::Folded alone;
-    alone.pieces.push_back(from);
-    alone.points = from.points;
+  /// One per function, which may hold in several polyhedra.
+  std::vector<profile::AccessPiece> pieces_of(const ddg::Access& access, bool drop, bool known) const {
+    std::vector<profile::AccessPiece> functions;
+    std::vector<fold::Folded> domains;
+    for (const fold::Piece& piece : access.address.pieces) {
+      profile::AccessPiece function = function_of(piece, drop, known);
+      const std::size_t at = std::find(functions.begin(), functions.end(), function) - functions.begin();
+      if (at == functions.size()) {
+        functions.push_back(std::move(function));
+        domains.emplace_back();
+      }
+      domains[at].pieces.push_back(piece);
+      domains[at].points += piece.points;
+    }
+    for (std::size_t i = 0; i < functions.size(); ++i) {
+      functions[i].domain = fold::domain_text(domains[i], name_of(access.statement), options(access.statement));
+      functions[i].count = domains[i].points;
+    }
+    return functions;
+  }
+
+  /// A piece without its domain.
+  static profile::AccessPiece function_of(const fold::Piece& from, bool drop, bool known) {
     profile::AccessPiece to;
-    to.domain = fold::domain_text(alone, name_of(access.statement), options(access.statement));
-    to.count = from.points;
     to.exact = from.exact();
     const fold::Output& offset = from.outputs[kOffset];
     const fold::Output& block = from.outputs[kBlock];
@@ -192,19 +225,21 @@ class Describer {
     return to;
   }
 
-  profile::Value describe(const ddg::Value& from) const {
-    profile::Value to;
+  /// A value that never changes says nothing: it is a constant, which may be an address.
+  void add(const ddg::Value& from) {
+    CommonFunction function = common_function(from.value, 0, drops(from.statement));
+    const auto zero = [](const Coefficient& coefficient) { return coefficient == 0; };
+    if (function.constant && std::all_of(function.coefficients.begin(), function.coefficients.end(), zero)) return;
+    profile::Value& to = profile_.values.emplace_back();
     to.statement = from.statement;
-    to.instruction = names_.code(address(from.statement, from.instruction));
+    to.instruction = from.instruction;
     to.source = names_.source(address(from.statement, from.instruction));
     to.reg = register_name(from.reg, from.width);
     to.count = from.value.points;
     to.pieces = from.value.pieces.size();
     to.exact = from.value.exact();
-    CommonFunction value = common_function(from.value, 0, drops(from.statement));
-    to.affine = value.affine();
-    to.coefficients = std::move(value.coefficients);
-    return to;
+    to.affine = function.affine();
+    to.coefficients = std::move(function.coefficients);
   }
 
   // ---- dependences ----
@@ -220,6 +255,28 @@ class Describer {
     }
   }
 
+  /// The same flow in all but the way that it goes.
+  static bool same_flow(const profile::Dependence& a, const profile::Dependence& b) {
+    const auto facts = [](const profile::Dependence& of) {
+      return std::tie(of.from, of.to, of.kind, of.count, of.map, of.affine, of.exact, of.source_from, of.source_to,
+                      of.object, of.more_objects, of.distance, of.distance_minimum, of.distance_maximum, of.carried,
+                      of.pieces);
+    };
+    return facts(a) == facts(b);
+  }
+
+  void add(profile::Dependence&& dependence) {
+    std::vector<std::size_t>& candidates = flows_[{dependence.from, dependence.to}];
+    for (const std::size_t i : candidates) {
+      profile::Dependence& known = profile_.dependences[i];
+      if (!same_flow(known, dependence)) continue;
+      known.uses.push_back(std::move(dependence.uses.front()));
+      return;
+    }
+    candidates.push_back(profile_.dependences.size());
+    profile_.dependences.push_back(std::move(dependence));
+  }
+
   profile::Dependence describe(const ddg::Dependence& from) const {
     const std::uint64_t consumer = address(from.to, from.to_instruction);
     profile::Dependence to;
@@ -233,12 +290,9 @@ class Describer {
     };
     to.affine = std::all_of(from.map.pieces.begin(), from.map.pieces.end(), affine);
     to.source_to = names_.source(consumer);
-    to.instruction_to = names_.code(consumer);
     if (from.kind != ddg::Dependence::Kind::kRegister) to.object = from.object;
     to.more_objects = from.more_objects;
-    to.operand = operand_name(from.operand);
-    to.lane = from.lane;
-    to.address = from.address;
+    to.uses = {{from.from_instruction, from.to_instruction, operand_name(from.operand), from.lane, from.address}};
     if (from.from == ddg::kNoStatement) {
       add_unknown_producer(from, to);
       return to;
@@ -246,7 +300,6 @@ class Describer {
     const std::uint64_t producer = address(from.from, from.from_instruction);
     to.from = from.from;
     to.source_from = names_.source(producer);
-    to.instruction_from = names_.code(producer);
     add_map(from, to);
     return to;
   }
@@ -326,6 +379,8 @@ class Describer {
   const Context& context_;
   PlaceNames names_;
   profile::Profile& profile_;
+  std::map<std::vector<std::uint64_t>, std::uint32_t> codes_;  // addresses of the run -> place in Profile::code
+  std::map<std::pair<std::optional<std::uint32_t>, std::uint32_t>, std::vector<std::size_t>> flows_;  // by statements
 };
 
 }  // namespace

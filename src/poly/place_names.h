@@ -1,7 +1,7 @@
 // Names for addresses of the run: what a profile may say of them, and what a person reads.
 //
-// An address of code becomes a file and an address in it, a source, or a phrase: "hist.c:12", "in memcpy
-// (libc.so.6)". Never a bare address: it would be another one in the next run.
+// An address of code becomes a file and an address in it, or a source. Never a bare address: it would be another one in
+// the next run.
 #pragma once
 
 #include <cstdint>
@@ -17,6 +17,12 @@ namespace loopfold::poly {
 /// Symbolizer::locate, or a stand-in for it.
 using Locate = std::function<const symbols::Location&(std::uint64_t)>;
 
+/// An instruction: the file it is in, and its address there as objdump shows it. 0 for code in no file.
+struct CodeAddress {
+  std::string module;
+  std::uint64_t address = 0;
+};
+
 /// The last part of a path.
 std::string base_name(const std::string& path);
 
@@ -25,15 +31,9 @@ class PlaceNames {
   explicit PlaceNames(Locate locate) : locate_(std::move(locate)) {}
 
   std::optional<profile::Source> source(std::uint64_t address) const;
-  profile::CodeAddress code(std::uint64_t address) const;
-  /// The function's name, "module+0x12" without one, "" for code in no file.
-  std::string function(std::uint64_t address) const;
+  CodeAddress code(std::uint64_t address) const;
   /// "hist.c:12", or "" without lines.
   std::string line(std::uint64_t address) const;
-  /// "at hist.c:12", "in memcpy (libc.so.6)", "in generated code".
-  std::string phrase(std::uint64_t address) const;
-  /// The same as a name: "hist.c:12", "memcpy (libc.so.6)", "generated code".
-  std::string name(std::uint64_t address) const;
 
  private:
   Locate locate_;

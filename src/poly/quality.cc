@@ -43,6 +43,13 @@ std::uint64_t between_stacks(const ddg::Graph& graph, const structure::LoopTree&
   return dependence.carried.empty() ? 0 : dependence.carried.front();
 }
 
+/// Whether some flow is in doubt because recording paused.
+bool paused(const ddg::Graph& graph) {
+  for (const ddg::Dependence& dependence : graph.dependences)
+    if (dependence.map.why.starts_with("recording paused")) return true;
+  return false;
+}
+
 /// Instructions that use a value of another stack, each counted once.
 std::uint64_t cross_thread_uses(const ddg::Graph& graph, const structure::LoopTree& tree) {
   std::map<std::pair<ddg::StatementId, std::uint16_t>, std::uint64_t> uses;
@@ -75,17 +82,18 @@ void add_quality(const ddg::Graph& graph, const Context& context, profile::Profi
     profile.quality.push_back({"unknown instructions",
                                "instructions that the decoder does not know: what they read and write is missing",
                                share_of(unknown, whole)});
-  if (const std::uint64_t uses = cross_thread_uses(graph, context.tree); uses != 0)
+  if (const std::uint64_t uses = cross_thread_uses(graph, context.tree); uses != 0) {
+    const bool pauses = profile.program.threads <= 1 && paused(graph);
     profile.quality.push_back(
-        {"cross-thread flow",
-         "values flow between threads, signal handlers or coroutines; their order is that of this "
-         "recording",
+        {pauses ? "pauses" : "cross-thread flow",
+         pauses ? "values flow over times when recording paused (--only); what ran then may have written them anew"
+                : "values flow between threads, signal handlers or coroutines; their order is that of this recording",
          share_of(uses, whole)});
+  }
   if (!profile.gave_up.empty())
-    profile.quality.push_back(
-        {"given up",
-         fmt::format("{} addresses, domains and dependences are not exact; gave_up names them", profile.gave_up.size()),
-         share_of(inexact_instructions(graph), whole)});
+    profile.quality.push_back({"given up",
+                               "addresses, domains or dependences are larger than what happened; gave_up names them",
+                               share_of(inexact_instructions(graph), whole)});
 }
 
 }  // namespace loopfold::poly

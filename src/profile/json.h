@@ -1,17 +1,18 @@
 // A profile as JSON, and back: the file profile.json, and what `--format json` prints.
 //
 // Writing: names are those of profile.h, sections are arrays with one element per line, so that the file can be
-// grepped, compared line by line and cut by line-based tools. The same profile gives the same bytes. JSON is UTF-8 and
-// names are bytes: what is not well-formed becomes U+FFFD, everything else is kept exactly, control characters
-// included.
+// grepped, compared line by line and cut by line-based tools. Names of the contract are always there; others are left
+// out where they have their default (docs/profile.schema.json), which makes the profile of a large program less than a
+// third as long. The same profile gives the same bytes. JSON is UTF-8 and names are bytes: what is not well-formed
+// becomes U+FFFD, everything else is kept exactly, control characters included.
 //
 // Reading trusts nothing: the file may be cut off, foreign or made to do harm. Whatever is not as
 // docs/profile.schema.json has it, or contradicts itself (a parent that is not on the way to its child, parts that are
 // larger than the whole), is an Error that says where. Names that are not known are skipped: a later version may have
-// more of them. Both directions are linear in the size of the document.
+// more of them. Both directions are linear in the size of the document, and neither has it in memory as a tree of JSON
+// values.
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,14 +31,11 @@ std::string_view kind_name(Access::Kind kind);
 std::string_view kind_name(Dependence::Kind kind);
 std::string_view kind_name(Object::Kind kind);
 
-/// One node, with all its names.
-nlohmann::ordered_json to_json(const TreeNode& node);
-
 /// The document as text, with a newline at its end.
 std::string to_json_text(const Profile& profile);
 
-/// The loop tree only, and a part of it: nodes for which `shown` is true. Ids, parents and counts stay those of the
-/// whole.
+/// The loop tree only, and a part of it: nodes for which `shown` is true, with all their names. Ids, parents and counts
+/// stay those of the whole.
 std::string to_json_text(const Profile& profile, const std::vector<bool>& shown);
 
 /// How much of a profile is wanted.

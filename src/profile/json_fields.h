@@ -1,20 +1,12 @@
-// Reading and writing JSON objects by one list of names.
+// Reading JSON objects by the names of json_names.h.
 //
-// What a struct of profile.h looks like in JSON is said once, by a function
-//
-//     template <typename Visitor, typename Thing>
-//     void visit(Visitor& fields, Thing& thing) { fields.need("id", thing.id); fields.may("kind", thing.kind); }
-//
-// A Fields reads with it and a Writer writes with it, so that both have the same names. Everything is written; on
-// reading, `may` is for what documents of earlier versions do not have. An enum has names, indexed by its value:
-// `names_of(Enum)`. Reading trusts nothing: the first value that is not as it should be is kept as a text that says
-// where it stands, and what comes behind it does no harm.
+// Reading trusts nothing: the first value that is not as it should be is kept as a text that says where it stands, and
+// what comes behind it does no harm. What may be missing gets its default.
 #pragma once
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -25,115 +17,11 @@
 #include <utility>
 #include <vector>
 
-#include "profile/profile.h"
-#include "support/utf8.h"
+#include "profile/json_names.h"
 
 namespace loopfold::profile {
 
 using Json = nlohmann::ordered_json;
-
-std::span<const std::string_view> names_of(TreeNode::Kind);
-std::span<const std::string_view> names_of(Statement::Kind);
-std::span<const std::string_view> names_of(Access::Kind);
-std::span<const std::string_view> names_of(Dependence::Kind);
-std::span<const std::string_view> names_of(Object::Kind);
-
-// ---- structs that are parts of others ----
-
-template <typename Visitor, typename Thing>
-requires std::is_same_v<std::remove_const_t<Thing>, Source>
-void visit(Visitor& fields, Thing& source) {
-  fields.need("file", source.file);
-  fields.need("line", source.line);
-}
-
-template <typename Visitor, typename Thing>
-requires std::is_same_v<std::remove_const_t<Thing>, Counts>
-void visit(Visitor& fields, Thing& counts) {
-  fields.need("min", counts.min);
-  fields.need("max", counts.max);
-  fields.need("total", counts.total);
-}
-
-template <typename Visitor, typename Thing>
-requires std::is_same_v<std::remove_const_t<Thing>, CodeAddress>
-void visit(Visitor& fields, Thing& code) {
-  fields.need("module", code.module);
-  fields.need("address", code.address);
-}
-
-template <typename Visitor, typename Thing>
-requires std::is_same_v<std::remove_const_t<Thing>, Carried>
-void visit(Visitor& fields, Thing& carried) {
-  fields.need("node", carried.node);
-  fields.need("count", carried.count);
-}
-
-template <typename Visitor, typename Thing>
-requires std::is_same_v<std::remove_const_t<Thing>, AccessPiece>
-void visit(Visitor& fields, Thing& piece) {
-  fields.need("domain", piece.domain);
-  fields.need("count", piece.count);
-  fields.need("exact", piece.exact);
-  fields.need("coefficients", piece.coefficients);
-  fields.need("constant", piece.constant);
-  fields.may("divisor", piece.divisor);
-  fields.need("modulus", piece.modulus);
-  fields.need("base", piece.base);
-  fields.need("block_coefficients", piece.block_coefficients);
-  fields.need("block_constant", piece.block_constant);
-  fields.may("block_divisor", piece.block_divisor);
-  fields.need("block_modulus", piece.block_modulus);
-  fields.need("block_base", piece.block_base);
-}
-
-// ---- writing ----
-
-/// Makes one object.
-class Writer {
- public:
-  template <typename T>
-  void need(const char* name, const T& value) {
-    json_[name] = json_of(value);
-  }
-  template <typename T>
-  void may(const char* name, const T& value) {
-    need(name, value);
-  }
-  Json take() { return std::move(json_); }
-
-  static Json json_of(bool value) { return value; }
-  static Json json_of(const std::string& value) { return valid_utf8(value); }
-  static Json json_of(double value) { return std::isfinite(value) ? std::clamp(value, 0.0, 1.0) : 0.0; }
-  template <typename T>
-  requires std::is_integral_v<T>
-  static Json json_of(T value) { return value; }
-  template <typename T>
-  requires std::is_enum_v<T>
-  static Json json_of(T value) { return names_of(value)[static_cast<std::size_t>(value)]; }
-  template <typename T>
-  static Json json_of(const std::optional<T>& value) {
-    return value ? json_of(*value) : Json();
-  }
-  template <typename T>
-  static Json json_of(const std::vector<T>& values) {
-    Json array = Json::array();
-    for (const T& value : values) array.push_back(json_of(value));
-    return array;
-  }
-  template <typename T>
-  requires std::is_class_v<T>
-  static Json json_of(const T& value) {
-    Writer writer;
-    visit(writer, value);
-    return writer.take();
-  }
-
- private:
-  Json json_ = Json::object();
-};
-
-// ---- reading ----
 
 /// Reads the values of one object, and remembers the first that is not as it should be.
 class Fields {
@@ -154,23 +42,17 @@ class Fields {
     }
   }
 
-  /// A value that may be missing: then nothing changes.
+  /// A value that may be missing: then it is `otherwise`.
   template <typename T>
-  void may(const char* name, T& value) {
-    const Json* const found = find(name);
-    if (found != nullptr) take(name, *found, value);
+  void may(const char* name, T& value, const T& otherwise = T{}) {
+    if (const Json* const found = find(name); found != nullptr)
+      take(name, *found, value);
+    else
+      value = otherwise;
   }
-
-  /// An array of objects that must be there.
   template <typename T>
-  void need_array(const char* name, std::vector<T>& into) {
-    const Json* const found = find(name);
-    if (found == nullptr || !found->is_array()) return complain(fmt::format("no array \"{}\"", name));
-    into.reserve(found->size());
-    for (std::size_t i = 0; i < found->size() && !problem_; i++) {
-      Fields element((*found)[i], fmt::format("{}[{}]", name, i), problem_);
-      visit(element, into.emplace_back());
-    }
+  void always(const char* name, T& value) {
+    may(name, value);
   }
 
   const Json* find(const char* name) const {

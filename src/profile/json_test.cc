@@ -4,6 +4,7 @@
 
 #include <fstream>
 #include <functional>
+#include <nlohmann/json.hpp>
 #include <random>
 #include <set>
 #include <sstream>
@@ -91,9 +92,11 @@ Profile folded(Profile profile, std::mt19937& random) {
     statement.call = "write";
     statement.node = node();
     statement.loops = {std::nullopt, node()};
-    statement.function = "f";
     statement.source = {source, {"a.h", 3}};
-    statement.instruction = {"hist", random()};
+    profile.code.push_back({"hist", "f", {random(), random()}});
+    statement.code = id;
+    statement.ops = statement.edges = random();
+    statement.pieces = 2 + random();
     statement.domain = "{ S[i0] : 0 <= i0 <= 9 }";
     statement.exact = id % 2 == 0;
     statement.count = random();
@@ -108,16 +111,32 @@ Profile folded(Profile profile, std::mt19937& random) {
     access.constant = random_coefficient(random);
     access.block_coefficients = random_coefficients(random);
     access.source = source;
+    access.guarded = i != 3;
+    access.count = random();
+    access.instruction = 1 + random();
+    access.block_constant = access.block_minimum = access.block_maximum = access.maximum = random_coefficient(random);
+    if (i == 0) access.block_constant = access.maximum = access.block_minimum = access.block_maximum = 7;
+    if (i == 0) access.block_coefficients = access.coefficients = {1};
     if (i % 2 == 0) access.domain = "{ }";
-    access.minimum = random_coefficient(random);
+    access.minimum = i == 0 ? Coefficient(1) : random_coefficient(random);
     access.pieces.resize(static_cast<std::size_t>(i) + 1);
-    for (AccessPiece& piece : access.pieces) piece.coefficients = random_coefficients(random);
+    for (AccessPiece& piece : access.pieces) {
+      piece.coefficients = random_coefficients(random);
+      piece.block_coefficients = {7};
+      piece.modulus = piece.block_modulus = 3;
+      piece.divisor = piece.block_divisor = 5;
+      piece.base = piece.block_base = piece.block_constant = 1;
+      piece.exact = false;
+    }
     profile.accesses.push_back(access);
     Value value;
     value.statement = below(4);
     value.reg = "rax";
     value.coefficients = random_coefficients(random);
     value.source = source;
+    value.instruction = 3;
+    value.affine = value.exact = i == 1;
+    value.pieces = 2;
     profile.values.push_back(value);
     Dependence dependence;
     if (i != 0) dependence.from = below(4);
@@ -130,7 +149,10 @@ Profile folded(Profile profile, std::mt19937& random) {
     dependence.distance_minimum = {INT64_MIN, -1};
     dependence.distance_maximum = {INT64_MAX, 1};
     dependence.carried = {{node(), 7}, {std::nullopt, UINT64_MAX}};
-    dependence.operand = "flags";
+    dependence.uses = {{1, 2, "flags", 4, true}, {}};
+    dependence.exact = i == 1;
+    dependence.more_objects = i != 1;
+    dependence.pieces = static_cast<std::uint64_t>(i) + 2;
     profile.dependences.push_back(dependence);
   }
   return profile;
@@ -160,18 +182,91 @@ TEST(ProfileJson, every_name_of_the_schema_is_written) {
   };
   all_there("program", json["program"]);
   all_there("quality", json["quality"][0]);
-  all_there("node", json["tree"][3]);
   all_there("counts", json["tree"][3]["trip"]);
   all_there("source", json["tree"][3]["source"]);
   all_there("gave_up", json["gave_up"][0]);
-  all_there("statement", json["statements"][0]);
-  all_there("code", json["statements"][0]["instruction"]);
+  all_there("statement", json["statements"][1]);
+  all_there("code", json["code"][0]);
+  all_there("use", json["dependences"][0]["uses"][0]);
   all_there("access", json["accesses"][0]);
   all_there("access_piece", json["accesses"][0]["pieces"][0]);
   all_there("value", json["values"][0]);
   all_there("dependence", json["dependences"][0]);
   all_there("carried", json["dependences"][0]["carried"][0]);
   all_there("object", json["objects"][0]);
+  const Profile profile = solver_profile();
+  all_there("node", Json::parse(to_json_text(profile, std::vector<bool>(profile.tree.size(), true)))["tree"][3]);
+}
+
+TEST(ProfileJson, defaults_are_left_out_and_come_back) {
+  Profile profile = solver_profile();
+  profile.folded = true;
+  profile.objects.push_back({0, Object::Kind::kEnvironment, "environment", "", 0, 0, std::nullopt});
+  profile.statements.resize(1);
+  profile.accesses.resize(1);
+  profile.accesses[0].coefficients = profile.accesses[0].block_coefficients = {0, 0};
+  profile.accesses[0].constant = profile.accesses[0].minimum = profile.accesses[0].maximum = 40;
+  profile.accesses[0].block_constant = profile.accesses[0].block_minimum = profile.accesses[0].block_maximum = 0;
+  profile.values.resize(1);
+  profile.dependences.resize(1);
+  profile.dependences[0].from = 0;
+  profile.dependences[0].count = 5;
+  profile.dependences[0].distance = {{0, 1}};
+  profile.dependences[0].distance_minimum = profile.dependences[0].distance_maximum = {0, 1};
+  profile.dependences[0].carried = {{std::nullopt, 5}};
+  profile.dependences[0].uses = {Use{}};
+  const std::string text = to_json_text(profile);
+  const Json json = Json::parse(text);
+  const Json rules = schema();
+  const auto only_required = [&](const char* definition, const Json& value, std::size_t more) {
+    EXPECT_EQ(value.size(), rules["definitions"][definition]["required"].size() + more) << value;
+  };
+  only_required("statement", json["statements"][0], 1);  // loops
+  only_required("access", json["accesses"][0], 0);
+  only_required("value", json["values"][0], 0);
+  only_required("dependence", json["dependences"][0], 0);
+  const Result<Profile> back = from_json_text(text, "p");
+  ASSERT_TRUE(back) << back.error().message;
+  EXPECT_EQ(back->accesses[0].maximum, 40);
+  EXPECT_EQ(back->accesses[0].block_minimum, 0);
+  EXPECT_EQ(back->accesses[0].count, 1u);
+  EXPECT_EQ(back->dependences[0].distance_maximum, (std::vector<std::int64_t>{0, 1}));
+  EXPECT_EQ(back->dependences[0].carried, (std::vector<Carried>{{std::nullopt, 5}}));
+  EXPECT_EQ(back->dependences[0].uses, std::vector<Use>{Use{}});
+  EXPECT_TRUE(back->dependences[0].exact);
+  EXPECT_EQ(to_json_text(*back), text);
+}
+
+TEST(ProfileJson, what_differs_from_a_default_that_follows_from_others_is_kept) {
+  Profile profile = folded_solver();
+  profile.accesses[0].coefficients = {0};
+  profile.accesses[0].constant = 3;
+  profile.accesses[0].minimum = std::nullopt;
+  profile.accesses[0].maximum = 4;
+  profile.dependences[1].distance = {{2}};
+  profile.dependences[1].distance_minimum = {};
+  profile.dependences[1].carried = {};
+  profile.dependences[1].uses = {};
+  const Result<Profile> back = from_json_text(to_json_text(profile), "p");
+  ASSERT_TRUE(back) << back.error().message;
+  EXPECT_EQ(back->accesses[0].minimum, std::nullopt);
+  EXPECT_EQ(back->accesses[0].maximum, 4);
+  EXPECT_TRUE(back->dependences[1].distance_minimum.empty());
+  EXPECT_TRUE(back->dependences[1].carried.empty());
+  EXPECT_TRUE(back->dependences[1].uses.empty());
+}
+
+TEST(ProfileJson, sections_may_come_in_any_order) {
+  const Profile profile = folded_solver();
+  const Json json = Json::parse(to_json_text(profile));
+  Json turned = Json::object();
+  for (auto member = json.end(); member != json.begin();) {
+    --member;
+    turned[member.key()] = member.value();
+  }
+  const Result<Profile> back = from_json_text(turned.dump(1), "p");
+  ASSERT_TRUE(back) << back.error().message;
+  EXPECT_EQ(to_json_text(*back), to_json_text(profile));
 }
 
 TEST(ProfileJson, names_of_the_contract_are_written) {
@@ -400,7 +495,11 @@ TEST(ProfileJson, contradictions_of_the_graph_are_named) {
       {"/statements/1/loops", "[1000]", "statements[1]: \"loops\" is 1000"},
       {"/statements/1/kind", "\"thing\"", "code, allocator, hidden or system call"},
       {"/statements/1/source", "null", "statements[1]: \"source\" is not an array"},
-      {"/statements/1/instruction", "7", "statements[1]: instruction: not an object"},
+      {"/statements/1/code", "4", "statements[1]: \"code\" is 4, of 4"},
+      {"/statements/1/code", "{}", "statements[1]: \"code\" is not a whole number"},
+      {"/code/0/addresses", "7", "code[0]: \"addresses\" is not an array"},
+      {"/code/1", "7", "code[1]: not an object"},
+      {"/accesses", "7", "no array \"accesses\""},
       {"/accesses/0/statement", "4", "accesses[0]: \"statement\" is 4, of 4"},
       {"/accesses/0/object", "3", "accesses[0]: \"object\" is 3"},
       {"/accesses/0/coefficients", "[1.5]", "whole number of 64 bits"},

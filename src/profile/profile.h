@@ -4,6 +4,9 @@
 // the structure stage the program, the tree and what is known about the quality of the recording; ddg, fold and poly
 // statements, accesses, values, dependences, objects, and what was given up.
 //
+// Large programs have hundreds of thousands of statements and dependences, so what many of them share is said once: the
+// instructions of a statement are in a table of code, and a dependence lists all operands by which it goes.
+//
 // No address of the run is in here: code is a file and an address in it, data an object and an offset. Two recordings
 // of one deterministic program give the same profile, wherever the system put it.
 #pragma once
@@ -42,6 +45,7 @@ struct Counts {
   std::uint64_t min = 0;
   std::uint64_t max = 0;
   std::uint64_t total = 0;
+  friend bool operator==(const Counts&, const Counts&) = default;
 };
 
 /// A node of the loop tree: a way of calls and loops to what ran.
@@ -88,10 +92,11 @@ struct GaveUp {
   double share = 0.0;  // of the program's instructions that it concerns
 };
 
-/// An instruction: the file it is in, and its address there as objdump shows it. 0 for code in no file.
-struct CodeAddress {
-  std::string module;
-  std::uint64_t address = 0;
+/// The instructions of a statement. Statements that are the same code in several nodes of the tree share them.
+struct Code {
+  std::string module;                    // the file it is in, its base name; empty for code in no file
+  std::string function;                  // as in the tree
+  std::vector<std::uint64_t> addresses;  // in the file, as objdump shows them; 0 for code in no file
 };
 
 /// A straight piece of code in one node of the tree, or something that the run did outside of the program's code.
@@ -103,16 +108,14 @@ struct Statement {
   std::string call;  // kAllocator: "malloc", ...; kSystemCall: "write", ...; else empty
   std::uint32_t node = 0;
   std::vector<std::optional<std::uint32_t>> loops;  // by coordinate: the node it counts; null for the thread's number
-  std::string function;
-  std::vector<Source> source;  // distinct lines of its instructions, in the order of addresses
-  CodeAddress instruction;     // its first
-  std::string domain;          // isl
-  bool exact = false;          // the domain is
-  std::uint64_t count = 0;     // instances
-  std::uint64_t instructions = 0;
-  std::uint64_t ops = 0;     // instructions executed: instructions * count, none for kinds other than code
-  std::uint64_t pieces = 0;  // of the domain
-  std::uint64_t edges = 0;   // register flows between instructions of one instance; they are the same in all
+  std::vector<Source> source;                       // distinct lines of its instructions, in the order of addresses
+  std::optional<std::uint32_t> code;                // its instructions; of a call: the one that calls
+  std::string domain;                               // isl
+  bool exact = false;                               // the domain is
+  std::uint64_t count = 0;                          // instances
+  std::uint64_t ops = 0;                            // instructions executed; none for kinds other than code
+  std::uint64_t pieces = 1;                         // of the domain
+  std::uint64_t edges = 0;  // register flows between instructions of one instance; they are the same in all
 };
 
 /// One polyhedron of an access: within `domain`, offset = (constant + coefficients * vector) / divisor, which is an
@@ -120,7 +123,7 @@ struct Statement {
 struct AccessPiece {
   std::string domain;
   std::uint64_t count = 0;
-  bool exact = false;
+  bool exact = true;
   std::vector<Coefficient> coefficients;
   Coefficient constant;
   std::int64_t divisor = 1;
@@ -131,6 +134,7 @@ struct AccessPiece {
   std::int64_t block_divisor = 1;
   std::int64_t block_modulus = 0;
   Coefficient block_base;
+  friend bool operator==(const AccessPiece&, const AccessPiece&) = default;
 };
 
 /// A load or store of an instruction in one object.
@@ -147,8 +151,8 @@ struct Access {
   bool affine = false;  // none of the coefficients is null
   bool exact = false;   // every address can be computed from what is here
   bool guarded = false;
-  std::uint64_t count = 0;
-  CodeAddress instruction;
+  std::uint64_t count = 1;
+  std::uint32_t instruction = 0;  // of the statement's code
   std::optional<Source> source;
   std::optional<std::string> domain;  // null: that of the statement
   Coefficient minimum;                // of the offset
@@ -158,17 +162,18 @@ struct Access {
   std::vector<AccessPiece> pieces;  // where one function does not say it all: several pieces, a divisor or a modulus
 };
 
-/// An integer result of an instruction. Its constant is left out: it may be an address.
+/// An integer result of an instruction that is not the same in all instances. Its constant is left out: it may be an
+/// address.
 struct Value {
   std::uint32_t statement = 0;
-  CodeAddress instruction;
+  std::uint32_t instruction = 0;  // of the statement's code
   std::optional<Source> source;
   std::string reg;  // "rax", "eax", "ax", "al", "ah"
   std::uint64_t count = 0;
-  std::uint64_t pieces = 0;
+  std::uint64_t pieces = 1;
   std::vector<Coefficient> coefficients;  // common to all pieces
-  bool affine = false;
-  bool exact = false;
+  bool affine = true;
+  bool exact = true;
 };
 
 /// How many instances of a dependence are carried by a node: its coordinate is the first that differs. No node: none
@@ -176,18 +181,30 @@ struct Value {
 struct Carried {
   std::optional<std::uint32_t> node;
   std::uint64_t count = 0;
+  friend bool operator==(const Carried&, const Carried&) = default;
 };
 
-/// Flow from one instruction to another.
+/// One way for a value from producer to consumer: an instruction of each one's code, and an operand of the latter.
+struct Use {
+  std::uint32_t from = 0;
+  std::uint32_t to = 0;
+  std::string operand = "register 0";  // or "memory 0", "flags", "environment"
+  std::uint32_t lane = 0;              // first byte within it
+  bool address = false;                // the operand only forms an address
+  friend bool operator==(const Use&, const Use&) = default;
+};
+
+/// Flow from the instances of one statement to those of another. Several values that flow in the same way are one
+/// dependence with several uses.
 struct Dependence {
   enum class Kind : std::uint8_t { kRegister, kMemory, kControl, kEnvironment };
   std::optional<std::uint32_t> from;  // statement; null where the producer is not known any more (memory limit)
   std::uint32_t to = 0;               // statement
   Kind kind = Kind::kRegister;
-  std::uint64_t count = 0;
-  std::string map;  // isl, from producer to consumer
+  std::uint64_t count = 0;  // instances of each use
+  std::string map;          // isl, from producer to consumer
   bool affine = false;
-  bool exact = false;
+  bool exact = true;
   std::optional<Source> source_from;
   std::optional<Source> source_to;
   std::optional<std::uint32_t> object;               // kMemory, kEnvironment
@@ -196,12 +213,8 @@ struct Dependence {
   std::vector<std::int64_t> distance_minimum;        // the same; empty if none is shared
   std::vector<std::int64_t> distance_maximum;
   std::vector<Carried> carried;
-  CodeAddress instruction_from;
-  CodeAddress instruction_to;
-  std::string operand;     // "register 0", "memory 0", "flags", "environment": which one of the consumer's operands
-  std::uint32_t lane = 0;  // first byte within it
-  bool address = false;    // the operand only forms an address
-  std::uint64_t pieces = 0;
+  std::vector<Use> uses;
+  std::uint64_t pieces = 1;
 };
 
 /// What accesses fall into.
@@ -223,6 +236,7 @@ struct Profile {
 
   bool folded = false;  // what follows is there
   std::vector<GaveUp> gave_up;
+  std::vector<Code> code;
   std::vector<Statement> statements;
   std::vector<Access> accesses;
   std::vector<Value> values;

@@ -1,37 +1,17 @@
 // Pass 1, pass 2, names.
 #include "structure/analysis.h"
 
-#include <ctime>
-
 #include "structure/function_facts.h"
 #include "structure/loop_names.h"
 #include "structure/loop_walk.h"
 #include "structure/structure.h"
 #include "structure/tree_profile.h"
+#include "support/stopwatch.h"
 #include "symbols/symbolizer.h"
 
 namespace loopfold::structure {
 
 namespace {
-
-/// CPU time since the last call.
-class Stopwatch {
- public:
-  double lap() {
-    const double now = cpu_seconds();
-    const double passed = now - last_;
-    last_ = now;
-    return passed;
-  }
-
- private:
-  static double cpu_seconds() {
-    timespec time{};
-    ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-    return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
-  }
-  double last_ = cpu_seconds();
-};
 
 /// The share of the whole that `share` of one half is.
 std::function<void(double)> half(const std::function<void(double)>& progress, double from) {

@@ -36,7 +36,8 @@ std::vector<Traits> traits_of(const trace::Block& block) {
     traits[i].move = moves_registers(facts[i]);
   }
   for (const trace::Access& access : block.accesses)
-    if (access.instruction < traits.size()) traits[access.instruction].memory = true;
+    if (access.instruction < facts.size() && trace::accesses_memory(facts[access.instruction]))
+      traits[access.instruction].memory = true;
   return traits;
 }
 

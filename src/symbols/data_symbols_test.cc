@@ -175,7 +175,7 @@ union { int i; float f; } either;
 enum colour { RED } shade;
 struct { char tag; int tail[]; } flexible = {1, {2, 3, 4}};
 _Thread_local int per_thread = 5;
-void *anything;
+void *anything; char bytes[200], page[256]; short sheet[200][40000];
 int step(void) {
   static int counter;
   static int other[3] = {1, 2, 3};
@@ -201,6 +201,9 @@ TEST_P(CPrograms, HaveNamedVariables) {
   EXPECT_EQ(program.type("where"), "struct point*");
   EXPECT_EQ(program.type("weights"), "real[7]");
   EXPECT_EQ(program.type("names"), "char*[2]");
+  EXPECT_EQ(program.type("bytes"), "char[200]");
+  EXPECT_EQ(program.type("page"), "char[256]");
+  EXPECT_TRUE(program.type("sheet").ends_with("[200][40000]")) << program.type("sheet");
   EXPECT_EQ(program.type("row"), "double(*)[120]");
   EXPECT_EQ(program.type("callback"), "int(*)(double, struct point*, ...)");
   EXPECT_EQ(program.type("either"), "union");

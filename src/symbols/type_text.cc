@@ -54,11 +54,19 @@ bool is_qualifier(int tag) {
          tag == DW_TAG_atomic_type || tag == DW_TAG_immutable_type || tag == DW_TAG_packed_type;
 }
 
+/// Fixed sizes below 8 bytes do not say whether they are signed; compilers use them for bounds that are not negative.
+bool has_no_sign(unsigned form) { return form == DW_FORM_data1 || form == DW_FORM_data2 || form == DW_FORM_data4; }
+
 std::optional<std::int64_t> constant(const References& references, Dwarf_Die& die, unsigned name) {
   Dwarf_Attribute attribute;
   Dwarf_Sword value = 0;
   if (!references.has(die, name, attribute)) return std::nullopt;
   if (dwarf_whatform(&attribute) == DW_FORM_exprloc) return std::nullopt;
+  if (has_no_sign(dwarf_whatform(&attribute))) {
+    Dwarf_Word plain = 0;
+    if (dwarf_formudata(&attribute, &plain) != 0) return std::nullopt;
+    return static_cast<std::int64_t>(plain);
+  }
   if (dwarf_formsdata(&attribute, &value) != 0) return std::nullopt;
   return value;
 }

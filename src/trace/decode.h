@@ -113,6 +113,10 @@ struct InstructionFacts {
   std::vector<RegisterUse> writes;
 };
 
+/// Whether the instruction accesses memory. Valgrind computes `bt` and its relatives on registers through memory below
+/// the stack, and so a trace has accesses of theirs that the program does not make.
+inline bool accesses_memory(const InstructionFacts& facts) { return (facts.kinds & (kLoad | kStore | kUnknown)) != 0; }
+
 /// One entry per instruction of the block.
 std::vector<InstructionFacts> decode(const Block& block);
 

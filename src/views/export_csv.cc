@@ -35,8 +35,12 @@ std::string text(const std::vector<profile::Source>& sources) {
   for (const profile::Source& source : sources) parts.push_back(text(std::optional(source)));
   return fmt::format("{}", fmt::join(parts, " "));
 }
-std::string text(const profile::CodeAddress& code) {
-  return code.module.empty() ? "" : fmt::format("{}+{:#x}", code.module, code.address);
+/// "libm.so.6+0x1234": an instruction of a statement's code.
+std::string address(const Profile& profile, std::optional<std::uint32_t> statement, std::uint32_t instruction) {
+  if (!statement || *statement >= profile.statements.size() || !profile.statements[*statement].code) return "";
+  const profile::Code& code = profile.code[*profile.statements[*statement].code];
+  if (code.module.empty() || instruction >= code.addresses.size()) return "";
+  return fmt::format("{}+{:#x}", code.module, code.addresses[instruction]);
 }
 std::string text(const Coefficient& coefficient) { return coefficient ? std::to_string(*coefficient) : "*"; }
 std::string text(const std::vector<Coefficient>& coefficients) {
@@ -45,17 +49,17 @@ std::string text(const std::vector<Coefficient>& coefficients) {
   return fmt::format("{}", fmt::join(parts, " "));
 }
 
-Row row_of(const profile::Statement& statement) {
+Row row_of(const Profile& profile, const profile::Statement& statement) {
   return {{"id", std::to_string(statement.id)},
           {"name", statement.name},
           {"kind", std::string(kind_name(statement.kind))},
           {"call", statement.call},
           {"node", std::to_string(statement.node)},
-          {"function", statement.function},
+          {"function", statement.code ? profile.code[*statement.code].function : ""},
           {"source", text(statement.source)},
-          {"instruction", text(statement.instruction)},
+          {"instruction", address(profile, statement.id, 0)},
           {"count", std::to_string(statement.count)},
-          {"instructions", std::to_string(statement.instructions)},
+          {"instructions", std::to_string(statement.code ? profile.code[*statement.code].addresses.size() : 0)},
           {"ops", std::to_string(statement.ops)},
           {"edges", std::to_string(statement.edges)},
           {"exact", text(statement.exact)},
@@ -63,13 +67,13 @@ Row row_of(const profile::Statement& statement) {
           {"domain", statement.domain}};
 }
 
-Row row_of(const profile::Access& access) {
+Row row_of(const Profile& profile, const profile::Access& access) {
   return {{"statement", std::to_string(access.statement)},
           {"kind", std::string(kind_name(access.kind))},
           {"size", std::to_string(access.size)},
           {"object", std::to_string(access.object)},
           {"source", text(access.source)},
-          {"instruction", text(access.instruction)},
+          {"instruction", address(profile, access.statement, access.instruction)},
           {"count", std::to_string(access.count)},
           {"affine", text(access.affine)},
           {"exact", text(access.exact)},
@@ -83,11 +87,11 @@ Row row_of(const profile::Access& access) {
           {"domain", access.domain.value_or("")}};
 }
 
-Row row_of(const profile::Value& value) {
+Row row_of(const Profile& profile, const profile::Value& value) {
   return {{"statement", std::to_string(value.statement)},
           {"register", value.reg},
           {"source", text(value.source)},
-          {"instruction", text(value.instruction)},
+          {"instruction", address(profile, value.statement, value.instruction)},
           {"count", std::to_string(value.count)},
           {"affine", text(value.affine)},
           {"exact", text(value.exact)},
@@ -95,16 +99,25 @@ Row row_of(const profile::Value& value) {
           {"coefficients", text(value.coefficients)}};
 }
 
-Row row_of(const profile::Dependence& dependence) {
+/// "hist+0x1234 -> hist+0x1238 register 0", and so on.
+std::string uses(const Profile& profile, const profile::Dependence& dependence) {
+  std::vector<std::string> parts;
+  for (const profile::Use& use : dependence.uses) {
+    const std::string lane = use.lane == 0 ? "" : fmt::format(" byte {}", use.lane);
+    parts.push_back(fmt::format("{} -> {} {}{}{}", address(profile, dependence.from, use.from),
+                                address(profile, dependence.to, use.to), use.operand, lane,
+                                use.address ? " (address)" : ""));
+  }
+  return fmt::format("{}", fmt::join(parts, "; "));
+}
+
+Row row_of(const Profile& profile, const profile::Dependence& dependence) {
   return {{"from", dependence.from ? std::to_string(*dependence.from) : ""},
           {"to", std::to_string(dependence.to)},
           {"kind", std::string(kind_name(dependence.kind))},
           {"source_from", text(dependence.source_from)},
           {"source_to", text(dependence.source_to)},
-          {"instruction_from", text(dependence.instruction_from)},
-          {"instruction_to", text(dependence.instruction_to)},
-          {"operand", dependence.operand},
-          {"lane", std::to_string(dependence.lane)},
+          {"uses", uses(profile, dependence)},
           {"object", dependence.object ? std::to_string(*dependence.object) : ""},
           {"count", std::to_string(dependence.count)},
           {"affine", text(dependence.affine)},
@@ -114,7 +127,7 @@ Row row_of(const profile::Dependence& dependence) {
           {"map", dependence.map}};
 }
 
-Row row_of(const profile::Object& object) {
+Row row_of(const Profile&, const profile::Object& object) {
   return {{"id", std::to_string(object.id)},
           {"name", object.name},
           {"kind", std::string(kind_name(object.kind))},
@@ -124,13 +137,14 @@ Row row_of(const profile::Object& object) {
           {"source", text(object.source)}};
 }
 
-Row row_of(const profile::GaveUp& gave_up) {
+Row row_of(const Profile&, const profile::GaveUp& gave_up) {
   return {{"what", gave_up.what}, {"why", gave_up.why}, {"share", fmt::format("{:.6f}", gave_up.share)}};
 }
 
 template <typename T>
-bool each_row(const std::vector<T>& elements, const std::function<bool(const Row&)>& take) {
-  return std::all_of(elements.begin(), elements.end(), [&](const T& element) { return take(row_of(element)); });
+bool each_row(const Profile& profile, const std::vector<T>& elements, const std::function<bool(const Row&)>& take) {
+  return std::all_of(elements.begin(), elements.end(),
+                     [&](const T& element) { return take(row_of(profile, element)); });
 }
 
 struct Table {
@@ -141,8 +155,9 @@ struct Table {
 
 template <typename T>
 Table table(const char* name, std::vector<T> Profile::*elements) {
-  return {name, row_of(T{}), [elements](const Profile& profile, const std::function<bool(const Row&)>& take) {
-            return each_row(profile.*elements, take);
+  return {name, row_of(Profile{}, T{}),
+          [elements](const Profile& profile, const std::function<bool(const Row&)>& take) {
+            return each_row(profile, profile.*elements, take);
           }};
 }
 

@@ -19,8 +19,11 @@ namespace {
 
 using profile::Profile;
 
-constexpr std::size_t kMostDistances = 3;  // in a label
+constexpr std::size_t kMostListed = 3;  // distances, objects in a label
 constexpr std::size_t kMostLines = 3;
+constexpr std::string_view kLegend =
+    "gray: values in registers; blue: in memory; purple: control; orange: files and the system\\n"
+    "(0,1): how many iterations later it is used, outermost loop first; none: in the same iteration; dashed: not exact";
 
 /// For a quoted string. The text must be inert.
 std::string escaped(std::string_view text) {
@@ -35,12 +38,26 @@ std::string escaped(std::string_view text) {
 /// All dependences of one kind between two statements.
 struct Arrow {
   std::uint64_t count = 0;
-  std::vector<std::string> distances;  // distinct, in order of appearance
+  std::vector<std::string> distances;  // distinct, in order of appearance; not those between parts of one iteration
+  std::vector<std::string> objects;    // distinct
   bool exact = true;
 };
 
+void add_distinct(std::vector<std::string>& list, const std::string& text) {
+  if (!text.empty() && std::find(list.begin(), list.end(), text) == list.end()) list.push_back(text);
+}
+
+/// The first few of them.
+std::string listed(const std::vector<std::string>& list, const char* between) {
+  const std::vector<std::string> first(list.begin(),
+                                       list.begin() + static_cast<std::ptrdiff_t>(std::min(list.size(), kMostListed)));
+  return fmt::format("{}{}", fmt::join(first, between), list.size() > kMostListed ? " …" : "");
+}
+
+/// "(0,1)"; nothing if producer and consumer are in the same iteration of all loops around both, or in none.
 std::string distance_text(const profile::Dependence& dependence) {
-  if (!dependence.distance) return "";
+  const auto zero = [](const profile::Coefficient& part) { return part == 0; };
+  if (!dependence.distance || std::all_of(dependence.distance->begin(), dependence.distance->end(), zero)) return "";
   std::vector<std::string> parts;
   for (const profile::Coefficient& part : *dependence.distance) parts.push_back(part ? std::to_string(*part) : "*");
   return fmt::format("({})", fmt::join(parts, ","));
@@ -70,8 +87,8 @@ class DotWriter {
 
   bool run() {
     put("digraph loopfold {\n");
-    put(fmt::format("  label=\"{}\";\n", escaped(words_.command_line())));
-    put("  labelloc=t; fontname=\"sans-serif\"; compound=true; newrank=true;\n");
+    put(fmt::format("  label=\"{}\\n{}\";\n", escaped(words_.command_line()), kLegend));
+    put("  labelloc=t; fontname=\"sans-serif\"; fontsize=11; compound=true; newrank=true;\n");
     put("  node [shape=box, style=\"filled,rounded\", fontname=\"sans-serif\", fontsize=10];\n");
     put("  edge [fontname=\"sans-serif\", fontsize=8];\n");
     clusters();
@@ -124,11 +141,11 @@ class DotWriter {
     for (const profile::Source& source : statement.source)
       if (lines.size() < kMostLines) lines.push_back(words_.place(source));
     if (statement.source.size() > kMostLines) lines.emplace_back("…");
-    if (lines.empty()) lines.push_back(words_.text(statement.function));
+    if (lines.empty()) lines.push_back(words_.text(statement.code ? profile_.code[*statement.code].function : ""));
     std::string label = statement.name;
     for (const std::string& line : lines) label += "\\n" + escaped(line);
-    put(fmt::format("  {} [label=\"{}\\n{}{}\", fillcolor={}];\n", statement.name, label,
-                    statement.exact ? "" : "about ", short_count(statement.count), fill(statement.kind)));
+    put(fmt::format("  {} [label=\"{}\\n{}×{}\", fillcolor={}];\n", statement.name, label,
+                    statement.exact ? "" : "not exact, ", short_count(statement.count), fill(statement.kind)));
   }
 
   void arrows() {
@@ -137,20 +154,24 @@ class DotWriter {
       Arrow& arrow = all[{dependence.from, dependence.to, dependence.kind}];
       arrow.count += dependence.count;
       arrow.exact = arrow.exact && dependence.exact;
-      const std::string distance = distance_text(dependence);
-      if (!distance.empty() &&
-          std::find(arrow.distances.begin(), arrow.distances.end(), distance) == arrow.distances.end())
-        arrow.distances.push_back(distance);
+      add_distinct(arrow.distances, distance_text(dependence));
+      if (dependence.object) add_distinct(arrow.objects, words_.text(profile_.objects[*dependence.object].name));
     }
-    for (auto& [key, arrow] : all) {
+    for (const auto& [key, arrow] : all) {
       const auto& [from, to, kind] = key;
-      const bool more = arrow.distances.size() > kMostDistances;
-      arrow.distances.resize(std::min(arrow.distances.size(), kMostDistances));
-      put(fmt::format("  {} -> {} [label=\"{}\\n{}{}\\n{}\", color={}, fontcolor={}, style={}];\n",
-                      from ? profile_.statements[*from].name : "unknown", profile_.statements[to].name, kind_name(kind),
-                      fmt::join(arrow.distances, " "), more ? " …" : "", short_count(arrow.count), color(kind),
-                      color(kind), arrow.exact ? "solid" : "dashed"));
+      put(fmt::format("  {} -> {} [label=\"{}\", color={}, fontcolor={}, style={}];\n",
+                      from ? profile_.statements[*from].name : "unknown", profile_.statements[to].name,
+                      label(kind, arrow), color(kind), color(kind), arrow.exact ? "solid" : "dashed"));
     }
+  }
+
+  /// Registers: how far. Memory: through what, how far and how often.
+  static std::string label(profile::Dependence::Kind kind, const Arrow& arrow) {
+    const std::string distances = listed(arrow.distances, " ");
+    if (kind == profile::Dependence::Kind::kRegister) return escaped(distances);
+    std::string text = escaped(listed(arrow.objects, ", "));
+    if (!distances.empty()) text += (text.empty() ? "" : "\\n") + escaped(distances);
+    return fmt::format("{}{}×{}", text, text.empty() ? "" : "\\n", short_count(arrow.count));
   }
 
   const Profile& profile_;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -38,7 +39,7 @@ std::vector<std::string_view> disjuncts(std::string_view text) {
   return parts;
 }
 
-/// One disjunct of a domain: "S1[i0, i1] : 0 <= i0" is the tuple, its names and the condition.
+/// One disjunct of a domain: "S1[i0, 3] : 0 <= i0" is the tuple, its coordinates (names or numbers) and the condition.
 struct Disjunct {
   std::string_view tuple;
   std::vector<std::string> names;
@@ -72,8 +73,9 @@ std::string linear(const std::vector<Coefficient>& coefficients, std::int64_t co
     const bool negative = number < 0;
     const std::uint64_t size = negative ? 0 - static_cast<std::uint64_t>(number) : static_cast<std::uint64_t>(number);
     text += text.empty() ? (negative ? "-" : "") : (negative ? " - " : " + ");
-    text += name.empty() || size != 1 ? std::to_string(size) : "";
-    text += name;
+    const bool is_number = !name.empty() && !std::isalpha(static_cast<unsigned char>(name.front()));
+    text += name.empty() || size != 1 || is_number ? std::to_string(size) : "";
+    text += is_number ? fmt::format("*({})", name) : name;
   };
   for (std::size_t k = 0; k < coefficients.size() && k < names.size(); k++) add(coefficients[k].value_or(0), names[k]);
   add(constant, "");
@@ -212,8 +214,8 @@ class IslWriter {
   std::string comment(const profile::Statement& statement) const {
     std::vector<std::string> lines;
     for (const profile::Source& source : statement.source) lines.push_back(words_.place(source));
-    const std::string where =
-        lines.empty() ? words_.text(statement.function) : fmt::format("{}", fmt::join(lines, ", "));
+    const std::string where = lines.empty() ? words_.text(statement.code ? profile_.code[*statement.code].function : "")
+                                            : fmt::format("{}", fmt::join(lines, ", "));
     return fmt::format("{}: {}{}{}, {} times{}", statement.name, words_.text(statement.call),
                        statement.call.empty() ? "" : " at ", where, statement.count,
                        statement.exact ? "" : ", not exact");

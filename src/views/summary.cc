@@ -40,7 +40,7 @@ std::string plural(std::size_t number, const char* noun) {
 
 std::string head(const Profile& profile, const Words& words) {
   const profile::Program& program = profile.program;
-  std::string text = fmt::format("{}: {} instructions in {}", words.command_line(), short_count(program.instructions),
+  std::string text = fmt::format("{}\n  {} instructions in {}", words.command_line(), short_count(program.instructions),
                                  plural(program.threads, "thread"));
   if (program.exit_status) text += fmt::format(", exit status {}", *program.exit_status);
   text += "\n";
@@ -59,37 +59,58 @@ std::string kinds_of_dependences(const Profile& profile) {
                          [&](const profile::Dependence& dependence) { return dependence.kind == kind; });
   };
   using Kind = profile::Dependence::Kind;
-  return fmt::format("{} through registers, {} through memory, {} through the environment", of(Kind::kRegister),
-                     of(Kind::kMemory), of(Kind::kEnvironment));
+  std::vector<std::string> parts;
+  const auto add = [&](Kind kind, const char* name) {
+    if (const auto count = of(kind); count != 0)
+      parts.push_back(fmt::format("{} {}", grouped(static_cast<std::uint64_t>(count)), name));
+  };
+  add(Kind::kRegister, "through registers");
+  add(Kind::kMemory, "through memory");
+  add(Kind::kControl, "through branches");
+  add(Kind::kEnvironment, "through files and the system");
+  return fmt::format("{}", fmt::join(parts, ", "));
 }
 
+/// What is known exactly: of statements when they ran, of accesses what they touched, of dependences from where to
+/// where.
 std::string table(const Profile& profile) {
   const auto exact = [](const auto& element) { return element.exact; };
   const auto count = [](const auto& element) { return element.count; };
   const auto ops = [](const profile::Statement& statement) { return statement.ops; };
-  std::string text;
+  const std::string kinds = kinds_of_dependences(profile);
+  std::string text = fmt::format("  {:<12}{:>9}   {:>8}\n", "found", "", "exact");
   text += row("statements", profile.statements.size(), share(profile.statements, exact, ops),
-              "of the instructions have an exact domain");
+              "of the instructions: in which iterations they ran");
   text += row("accesses", profile.accesses.size(), share(profile.accesses, exact, count),
-              fmt::format("of {} are exact, in {}", short_count(instances(profile.accesses)),
+              fmt::format("of {} loads and stores: what they touched in {}", short_count(instances(profile.accesses)),
                           plural(profile.objects.size(), "object")));
-  text += row(
-      "dependences", profile.dependences.size(), share(profile.dependences, exact, count),
-      fmt::format("of {} are exact; {}", short_count(instances(profile.dependences)), kinds_of_dependences(profile)));
+  text += row("dependences", profile.dependences.size(), share(profile.dependences, exact, count),
+              fmt::format("of {} instances: from which iteration to which a value went",
+                          short_count(instances(profile.dependences))));
+  if (!kinds.empty()) text += fmt::format("  {:>33} ({})\n", "", kinds);
   return text;
 }
 
+/// The share of the instructions for which something is not exact.
+std::string share_given_up(const Profile& profile) {
+  for (const profile::Quality& quality : profile.quality)
+    if (quality.kind == "given up") return fmt::format("{} % of the instructions; ", percent_text(quality.share * 100));
+  return "";
+}
+
 std::string given_up(const Profile& profile, const Words& words, std::size_t most) {
-  if (profile.gave_up.empty()) return "  nothing was given up\n";
-  std::string text = row("given up", profile.gave_up.size(), "", "by share of the instructions");
+  if (profile.gave_up.empty()) return "  Nothing was approximated.\n";
   const std::size_t shown = std::min(most, profile.gave_up.size());
+  std::string text = fmt::format("  Approximated: {}{}\n", share_given_up(profile),
+                                 shown < profile.gave_up.size() ? "most of it:" : "all of it:");
   for (std::size_t i = 0; i < shown; i++) {
     const profile::GaveUp& entry = profile.gave_up[i];
-    text += fmt::format("  {:>24} % {}: {}\n", percent_text(entry.share * 100), words.text(entry.what),
+    text += fmt::format("  {:>7} %  {}: {}\n", percent_text(entry.share * 100), words.text(entry.what),
                         words.text(entry.why));
   }
   if (shown < profile.gave_up.size())
-    text += fmt::format("  {:>26} {} more, see gave_up in the profile\n", "", profile.gave_up.size() - shown);
+    text +=
+        fmt::format("  {:>9}  and {} more, see gave_up in the profile\n", "", grouped(profile.gave_up.size() - shown));
   return text;
 }
 

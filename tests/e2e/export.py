@@ -116,6 +116,10 @@ def check_dot(profile, result):
     suite.check("dot: every statement once", sorted(boxes) == sorted(s["name"] for s in profile.statements))
     arrows = set(re.findall(r"^  (S\d+) -> (S\d+) ", text, re.MULTILINE))
     suite.check("dot: every pair once", arrows == {(f"S{d['from']}", f"S{d['to']}") for d in profile.dependences})
+    flow = [d for d in profile.dependences if d["kind"] == "memory" and d["source_to"]
+            and d["source_to"]["line"] == AT["use"]][0]
+    name = profile.objects[flow["object"]]["name"]
+    suite.check("dot: memory is named", re.search(rf'S{flow["from"]} -> S{flow["to"]} \[label="{name}\\n×10"', text), text)
     suite.check("dot: a cluster per loop", all(f"kernel.c:{AT[tag]}" in text for tag in AT), text[:500])
 
 

@@ -68,7 +68,7 @@ class Reader {
     const StaticStatement* const from = at(dependence.at("source_from"), depth(dependence.at("from")));
     const StaticStatement* const to = at(dependence.at("source_to"), depth(dependence.at("to")));
     if (from == nullptr || to == nullptr) return;
-    into_.exact = into_.exact && dependence.at("exact").get<bool>();
+    into_.exact = into_.exact && dependence.value("exact", true);
     const isl::union_map map(context_, dependence.at("map").get<std::string>());
     into_.flow = into_.flow.unite(
         map.apply_domain(renaming(dependence.at("from"), *from)).apply_range(renaming(dependence.at("to"), *to)));

@@ -63,7 +63,7 @@ std::int64_t sign_extended(std::uint64_t value, unsigned bytes) {
 /// What the instruction computes with: the recorder sees 4 bytes that are written as 8.
 std::uint8_t width_of(const trace::IntegerResult& result, const trace::InstructionFacts& facts) {
   const auto narrow = [&](const trace::RegisterUse& use) {
-    return use.file == trace::RegisterFile::kGeneral && use.index == result.reg && use.width == 4;
+    return use.file == trace::RegisterFile::kGeneral && use.index == result.reg && use.zero_extended;
   };
   return result.width == 8 && std::any_of(facts.writes.begin(), facts.writes.end(), narrow) ? 4 : result.width;
 }
@@ -220,7 +220,7 @@ class Builder {
     read_flags(thread, self, facts.flags_read);
     std::uint8_t index = 0;
     for (std::size_t i = 0; i < exit.accesses; ++i)
-      if (block.accesses[i].instruction == in_block)
+      if (block.accesses[i].instruction == in_block && trace::accesses_memory(facts))
         access(self, block.accesses[i], index++, trace::evaluate(block, block.accesses[i].address, event.slots));
     for (const trace::RegisterUse& use : facts.writes)
       thread.registers.write(Registers::written_by(use, top), producer);

@@ -1,0 +1,59 @@
+// Folds on other threads: points go to the thread that has their folder, in the order in which they came.
+//
+// Every folder belongs to one worker, by the shard that the caller names, so its points are folded in order, and what
+// comes out does not depend on the number of workers. Points are copied into batches; a worker that is behind makes the
+// caller wait, so memory is bounded. With no workers everything is folded at once, on the caller's thread.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "fold/fold.h"
+
+namespace loopfold::ddg {
+
+class FoldQueue {
+ public:
+  explicit FoldQueue(unsigned workers);
+  ~FoldQueue();
+  FoldQueue(const FoldQueue&) = delete;
+  FoldQueue& operator=(const FoldQueue&) = delete;
+
+  /// `folder` must stay where it is until drain().
+  void add(std::uint64_t shard, fold::Folder& folder, fold::Shape shape, const std::int64_t* point,
+           const std::int64_t* labels) {
+    if (workers_.empty()) return folder.add(point, labels);
+    enqueue(*workers_[shard % workers_.size()], folder, shape, point, labels);
+  }
+
+  /// Waits until all points are folded: only then may the caller use folders.
+  void drain();
+
+ private:
+  using Batch = std::vector<std::int64_t>;  // per point: folder, dimensions, outputs, coordinates, labels
+  struct Worker {
+    Batch filling;
+    std::mutex mutex;
+    std::condition_variable changed;
+    std::deque<Batch> waiting;  // the first is being folded, if `busy`
+    std::vector<Batch> spare;
+    bool busy = false;
+    bool stop = false;
+    std::thread thread;
+  };
+
+  static void enqueue(Worker& worker, fold::Folder& folder, fold::Shape shape, const std::int64_t* point,
+                      const std::int64_t* labels);
+  static void hand_over(Worker& worker);
+  static void work(Worker& worker);
+  static void fold_batch(const Batch& batch);
+
+  std::vector<std::unique_ptr<Worker>> workers_;
+};
+
+}  // namespace loopfold::ddg

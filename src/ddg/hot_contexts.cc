@@ -1,0 +1,59 @@
+#include "ddg/hot_contexts.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace loopfold::ddg {
+
+namespace {
+
+/// How many statements a context can have: the nodes of its function that are in its loop, and in no loop inside it.
+class Estimate {
+ public:
+  explicit Estimate(const structure::Structure& structure) {
+    for (structure::FunctionId id = 0; id < structure.forests.size(); ++id) {
+      const structure::LoopForest& forest = structure.forests[id];
+      std::vector<std::uint32_t>& counts = nodes_.emplace_back(forest.loops().size() + 1);
+      for (structure::NodeId node = 0; node < structure.flow.functions()[id].places.size(); ++node) {
+        const structure::LoopId loop = forest.innermost(node);
+        ++counts[loop == structure::kNoLoop ? forest.loops().size() : loop];
+      }
+    }
+  }
+
+  std::uint64_t of(const structure::Context& context) const {
+    if (context.function >= nodes_.size()) return 0;
+    const std::vector<std::uint32_t>& counts = nodes_[context.function];
+    const bool loop = context.kind == structure::Context::Kind::kLoop && context.loop + std::size_t{1} < counts.size();
+    return loop ? counts[context.loop] : counts.back();
+  }
+
+ private:
+  std::vector<std::vector<std::uint32_t>> nodes_;  // by function and loop; the last: in no loop
+};
+
+}  // namespace
+
+std::vector<bool> hot_contexts(const structure::Structure& structure, const structure::LoopTree& tree,
+                               std::uint64_t max_statements) {
+  const Estimate estimate(structure);
+  const std::span<const structure::Context> contexts = tree.contexts();
+  std::uint64_t all = 0;
+  for (const structure::Context& context : contexts) all += estimate.of(context);
+  if (all <= max_statements) return {};
+  std::vector<structure::ContextId> order(contexts.size());
+  std::iota(order.begin(), order.end(), structure::ContextId{0});
+  std::stable_sort(order.begin(), order.end(), [&](structure::ContextId a, structure::ContextId b) {
+    return contexts[a].instructions > contexts[b].instructions;
+  });
+  std::vector<bool> hot(contexts.size());
+  std::uint64_t statements = 0;
+  for (const structure::ContextId id : order) {
+    statements += estimate.of(contexts[id]);
+    if (statements > max_statements) break;
+    hot[id] = true;
+  }
+  return hot;
+}
+
+}  // namespace loopfold::ddg
