@@ -10,6 +10,9 @@
 // So an output that is not affine does not harm the others, nor the domain; and an irregular domain does not harm a
 // label that is affine at all its points.
 //
+// Giving up because memory is short must not take time in proportion to the run: there the blocks of the exact folder
+// are covered as they are (adaptive_cover.cc).
+//
 // The first point is kept as it is: very many streams have only one.
 #include "fold/adaptive.h"
 
@@ -65,16 +68,28 @@ class AdaptiveFolder : public Folder {
   Shape shape_;
   std::uint32_t max_pieces_;
   std::uint64_t points_ = 0;
-  std::uint64_t max_intermediate_ = 0;
   std::unique_ptr<std::int64_t[]> first_;  // point and labels, as long as there is only one
   std::unique_ptr<Exact> exact_;
   std::unique_ptr<Loose> loose_;
-  std::unique_ptr<std::string> why_;  // it gave up
-  struct Scratch {
-    std::vector<std::int64_t> labels;
-    std::vector<adaptive::Window> bounds;
+  /// Of streams that are not folded exactly.
+  struct Inexact {
+    std::uint64_t max_intermediate = 0;
+    std::string why;                       // if it gave up
+    std::vector<std::int64_t> labels;      // scratch
+    std::vector<adaptive::Window> bounds;  // scratch
   };
-  std::unique_ptr<Scratch> scratch_;  // once some outputs are not folded
+  Inexact& inexact() {
+    if (!inexact_) inexact_ = std::make_unique<Inexact>();
+    return *inexact_;
+  }
+  bool gave_up() const { return inexact_ && !inexact_->why.empty(); }
+  void give_up_because(std::string why) {
+    if (!gave_up()) inexact().why = why.empty() ? "asked to" : std::move(why);
+  }
+  void note_intermediate(std::uint64_t count) {
+    inexact().max_intermediate = std::max(inexact().max_intermediate, count);
+  }
+  std::unique_ptr<Inexact> inexact_;
 };
 
 AdaptiveFolder::Select AdaptiveFolder::all_outputs() const {
@@ -88,8 +103,13 @@ void AdaptiveFolder::add_slowly(const std::int64_t* point, const std::int64_t* l
     start(point, labels);
     return;
   }
-  const std::vector<std::int64_t>& last = exact_->last_point();
-  if (!std::lexicographical_compare(last.begin(), last.end(), point, point + shape_.dimensions))
+  if (loose_ && exact_->expected(point, selected(exact_->select(), labels))) {
+    exact_->bound_expected(bounds(point, labels));
+    loose_->add(point, labels);
+    return;
+  }
+  const std::int64_t* last = exact_->last_point();
+  if (!std::lexicographical_compare(last, last + shape_.dimensions, point, point + shape_.dimensions))
     cover("a point is out of order");
   if (loose_) loose_->add(point, labels);
   if (!exact_) return;
@@ -99,8 +119,8 @@ void AdaptiveFolder::add_slowly(const std::int64_t* point, const std::int64_t* l
 
 /// The first points.
 void AdaptiveFolder::start(const std::int64_t* point, const std::int64_t* labels) {
-  if (shape_.dimensions > kMostDimensions || why_) {
-    if (!why_) why_ = std::make_unique<std::string>("more than " + std::to_string(kMostDimensions) + " dimensions");
+  if (shape_.dimensions > kMostDimensions || gave_up()) {
+    give_up_because("more than " + std::to_string(kMostDimensions) + " dimensions");
     loose_ = std::make_unique<Loose>(shape_, all_outputs(), Loose::Domain::kCover);
     loose_->add(point, labels);
     return;
@@ -114,7 +134,7 @@ void AdaptiveFolder::start(const std::int64_t* point, const std::int64_t* labels
   if (shape_.dimensions == 0) {
     loose_ = std::make_unique<Loose>(shape_, all_outputs(), Loose::Domain::kCover);
     loose_->add(first_.get(), first_.get());
-    why_ = std::make_unique<std::string>("a point is out of order");
+    give_up_because("a point is out of order");
   } else {
     exact_ = std::make_unique<Exact>(shape_, all_outputs(), Select{}, max_pieces_);
     exact_->add(first_.get(), first_.get() + shape_.dimensions);
@@ -128,10 +148,10 @@ void AdaptiveFolder::start(const std::int64_t* point, const std::int64_t* labels
 
 const std::int64_t* AdaptiveFolder::selected(const Select& select, const std::int64_t* labels) {
   if (select.size() == shape_.outputs) return labels;
-  if (!scratch_) scratch_ = std::make_unique<Scratch>();
-  scratch_->labels.resize(select.size());
-  for (std::size_t i = 0; i < select.size(); ++i) scratch_->labels[i] = labels[select[i]];
-  return scratch_->labels.data();
+  std::vector<std::int64_t>& chosen = inexact().labels;
+  chosen.resize(select.size());
+  for (std::size_t i = 0; i < select.size(); ++i) chosen[i] = labels[select[i]];
+  return chosen.data();
 }
 
 adaptive::Window AdaptiveFolder::bounds_of(std::uint16_t output, const std::int64_t* point, std::int64_t label) const {
@@ -140,11 +160,11 @@ adaptive::Window AdaptiveFolder::bounds_of(std::uint16_t output, const std::int6
 }
 
 const adaptive::Window* AdaptiveFolder::bounds(const std::int64_t* point, const std::int64_t* labels) {
-  if (!scratch_) return nullptr;
-  scratch_->bounds.clear();
-  for (const std::uint16_t output : exact_->bounded())
-    scratch_->bounds.push_back(bounds_of(output, point, labels[output]));
-  return scratch_->bounds.data();
+  if (exact_->bounded().empty()) return nullptr;
+  std::vector<adaptive::Window>& all = inexact().bounds;
+  all.clear();
+  for (const std::uint16_t output : exact_->bounded()) all.push_back(bounds_of(output, point, labels[output]));
+  return all.data();
 }
 
 /// Those of its outputs that broke few blocks; all of them if none broke any.
@@ -181,7 +201,7 @@ std::unique_ptr<Exact> AdaptiveFolder::refold(const Select& select) {
     }
     small = fewer->add(point, chosen.data(), bounds.data());
   });
-  max_intermediate_ = std::max(max_intermediate_, fewer->max_intermediate());
+  note_intermediate(fewer->max_intermediate());
   return fewer;
 }
 
@@ -198,7 +218,7 @@ std::unique_ptr<Loose> AdaptiveFolder::follow(const Select& select, Loose::Domai
 
 /// There are too many blocks: takes outputs out of the exact folder until there are not.
 void AdaptiveFolder::widen() {
-  max_intermediate_ = std::max(max_intermediate_, exact_->max_intermediate());
+  note_intermediate(exact_->max_intermediate());
   std::unique_ptr<Exact> fewer;
   Select select = innocent(*exact_);
   std::size_t outputs = exact_->select().size();
@@ -224,8 +244,8 @@ void AdaptiveFolder::widen() {
 }
 
 void AdaptiveFolder::cover(std::string why) {
-  why_ = std::make_unique<std::string>(std::move(why));
-  max_intermediate_ = std::max(max_intermediate_, exact_->max_intermediate());
+  give_up_because(std::move(why));
+  note_intermediate(exact_->max_intermediate());
   std::unique_ptr<Loose> fresh = follow(exact_->select(), Loose::Domain::kCover);
   if (loose_) fresh->take_outputs(std::move(*loose_));
   loose_ = std::move(fresh);
@@ -234,24 +254,30 @@ void AdaptiveFolder::cover(std::string why) {
 
 void AdaptiveFolder::give_up(std::string_view why) {
   if (first_) {
-    exact_ = std::make_unique<Exact>(shape_, all_outputs(), Select{}, max_pieces_);
-    exact_->add(first_.get(), first_.get() + shape_.dimensions);
+    loose_ = std::make_unique<Loose>(shape_, all_outputs(), Loose::Domain::kCover);
+    loose_->add(first_.get(), first_.get() + shape_.dimensions);
     first_.reset();
   }
-  if (exact_) cover(std::string(why));
-  if (!why_) why_ = std::make_unique<std::string>(why);
+  give_up_because(std::string(why));
+  if (exact_) {
+    note_intermediate(exact_->max_intermediate());
+    const std::vector<adaptive::Placed> blocks = exact_->blocks();
+    auto fresh = std::make_unique<Loose>(shape_, exact_->select(), blocks, exact_->last_point(), points_);
+    if (loose_) fresh->take_outputs(std::move(*loose_));
+    loose_ = std::move(fresh);
+    exact_.reset();
+  }
   if (loose_) loose_->shrink();
 }
 
 std::size_t AdaptiveFolder::bytes() const {
   std::size_t bytes = sizeof(*this);
-  if (scratch_)
-    bytes += sizeof(Scratch) + sizeof(std::int64_t) * scratch_->labels.size() +
-             sizeof(adaptive::Window) * scratch_->bounds.size();
+  if (inexact_)
+    bytes += sizeof(Inexact) + sizeof(std::int64_t) * inexact_->labels.size() +
+             sizeof(adaptive::Window) * inexact_->bounds.size();
   if (first_) bytes += sizeof(std::int64_t) * (std::size_t{shape_.dimensions} + shape_.outputs);
   if (exact_) bytes += exact_->bytes();
   if (loose_) bytes += loose_->bytes();
-  if (why_) bytes += sizeof(std::string);
   return bytes;
 }
 
@@ -283,11 +309,11 @@ Folded AdaptiveFolder::finish() {
   while (exact_ && !exact_->end()) widen();
   if (exact_) {
     folded.pieces = exact_->pieces(shape_.outputs);
-    max_intermediate_ = std::max(max_intermediate_, exact_->max_intermediate());
+    folded.max_intermediate = exact_->max_intermediate();
   } else {
     folded.pieces.push_back(loose_->cover());
     folded.pieces[0].outputs.resize(shape_.outputs);
-    max_intermediate_ = std::max<std::uint64_t>(max_intermediate_, 1);
+    folded.max_intermediate = 1;
   }
   for (Piece& piece : folded.pieces) {
     for (std::uint16_t o = 0; loose_ && o < shape_.outputs; ++o) {
@@ -297,8 +323,8 @@ Folded AdaptiveFolder::finish() {
     folded.gave_up = folded.gave_up || !piece.exact_domain;
     for (const Output& output : piece.outputs) folded.widened = folded.widened || !output.affine();
   }
-  if (folded.gave_up) folded.why = why_ ? *why_ : "coordinates are too large";
-  folded.max_intermediate = max_intermediate_;
+  if (folded.gave_up) folded.why = gave_up() ? inexact_->why : "coordinates are too large";
+  if (inexact_) folded.max_intermediate = std::max(folded.max_intermediate, inexact_->max_intermediate);
   return folded;
 }
 

@@ -149,6 +149,12 @@ struct View {
   static std::size_t at(int index) { return static_cast<std::size_t>(index); }
 };
 
+/// A block and the coordinates before its level.
+struct Placed {
+  View view;
+  std::vector<std::int64_t> prefix;
+};
+
 /// Whether row_of() can be used on all rows.
 bool has_rows(const View& view);
 

@@ -18,39 +18,47 @@ namespace loopfold::fold::adaptive {
 
 class Cruise {
  public:
-  bool running() const { return level_ >= 0; }
+  /// Along the rows that `block` has.
+  Cruise(const Layout& layout, const Block& block, int level);
   int level() const { return level_; }
 
   /// `point` comes after the last complete row of `block`, which is at last[level]. True if it starts the next row.
-  bool start(const Layout& layout, const Block& block, int level, const std::vector<std::int64_t>& last,
-             const std::int64_t* point, const std::int64_t* labels);
+  bool start(const Layout& layout, const Block& block, const std::int64_t* last, const std::int64_t* point,
+             const std::int64_t* labels);
   /// `point` comes after the `last` one. True if it is the first of the next innermost row; the block absorbs the row
   /// of its level that may be complete.
-  bool next_row(const Layout& layout, Block& block, const std::vector<std::int64_t>& last, const std::int64_t* point,
+  bool next_row(const Layout& layout, Block& block, const std::int64_t* last, const std::int64_t* point,
                 const std::int64_t* labels);
   /// Within the innermost row: iterations done after the first one, and those that there are.
-  std::int64_t& count() { return counts_.back(); }
+  std::int64_t& count(const Layout& layout) { return words_[View::at(layout.dimensions - 1)]; }
   std::int64_t extent(const Layout& layout) const {
-    return functions_[View::at(offset(layout, layout.dimensions - 2) + layout.extent(layout.dimensions - 1))];
+    return functions(layout, layout.dimensions - 2)[layout.extent(layout.dimensions - 1)];
   }
   /// The rows of the unfinished row of the block, by level: none for `level` and outside. An empty block: there are
   /// none.
   std::vector<Block> stop(const Layout& layout, const Block& block);
 
   /// Of the outputs that are only bounded, at the current point.
-  void bound(const Window* bounds, std::size_t count);
-  std::size_t bytes() const;
+  void bound(const Layout& layout, const Window* bounds, std::size_t count);
+  std::size_t bytes(const Layout& layout) const;
 
  private:
-  int offset(const Layout& layout, int q) const { return layout.part(q) - (layout.dimensions - 1 - q); }
-  bool step(const Layout& layout, const Block& block, int q, const std::vector<std::int64_t>& last,
-            const std::int64_t* point, const std::int64_t* labels);
+  using Windows = std::vector<std::vector<Window>>;
 
-  int level_ = -1;
-  std::uint64_t points_ = 0;                 // of complete innermost rows since the row of the block began
-  std::vector<std::int64_t> counts_;         // by dimension
-  std::vector<std::int64_t> functions_;      // for D-1 down to the level: with the counts up to this dimension
-  std::vector<std::vector<Window>> bounds_;  // by dimension: of the complete rows of the unfinished one
+  /// With the counts up to dimension q < D-1: in the order of D-2 down to the level, behind the counts.
+  int offset(const Layout& layout, int q) const {
+    return layout.dimensions + layout.part(q) - layout.part(layout.dimensions - 2) - (layout.dimensions - 2 - q);
+  }
+  int words(const Layout& layout) const { return offset(layout, level_) + layout.functions(level_); }
+  std::int64_t* functions(const Layout& layout, int q) { return words_.get() + offset(layout, q); }
+  const std::int64_t* functions(const Layout& layout, int q) const { return words_.get() + offset(layout, q); }
+  bool step(const Layout& layout, const Block& block, int q, const std::int64_t* last, const std::int64_t* point,
+            const std::int64_t* labels);
+
+  int level_;
+  std::uint64_t points_ = 0;               // of complete innermost rows since the row of the block began
+  std::unique_ptr<std::int64_t[]> words_;  // counts by dimension, then functions
+  std::unique_ptr<Windows> bounds_;        // by dimension: of the complete rows of the unfinished one
 };
 
 }  // namespace loopfold::fold::adaptive

@@ -36,43 +36,45 @@ namespace loopfold::fold::adaptive {
 
 Exact::Exact(Shape shape, std::vector<std::uint16_t> select, std::vector<std::uint16_t> bounded,
              std::uint32_t max_pieces)
-    : max_pieces_(max_pieces), bounded_(std::move(bounded)) {
+    : max_pieces_(max_pieces) {
+  if (!bounded.empty()) rare().bounded = std::move(bounded);
   grow_.layout.dimensions = shape.dimensions;
   grow_.layout.outputs = static_cast<int>(select.size());
   grow_.layout.shared = shape.shared;
   grow_.layout.select = std::move(select);
   levels_.resize(shape.dimensions);
-  next_.resize(2 * (1 + grow_.layout.select.size()));
+  state_ = std::make_unique<std::int64_t[]>(shape.dimensions + 1 + grow_.layout.select.size());
 }
 
 bool Exact::add_unexpected(const std::int64_t* point, const std::int64_t* labels, const Window* bounds) {
   const Layout& layout = grow_.layout;
   const int inner = layout.dimensions - 1;
   active_ = nullptr;
-  if (cruise_.running()) {
-    Block& block = levels_[View::at(cruise_.level())][0];
-    if (cruise_.next_row(layout, block, last_, point, labels)) {
-      cruise_.bound(bounds, bounded_.size());
+  if (cruise_) {
+    Block& block = levels_[View::at(cruise_->level())][0];
+    if (cruise_->next_row(layout, block, last(), point, labels)) {
+      cruise_->bound(layout, bounds, bounded_count());
       expect_in_cruise(point, labels);
       return true;
     }
     stop_cruise();
   }
-  if (!last_.empty()) {
+  if (started_) {
     int changed = 0;
-    while (changed < inner && point[changed] == last_[View::at(changed)]) ++changed;
+    while (changed < inner && point[changed] == last()[changed]) ++changed;
     for (int level = inner; level > changed; --level) flush(level);
     if (changed < inner && start_cruise(changed, point, labels)) {
-      cruise_.bound(bounds, bounded_.size());
+      cruise_->bound(layout, bounds, bounded_count());
       expect_in_cruise(point, labels);
       return !full_;
     }
   }
-  last_.assign(point, point + layout.dimensions);
+  std::copy_n(point, layout.dimensions, last());
+  started_ = true;
   std::vector<Block> rows(1);
   rows[0].words = std::make_unique<std::int64_t[]>(View::at(layout.outputs));
   rows[0].points = 1;
-  if (!bounded_.empty()) rows[0].bounds = std::make_unique<Bounds>(Bounds{{bounds, bounds + bounded_.size()}, {}});
+  if (bounded_count() != 0) rows[0].bounds = std::make_unique<Bounds>(Bounds{{bounds, bounds + bounded_count()}, {}});
   std::copy_n(labels, layout.outputs, rows[0].words.get());
   offer(inner, rows, point[inner]);
   expect_next(labels);
@@ -85,40 +87,43 @@ bool Exact::start_cruise(int level, const std::int64_t* point, const std::int64_
   if (blocks.size() != 1) return false;
   const Block& block = blocks[0];
   if (block.closed || block.windows || block.before || !block.knows(level)) return false;
-  return cruise_.start(grow_.layout, block, level, last_, point, labels);
+  auto cruise = std::make_unique<Cruise>(grow_.layout, block, level);
+  if (!cruise->start(grow_.layout, block, last(), point, labels)) return false;
+  cruise_ = std::move(cruise);
+  return true;
 }
 
 /// What comes after the first point of an innermost row.
 void Exact::expect_in_cruise(const std::int64_t* point, const std::int64_t* labels) {
   const Layout& layout = grow_.layout;
   const int inner = layout.dimensions - 1;
-  last_.assign(point, point + layout.dimensions);
-  const std::int64_t extent = cruise_.extent(layout);
-  const Block& block = levels_[View::at(cruise_.level())][0];
+  std::copy_n(point, layout.dimensions, last());
+  const std::int64_t extent = cruise_->extent(layout);
+  const Block& block = levels_[View::at(cruise_->level())][0];
   if (extent == 0 || !block.knows(inner)) return;
   if (!expect_after(point, labels, block.words.get() + layout.part(inner))) return;
   windows_ = nullptr;
-  active_ = &cruise_.count();
+  active_ = &cruise_->count(layout);
   remaining_ = extent;
 }
 
 /// The levels become what they would be without cruising.
 void Exact::stop_cruise() {
-  const int level = cruise_.level();
-  std::vector<Block> rows = cruise_.stop(grow_.layout, levels_[View::at(level)][0]);
+  const int level = cruise_->level();
+  std::vector<Block> rows = cruise_->stop(grow_.layout, levels_[View::at(level)][0]);
+  cruise_.reset();
   for (std::size_t k = View::at(level) + 1; k < rows.size(); ++k)
     if (rows[k].words) levels_[k].push_back(std::move(rows[k]));
 }
 
-/// Sets next_ to one step behind an innermost point; false if that does not fit.
+/// Sets what is next to one step behind an innermost point; false if that does not fit.
 bool Exact::expect_after(const std::int64_t* point, const std::int64_t* labels, const std::int64_t* part) {
-  const std::size_t count = next_.size() / 2;
   bool whole = true;
-  for (std::size_t i = 0; i < count; ++i) {
+  for (int i = 0; i < 1 + grow_.layout.outputs; ++i) {
     const std::int64_t from = i == 0 ? point[grow_.layout.dimensions - 1] : labels[i - 1];
-    whole = whole && !__builtin_add_overflow(from, part[i], &next_[i]);
-    next_[count + i] = part[i];
+    whole = whole && !__builtin_add_overflow(from, part[i], &next()[i]);
   }
+  steps_ = part;
   return whole;
 }
 
@@ -127,9 +132,9 @@ void Exact::expect_next(const std::int64_t* labels) {
   const Layout& layout = grow_.layout;
   const int inner = layout.dimensions - 1;
   for (Block& block : levels_[View::at(inner)]) {
-    if (block.closed || !block.knows(inner) || grow_.last_at(block, inner) != last_.back()) continue;
+    if (block.closed || !block.knows(inner) || grow_.last_at(block, inner) != last()[inner]) continue;
     windows_ = block.windows ? block.windows->data() : nullptr;
-    if (!expect_after(last_.data(), labels, block.words.get() + layout.part(inner))) return;
+    if (!expect_after(last(), labels, block.words.get() + layout.part(inner))) return;
     if (windows_ != nullptr && !wrap_next()) return;
     active_ = &values_of(layout, block, inner)[layout.extent(inner)];
     remaining_ = std::numeric_limits<std::int64_t>::max();
@@ -143,27 +148,28 @@ bool Exact::wrap_next() {
   for (int o = 0; o < grow_.layout.outputs; ++o) {
     const Window& window = windows_[o];
     if (window.modulus == 0) continue;
-    Wide label = next_[View::at(1 + o)];
+    Wide label = next()[1 + o];
     if (label > window.high) label -= window.modulus;
     if (label < window.low) label += window.modulus;
     if (label < window.low || label > window.high) return false;
     if (grow_.layout.distance_dimension(o) == grow_.layout.dimensions - 1) return false;
-    next_[View::at(1 + o)] = static_cast<std::int64_t>(label);
+    next()[1 + o] = static_cast<std::int64_t>(label);
   }
   return true;
 }
 
 /// The point that was expected had these bounds.
 void Exact::bound_expected(const Window* bounds) {
-  if (cruise_.running()) {
-    cruise_.bound(bounds, bounded_.size());
+  if (bounded_count() == 0) return;
+  if (cruise_) {
+    cruise_->bound(grow_.layout, bounds, bounded_count());
     return;
   }
   const int inner = grow_.layout.dimensions - 1;
   for (Block& block : levels_[View::at(inner)]) {
     const View view = grow_.view(block, inner);
-    if (view.start(inner) + static_cast<Wide>(view.extent(inner)) * view.stride(inner) != last_.back()) continue;
-    block.bounds->add(bounds, bounded_.size());
+    if (view.start(inner) + static_cast<Wide>(view.extent(inner)) * view.stride(inner) != last()[inner]) continue;
+    block.bounds->add(bounds, bounded_count());
     return;
   }
 }
@@ -188,14 +194,14 @@ void Exact::flush(int level) {
     rows.push_back(std::move(block));
   }
   own.clear();
-  offer(level - 1, rows, last_[View::at(level - 1)]);
+  offer(level - 1, rows, last()[level - 1]);
 }
 
 /// The usual case: one row, and it is the predicted one.
 bool Exact::flush_as_predicted(int level) {
   Level& own = levels_[View::at(level)];
   if (own.size() != 1 || own[0].before) return false;
-  const Row row{own[0], level, last_[View::at(level - 1)]};
+  const Row row{own[0], level, last()[level - 1]};
   for (Block& block : levels_[View::at(level - 1)]) {
     if (!grow_.continues(block, row, level - 1)) continue;
     grow_.absorb(block, row, level - 1);
@@ -324,18 +330,20 @@ void Exact::accuse(const Row& row, int level) {
   const std::vector<Block>& blocks = levels_[View::at(level)];
   const auto newest = std::find_if(blocks.rbegin(), blocks.rend(), [](const Block& block) { return !block.closed; });
   if (newest == blocks.rend()) return;
-  if (blame_.empty()) blame_.resize(View::at(grow_.layout.outputs) + 1);
+  std::vector<std::uint32_t>& blame = rare().blame;
+  if (blame.empty()) blame.resize(View::at(grow_.layout.outputs) + 1);
   std::vector<bool> wrong;
   if (!grow_.same_geometry(*newest, row, level, wrong)) {
-    ++blame_.back();
+    ++blame.back();
     return;
   }
   for (std::size_t o = 0; o < wrong.size(); ++o)
-    if (wrong[o]) ++blame_[o];
+    if (wrong[o]) ++blame[o];
 }
 
 std::vector<std::uint32_t> Exact::blame() const {
-  return blame_.empty() ? std::vector<std::uint32_t>(View::at(grow_.layout.outputs) + 1) : blame_;
+  const bool some = rare_ && !rare_->blame.empty();
+  return some ? rare_->blame : std::vector<std::uint32_t>(View::at(grow_.layout.outputs) + 1);
 }
 
 void Exact::check_size(int level) {
@@ -353,7 +361,7 @@ void Exact::check_size(int level) {
 
 bool Exact::end() {
   active_ = nullptr;
-  if (cruise_.running()) stop_cruise();
+  if (cruise_) stop_cruise();
   for (int level = grow_.layout.dimensions - 1; level > 0; --level) flush(level);
   sync_points(0);
   std::vector<Block>& blocks = levels_[0];
@@ -379,8 +387,8 @@ std::vector<Piece> Exact::pieces(std::size_t outputs) const {
   std::vector<Piece> pieces;
   for (const std::size_t i : order) {
     pieces.push_back(piece_of(grow_.view(blocks[i], 0), outputs));
-    for (std::size_t b = 0; b < bounded_.size(); ++b) {
-      Output& output = pieces.back().outputs[bounded_[b]];
+    for (std::size_t b = 0; b < bounded_count(); ++b) {
+      Output& output = pieces.back().outputs[rare_->bounded[b]];
       const Window& bounds = blocks[i].bounds->all[b];
       output.minimum = bounds.low;
       output.maximum = bounds.high;
@@ -391,29 +399,43 @@ std::vector<Piece> Exact::pieces(std::size_t outputs) const {
   return pieces;
 }
 
-void Exact::replay(const Visit& each) {
+std::vector<Placed> Exact::blocks() {
   active_ = nullptr;
-  if (cruise_.running()) stop_cruise();
-  std::vector<Walker> walkers;
+  if (cruise_) stop_cruise();
+  std::vector<Placed> all;
   std::vector<std::int64_t> prefix;
-  for (std::size_t level = 0; level < levels_.size(); ++level) {
-    for (const Block& block : levels_[level]) {
-      walkers.emplace_back(grow_.layout, block, static_cast<int>(level), prefix);
-      if (block.before) walkers.emplace_back(grow_.layout, *block.before, static_cast<int>(level), prefix);
+  for (std::size_t k = 0; k < levels_.size(); ++k) {
+    const int level = static_cast<int>(k);
+    for (const Block& block : levels_[k]) {
+      all.push_back({grow_.view(block, level), prefix});
+      if (block.before) all.push_back({grow_.view(*block.before, level), prefix});
     }
-    if (!last_.empty()) prefix.push_back(last_[level]);
+    if (started_) prefix.push_back(last()[level]);
   }
+  return all;
+}
+
+void Exact::replay(const Visit& each) {
+  std::vector<Walker> walkers;
+  for (const Placed& placed : blocks()) walkers.emplace_back(placed);
   walk(std::move(walkers), each);
 }
 
+const std::vector<std::uint16_t>& Exact::bounded() const {
+  static const std::vector<std::uint16_t> kNone;
+  return rare_ ? rare_->bounded : kNone;
+}
+
 std::size_t Exact::bytes() const {
-  std::size_t bytes =
-      sizeof(*this) + sizeof(Level) * levels_.size() + sizeof(std::int64_t) * (last_.size() + next_.size());
-  for (std::size_t level = 0; level < levels_.size(); ++level) {
-    for (const Block& block : levels_[level]) bytes += bytes_of(grow_.layout, block, static_cast<int>(level));
-  }
-  return bytes + cruise_.bytes() + sizeof(std::uint32_t) * blame_.size() +
-         sizeof(std::uint16_t) * grow_.layout.select.size();
+  const Layout& layout = grow_.layout;
+  std::size_t bytes = sizeof(*this) + sizeof(Level) * levels_.size() + sizeof(std::uint16_t) * layout.select.size() +
+                      sizeof(std::int64_t) * View::at(layout.dimensions + 1 + layout.outputs);
+  for (std::size_t level = 0; level < levels_.size(); ++level)
+    for (const Block& block : levels_[level]) bytes += bytes_of(layout, block, static_cast<int>(level));
+  if (cruise_) bytes += cruise_->bytes(layout);
+  if (rare_)
+    bytes += sizeof(Rare) + sizeof(std::uint16_t) * rare_->bounded.size() + sizeof(std::uint32_t) * rare_->blame.size();
+  return bytes;
 }
 
 }  // namespace loopfold::fold::adaptive

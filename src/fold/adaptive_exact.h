@@ -5,7 +5,7 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
+#include <memory>
 #include <vector>
 
 #include "fold/adaptive_block.h"
@@ -22,13 +22,14 @@ class Exact {
   /// are not folded, but their bounds are kept for every piece.
   Exact(Shape shape, std::vector<std::uint16_t> select, std::vector<std::uint16_t> bounded, std::uint32_t max_pieces);
 
-  /// If this is the point that was expected, adds it. Only if there are no bounded outputs.
+  /// If this is the point that was expected, adds it. If there are bounded outputs, bound_expected() must follow.
   bool expected(const std::int64_t* point, const std::int64_t* labels);
+  void bound_expected(const Window* bounds);
   /// A point after all others; there is at least one dimension. `bounds` are those of the bounded outputs at this
   /// point. False: there are too many blocks.
   bool add(const std::int64_t* point, const std::int64_t* labels, const Window* bounds = nullptr) {
     if (!expected(point, labels)) return add_unexpected(point, labels, bounds);
-    if (!bounded_.empty()) bound_expected(bounds);
+    if (rare_) bound_expected(bounds);
     return true;
   }
   /// No more points. False as for add().
@@ -36,6 +37,8 @@ class Exact {
   /// After end(): the pieces, in the order of their first points. Of outputs that are not selected, only the bounds.
   std::vector<Piece> pieces(std::size_t outputs) const;
 
+  /// All blocks, which together have all points so far.
+  std::vector<Placed> blocks();
   /// All points so far in order, with the selected labels and with bounds of the bounded ones (those of a block that
   /// the point is in).
   void replay(const Visit& each);
@@ -45,15 +48,15 @@ class Exact {
   bool full() const { return full_; }
   std::uint64_t max_intermediate() const { return max_intermediate_; }
   std::size_t bytes() const;
-  const std::vector<std::int64_t>& last_point() const { return last_; }
+  /// Null if there is none.
+  const std::int64_t* last_point() const { return started_ ? last() : nullptr; }
   const std::vector<std::uint16_t>& select() const { return grow_.layout.select; }
-  const std::vector<std::uint16_t>& bounded() const { return bounded_; }
+  const std::vector<std::uint16_t>& bounded() const;
 
  private:
   using Level = std::vector<Block>;
 
   bool add_unexpected(const std::int64_t* point, const std::int64_t* labels, const Window* bounds);
-  void bound_expected(const Window* bounds);
   void expect_next(const std::int64_t* labels);
   bool wrap_next();
   bool expect_after(const std::int64_t* point, const std::int64_t* labels, const std::int64_t* part);
@@ -74,36 +77,50 @@ class Exact {
   void check_size(int level);
   void sync_points(int level);
 
+  /// What most streams do not need.
+  struct Rare {
+    std::vector<std::uint16_t> bounded;
+    std::vector<std::uint32_t> blame;
+  };
+  Rare& rare() {
+    if (!rare_) rare_ = std::make_unique<Rare>();
+    return *rare_;
+  }
+  std::size_t bounded_count() const { return rare_ ? rare_->bounded.size() : 0; }
+  std::int64_t* last() const { return state_.get(); }                            // the last point
+  std::int64_t* next() const { return state_.get() + grow_.layout.dimensions; }  // expected: coordinate and labels
+
   Grow grow_;
   std::uint32_t max_pieces_;
   bool full_ = false;
+  bool started_ = false;  // there was a point
   std::uint64_t max_intermediate_ = 0;
   std::vector<Level> levels_;
-  std::vector<std::int64_t> last_;   // the last point
-  std::int64_t* active_ = nullptr;   // counts points that were as expected; null if nothing is expected
-  std::int64_t remaining_ = 0;       // so many may come
-  const Window* windows_ = nullptr;  // of the expected labels, if some are modular
-  std::vector<std::int64_t> next_;   // expected: coordinate and labels; then the steps to those after them
-  std::vector<std::uint32_t> blame_;
-  std::vector<std::uint16_t> bounded_;
-  Cruise cruise_;
+  std::unique_ptr<std::int64_t[]> state_;
+  std::int64_t* active_ = nullptr;       // counts points that were as expected; null if nothing is expected
+  std::int64_t remaining_ = 0;           // so many may come
+  const std::int64_t* steps_ = nullptr;  // from what is expected to what is after that
+  const Window* windows_ = nullptr;      // of the expected labels, if some are modular
+  std::unique_ptr<Rare> rare_;
+  std::unique_ptr<Cruise> cruise_;
 };
 
 inline bool Exact::expected(const std::int64_t* point, const std::int64_t* labels) {
   if (active_ == nullptr) return false;
-  const std::size_t inner = last_.size() - 1;
-  for (std::size_t k = 0; k < inner; ++k)
-    if (point[k] != last_[k]) return false;
-  const std::size_t count = next_.size() / 2;
-  std::int64_t* next = next_.data();
+  const int inner = grow_.layout.dimensions - 1;
+  std::int64_t* last = state_.get();
+  for (int k = 0; k < inner; ++k)
+    if (point[k] != last[k]) return false;
+  const int count = 1 + grow_.layout.outputs;
+  std::int64_t* next = last + inner + 1;
   if (point[inner] != next[0]) return false;
-  for (std::size_t i = 1; i < count; ++i)
+  for (int i = 1; i < count; ++i)
     if (labels[i - 1] != next[i]) return false;
   ++*active_;
-  last_[inner] = next[0];
-  for (std::size_t i = 0; i < count; ++i)
-    if (__builtin_add_overflow(next[i], next[count + i], &next[i])) active_ = nullptr;
-  if (--remaining_ == 0 || (windows_ != nullptr && !wrap_next())) active_ = nullptr;
+  last[inner] = next[0];
+  bool whole = true;
+  for (int i = 0; i < count; ++i) whole = !__builtin_add_overflow(next[i], steps_[i], &next[i]) && whole;
+  if (--remaining_ == 0 || !whole || (windows_ != nullptr && !wrap_next())) active_ = nullptr;
   return true;
 }
 

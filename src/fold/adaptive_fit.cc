@@ -62,12 +62,6 @@ Numbers numbers_of(const std::int64_t* from, std::size_t count) {
 
 }  // namespace
 
-std::uint64_t hash_of(std::size_t dimension, std::int64_t number) {
-  static constexpr std::array<std::uint64_t, 4> kFactors{0xd6e8feb86659fd93, 0xa0761d6478bd642f, 0xe7037ed1a0b428db,
-                                                         0x8ebc6af09c88c6e3};
-  return static_cast<std::uint64_t>(number) * (kFactors[dimension % 4] + (dimension / 4) * 0x589965cc75374cc2);
-}
-
 std::size_t Equations::pivot(std::size_t i) const {
   const std::int64_t* numbers = row(i);
   return static_cast<std::size_t>(std::find_if(numbers, numbers + unknowns_, [](auto n) { return n != 0; }) - numbers);
@@ -135,7 +129,7 @@ void LabelFit::add_first(const std::int64_t* point, std::int64_t label) {
   }
 }
 
-void LabelFit::restart(std::int64_t label, std::size_t equal, std::uint32_t varied) {
+void LabelFit::restart(std::int64_t label, const Affine& value, std::int64_t divisor, std::uint32_t varied) {
   label_ = label;
   if (dimensions_ == 0 || dimensions_ > kMostDimensions) return;
   first_ = 0;
@@ -146,8 +140,8 @@ void LabelFit::restart(std::int64_t label, std::size_t equal, std::uint32_t vari
   bool fresh = false;
   for (std::size_t k = 0; k < dimensions_; ++k) {
     if ((varied >> k & 1) == 0) continue;
-    one[k] = 1;
-    for (std::size_t m = 0; m <= k; ++m) claims_->suffix[m].add(one.data(), k == equal ? 1 : 0, fresh);
+    one[k] = divisor;
+    for (std::size_t m = 0; m <= k; ++m) claims_->suffix[m].add(one.data(), value.coefficients[k], fresh);
     one[k] = 0;
   }
   make_ready();

@@ -41,6 +41,12 @@ struct Move {
   std::uint32_t fresh = 0;             // coordinates that change for the first time, as bits
 };
 
+/// Of a difference of points: the sum over its coordinates of this, plus `first`.
+inline std::uint64_t hash_of(std::size_t dimension, std::int64_t number) {
+  const std::uint64_t factor = 0x9e3779b97f4a7c15 * (2 * dimension + 3);
+  return static_cast<std::uint64_t>(number) * (factor ^ 0xd6e8feb86659fd92);
+}
+
 /// Linear equations sum v[k] * c[k] = r in unknown c, in reduced row echelon form.
 class Equations {
  public:
@@ -69,10 +75,9 @@ class LabelFit {
   explicit LabelFit(std::size_t dimensions) : dimensions_(static_cast<std::uint16_t>(dimensions)) {}
   /// If there are more dimensions than kMostDimensions, nothing will be known.
   void add_first(const std::int64_t* point, std::int64_t label);
-  /// As if all points so far had been added, the last one with `label`: it is known that the label was coordinate
-  /// `equal` plus a constant (a constant, if there is no such coordinate), and which coordinates `varied` (as bits).
-  /// Claims are true, but not all that could be made.
-  void restart(std::int64_t label, std::size_t equal, std::uint32_t varied);
+  /// As if all points so far had been added, the last one with `label`: it is known that the label was value / divisor
+  /// plus a constant, and which coordinates `varied` (as bits). Claims are true, but not all that could be made.
+  void restart(std::int64_t label, const Affine& value, std::int64_t divisor, std::uint32_t varied);
   void add(const Move& move, std::int64_t label) {
     if (!claims_) return;
     std::int64_t difference = 0;
@@ -145,8 +150,5 @@ class LabelFit {
   SmallArray<std::int64_t, 10> ready_;                       // coefficients, times divisor_; hashes of rows so far
   std::unique_ptr<Claims> claims_;                           // none if all are refuted
 };
-
-/// Of a difference of points: the sum over its coordinates of this, plus `first`.
-std::uint64_t hash_of(std::size_t dimension, std::int64_t number);
 
 }  // namespace loopfold::fold::adaptive

@@ -207,7 +207,7 @@ bool Grow::try_second_row(Block& block, const Row& row, int level) const {
 }
 
 bool Grow::try_known_modulus(Block& block, const Row& row, int level) const {
-  if (moduli_.empty() || block.closed || !block.knows(level) || block.before) return false;
+  if (!moduli_ || block.closed || !block.knows(level) || block.before) return false;
   Step step;
   if (!same_inside(block, row, level) || !step_to(block, row, level, step)) return false;
   const Step own = step_of(block, level);
@@ -217,7 +217,7 @@ bool Grow::try_known_modulus(Block& block, const Row& row, int level) const {
     const Wide off = static_cast<Wide>(step.steps[View::at(f)]) - own.steps[View::at(f)];
     if (off == 0 || (modulus(block, row.block, f) > 0 && off % modulus(block, row.block, f) == 0)) continue;
     if (f >= layout.outputs || modulus(block, row.block, f) != 0) return false;
-    const std::int64_t m = moduli_[View::at(f)];
+    const std::int64_t m = (*moduli_)[View::at(f)];
     if (m == 0 || off % m != 0 || !shorter(window_of(view(block, level), f), m)) return false;
     set_modulus(trial, f, m, level);
   }
@@ -330,8 +330,8 @@ bool Grow::try_modular(Block& block, const Row& row, int level) {
     start_break(both, row, level);
   else
     return false;
-  moduli_.resize(View::at(layout.outputs));
-  for (const auto& [output, m] : found) moduli_[View::at(output)] = m;
+  if (!moduli_) moduli_ = std::make_unique<std::vector<std::int64_t>>(View::at(layout.outputs));
+  for (const auto& [output, m] : found) (*moduli_)[View::at(output)] = m;
   block = std::move(both);
   return true;
 }

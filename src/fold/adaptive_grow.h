@@ -16,6 +16,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -97,7 +98,7 @@ class Grow {
   void set_modulus(Block& block, int output, std::int64_t modulus, int level) const;
   bool representable_with(const Block& block, const Row& row, int level) const;
 
-  std::vector<std::int64_t> moduli_;  // by output: one that was seen
+  std::unique_ptr<std::vector<std::int64_t>> moduli_;  // by output: one that was seen
 };
 
 }  // namespace loopfold::fold::adaptive

@@ -16,7 +16,6 @@ namespace {
 
 constexpr std::size_t kMostDimensionsWithPairs = 8;
 constexpr std::uint64_t kSettled = 64;  // points after which simple labels are believed to stay so
-constexpr std::int64_t kLargeCoordinate = std::int64_t{1} << 60;
 
 }  // namespace
 
@@ -24,11 +23,12 @@ Loose::Loose(Shape shape, std::vector<std::uint16_t> select, Domain domain)
     : shape_(shape),
       pairs_wanted_(domain == Domain::kCover && shape.dimensions <= kMostDimensionsWithPairs),
       lead_(shape.dimensions),
-      coordinates_(shape.dimensions) {
-  outputs_.reserve(select.size());
+      coordinates_(shape.dimensions),
+      outputs_(shape.outputs) {
   fits_.reserve(select.size());
+  fitting_ = static_cast<std::uint16_t>(select.size());
   for (const std::uint16_t number : select) {
-    outputs_.push_back({{}, {}, number, Form::kFit});
+    outputs_[followed_++].number = number;
     fits_.emplace_back(shape.dimensions);
   }
 }
@@ -36,7 +36,7 @@ Loose::Loose(Shape shape, std::vector<std::uint16_t> select, Domain domain)
 void Loose::add_first(const std::int64_t* point, const std::int64_t* labels) {
   const std::span<const std::int64_t> all(point, shape_.dimensions);
   for (std::size_t k = 0; k < all.size(); ++k) coordinates_[k] = {all[k], {all[k], all[k]}, 0};
-  for (std::size_t i = 0; i < outputs_.size(); ++i) {
+  for (std::size_t i = 0; i < followed_; ++i) {
     Tracked& output = outputs_[i];
     const std::int64_t label = labels[output.number];
     output.labels = {label, label};
@@ -46,8 +46,7 @@ void Loose::add_first(const std::int64_t* point, const std::int64_t* labels) {
     }
     fits_[i].add_first(point, label);
   }
-  const bool small = std::all_of(all.begin(), all.end(),
-                                 [](std::int64_t x) { return -kLargeCoordinate <= x && x <= kLargeCoordinate; });
+  const bool small = std::all_of(all.begin(), all.end(), is_small);
   if (pairs_wanted_ && small && all.size() > 1) pairs_.resize(all.size() * (all.size() - 1) / 2);
 }
 
@@ -81,12 +80,12 @@ void Loose::add(const std::int64_t* point, const std::int64_t* labels) {
     add_first(point, labels);
     return;
   }
-  __builtin_prefetch(outputs_.data());
   const std::size_t dimensions = coordinates_.size();
   Coordinate* const coordinates = coordinates_.data();
   std::array<std::int64_t, LabelFit::kMostDimensions> steps;
   std::size_t first = 0;
-  while (first < dimensions && point[first] == coordinates[first].last) ++first;
+  for (; first < dimensions && point[first] == coordinates[first].last; ++first)
+    if (first < steps.size()) steps[first] = 0;
   const bool ordered = first < dimensions && point[first] > coordinates[first].last;
   if (first < lead_) {
     for (std::size_t k = first; k < lead_ && !pairs_.empty(); ++k) start_pairs(k);
@@ -96,7 +95,6 @@ void Loose::add(const std::int64_t* point, const std::int64_t* labels) {
   bool small = true;
   std::uint64_t hash = first;
   std::uint32_t fresh = 0;
-  std::fill_n(steps.begin(), std::min(first, steps.size()), 0);
   for (std::size_t k = first; k < dimensions; ++k) {
     const std::int64_t x = point[k];
     Coordinate& coordinate = coordinates[k];
@@ -104,15 +102,15 @@ void Loose::add(const std::int64_t* point, const std::int64_t* labels) {
     small = !__builtin_sub_overflow(x, coordinate.last, &step) && small;
     if (k < steps.size()) steps[k] = step;
     if (step == 0) continue;
-    hash += hash_of(k, step);
+    if (fitting_ != 0) hash += hash_of(k, step);  // only rows that are followed from the beginning need it
     if (coordinate.common != 1) add_difference(coordinate, step, x > coordinate.last);
     if (coordinate.range.constant() && k < steps.size()) fresh |= std::uint32_t{1} << k;
     coordinate.last = x;
     coordinate.range.include(x);
-    if (!pairs_.empty() && (x > kLargeCoordinate || x < -kLargeCoordinate)) pairs_ = {};
+    if (!pairs_.empty() && !is_small(x)) pairs_ = {};
   }
   const Move move{point, steps.data(), first, hash, small, fresh};
-  for (std::size_t i = 0; i < outputs_.size(); ++i) {
+  for (std::size_t i = 0; i < followed_; ++i) {
     Tracked& output = outputs_[i];
     const std::int64_t label = labels[output.number];
     const std::int64_t before = output.form == Form::kConstant ? output.labels.low : output.distance.low;
@@ -135,30 +133,33 @@ void Loose::add_label(std::size_t index, const Move& move, std::int64_t label, s
       if (!coordinates_[k].range.constant()) varied |= std::uint32_t{1} << k;
     const bool shifted = output.form == Form::kShifted;
     const Wide at = shifted ? static_cast<Wide>(move.point[output.number]) - move.step[output.number] - before : before;
-    fit.restart(static_cast<std::int64_t>(at), shifted ? output.number : shape_.dimensions, varied & ~move.fresh);
-    output.form = Form::kFit;
+    Affine value{0, std::vector<std::int64_t>(coordinates_.size())};
+    if (shifted) value.coefficients[output.number] = 1;
+    fit.restart(static_cast<std::int64_t>(at), value, 1, varied & ~move.fresh);
+    set_form(output, Form::kFit);
   }
   if (!move.small) fit.refute();
   if (!ordered_) fit.unorder();
   fit.add(move, label);
-  if (fit.refuted()) output.form = Form::kHopeless;
+  if (fit.refuted()) set_form(output, Form::kHopeless);
 }
 
 /// Labels that are simple are not looked at any more.
 void Loose::settle() {
-  for (std::size_t i = 0; i < outputs_.size(); ++i) {
+  for (std::size_t i = 0; i < followed_; ++i) {
     Tracked& output = outputs_[i];
     const bool shifted = output.number < std::min<std::size_t>(shape_.shared, LabelFit::kMostDimensions) &&
                          output.distance.constant() && output.distance.low > -kLargeCoordinate &&
                          output.distance.low < kLargeCoordinate;
     if (output.form != Form::kFit || !(output.labels.constant() || shifted)) continue;
-    output.form = output.labels.constant() ? Form::kConstant : Form::kShifted;
+    set_form(output, output.labels.constant() ? Form::kConstant : Form::kShifted);
     fits_[i].refute();
   }
 }
 
 void Loose::take_outputs(Loose&& other) {
-  for (const Tracked& output : other.outputs_) outputs_.push_back(output);
+  for (const Tracked& output : other.outputs()) outputs_[followed_++] = output;
+  fitting_ = static_cast<std::uint16_t>(fitting_ + other.fitting_);
   for (LabelFit& fit : other.fits_) fits_.push_back(std::move(fit));
 }
 
@@ -168,7 +169,7 @@ void Loose::shrink() {
 }
 
 void Loose::bound(Output& output, std::uint16_t number) const {
-  for (const Tracked& tracked : outputs_) {
+  for (const Tracked& tracked : outputs()) {
     if (tracked.number != number) continue;
     output.minimum = tracked.labels.low;
     output.maximum = tracked.labels.high;
@@ -179,7 +180,7 @@ void Loose::bound(Output& output, std::uint16_t number) const {
 
 void Loose::claim(Output& output, std::uint16_t number) const {
   const std::size_t dimensions = coordinates_.size();
-  for (std::size_t i = 0; i < outputs_.size(); ++i) {
+  for (std::size_t i = 0; i < followed_; ++i) {
     const Tracked& tracked = outputs_[i];
     if (tracked.number != number) continue;
     if (tracked.form == Form::kFit || tracked.form == Form::kHopeless) {
@@ -250,7 +251,7 @@ Piece Loose::cover() const {
 
 std::size_t Loose::bytes() const {
   std::size_t bytes = sizeof(*this) + coordinates_.bytes() + sizeof(Pair) * pairs_.size();
-  bytes += sizeof(Tracked) * outputs_.size();
+  bytes += outputs_.bytes();
   for (const LabelFit& fit : fits_) bytes += fit.bytes();
   return bytes;
 }

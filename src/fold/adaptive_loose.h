@@ -13,8 +13,10 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
+#include "fold/adaptive_block.h"
 #include "fold/adaptive_fit.h"
 #include "fold/fold.h"
 
@@ -25,6 +27,10 @@ class Loose {
   enum class Domain : std::uint8_t { kCover, kIgnore };
   /// Follows the outputs `select` of the stream.
   Loose(Shape shape, std::vector<std::uint16_t> select, Domain domain);
+  /// The same for all points of these blocks, whose outputs are those in `select`, and of which `last` is the last. See
+  /// adaptive_cover.cc.
+  Loose(Shape shape, std::vector<std::uint16_t> select, std::span<const Placed> blocks, const std::int64_t* last,
+        std::uint64_t points);
   /// `labels` are all labels of the stream.
   void add(const std::int64_t* point, const std::int64_t* labels);
   /// Takes the outputs of another one that got the same points.
@@ -76,20 +82,37 @@ class Loose {
   void start_pairs(std::size_t outer);
   void add_label(std::size_t index, const Move& move, std::int64_t label, std::int64_t before);
   void settle();
+  std::span<Tracked> outputs() { return {outputs_.data(), followed_}; }
+  std::span<const Tracked> outputs() const { return {outputs_.data(), followed_}; }
+  void set_form(Tracked& output, Form form) {
+    if (output.form == Form::kFit) --fitting_;
+    if (form == Form::kFit) ++fitting_;
+    output.form = form;
+  }
   bool still(const Tracked& output) const {
     return output.form == Form::kConstant ? output.labels.constant() : output.distance.constant();
   }
   static void add_difference(Coordinate& coordinate, std::int64_t step, bool upwards);
   void tighten(std::size_t inner, Range& range) const;
 
+  struct Common;
+  static constexpr std::int64_t kLargeCoordinate = std::int64_t{1} << 60;
+  static bool is_small(std::int64_t x) { return -kLargeCoordinate <= x && x <= kLargeCoordinate; }
+  void cover_coordinates(const Placed& placed, const std::vector<Function>& coordinates, bool first);
+  void cover_output(const Placed& placed, const std::vector<Function>& coordinates, std::size_t index, bool first,
+                    Common& common);
+  bool follow(const Common& common, std::uint32_t varied, LabelFit& fit) const;
+
   // In the order in which add() needs them.
   std::uint64_t points_ = 0;
   Shape shape_;
   bool pairs_wanted_;
-  bool ordered_ = true;  // all points came in order
-  std::uint16_t lead_;   // so many of the first coordinates are the same in all points
-  std::vector<Tracked> outputs_;
-  SmallArray<Coordinate, 5> coordinates_;
+  bool ordered_ = true;         // all points came in order
+  std::uint16_t lead_;          // so many of the first coordinates are the same in all points
+  std::uint16_t fitting_ = 0;   // so many outputs are kFit
+  std::uint16_t followed_ = 0;  // so many of outputs_ are there
+  SmallArray<Coordinate, 4> coordinates_;
+  SmallArray<Tracked, 3> outputs_;
   std::vector<Pair> pairs_;     // (0,1), (0,2), (1,2), (0,3) ... except with coordinates before lead_; none if they are
                                 // not wanted, or numbers are large
   std::vector<LabelFit> fits_;  // by output

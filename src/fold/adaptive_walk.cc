@@ -14,17 +14,17 @@ std::int64_t in_window(const Window& window, Wide value) {
 
 }  // namespace
 
-Walker::Walker(const Layout& layout, const Block& block, int level, const std::vector<std::int64_t>& prefix)
-    : layout_(&layout),
-      block_(&block),
-      level_(level),
-      point_(prefix),
-      counts_(View::at(layout.dimensions)),
-      functions_(View::at(layout.dimensions)),
-      labels_(View::at(layout.outputs)) {
-  point_.resize(View::at(layout.dimensions));
-  enter(level);
-  restart_inside(level);
+Walker::Walker(const Placed& placed)
+    : layout_(&placed.view.layout),
+      block_(&placed.view.block),
+      level_(placed.view.level),
+      point_(placed.prefix),
+      counts_(View::at(layout_->dimensions)),
+      functions_(View::at(layout_->dimensions)),
+      labels_(View::at(layout_->outputs)) {
+  point_.resize(View::at(layout_->dimensions));
+  enter(level_);
+  restart_inside(level_);
 }
 
 /// Starts the row along dimension q: its count is 0.

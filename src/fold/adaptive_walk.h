@@ -14,10 +14,10 @@
 
 namespace loopfold::fold::adaptive {
 
-/// The points of one block. `prefix` are the coordinates before its level.
+/// The points of one block.
 class Walker {
  public:
-  Walker(const Layout& layout, const Block& block, int level, const std::vector<std::int64_t>& prefix);
+  explicit Walker(const Placed& placed);
   const std::vector<std::int64_t>& point() const { return point_; }
   const std::int64_t* labels();
   const Window* bounds() const { return block_->bounds ? block_->bounds->all.data() : nullptr; }

@@ -11,9 +11,9 @@
 namespace loopfold::fold {
 namespace {
 
-using testing::fold_all;
-using testing::Stream;
-using testing::Vector;
+using test_points::fold_all;
+using test_points::Stream;
+using test_points::Vector;
 
 std::string joined(const Vector& v, std::size_t from = 0) {
   std::string s;

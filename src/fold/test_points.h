@@ -13,7 +13,7 @@
 #include "fold/fraction.h"
 #include "support/wide.h"
 
-namespace loopfold::fold::testing {
+namespace loopfold::fold::test_points {
 
 using Vector = std::vector<std::int64_t>;
 
@@ -176,4 +176,4 @@ inline std::string check(const Stream& stream, const Folded& folded) {
   return "";
 }
 
-}  // namespace loopfold::fold::testing
+}  // namespace loopfold::fold::test_points

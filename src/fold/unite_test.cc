@@ -7,11 +7,11 @@
 namespace loopfold::fold {
 namespace {
 
-using testing::check;
-using testing::fold_all;
-using testing::Stream;
-using testing::text;
-using testing::Vector;
+using test_points::check;
+using test_points::fold_all;
+using test_points::Stream;
+using test_points::text;
+using test_points::Vector;
 
 /// Folds the points of every first coordinate on its own, in `order`, and unites.
 Folded in_parts(const Stream& stream, std::int64_t parts, bool backwards = false) {
