@@ -44,16 +44,16 @@ def compile_all(directory):
                         os.path.join(directory, source.split(".")[0])], check=True)
 
 
-def analyse(loopfold, directory, command, *options):
+def analyse(loopfold, directory, command, *record_options):
     """What `analyze --stats-json` says, with the size of the profile, and the native program's CPU time."""
     native = min(run.cpu(command)[0] for _ in range(3))
     out = os.path.join(directory, "trace")
     shutil.rmtree(out, ignore_errors=True)
-    subprocess.run([loopfold, "record", "-q", "-o", out, "--", *command], stdout=subprocess.DEVNULL, check=True)
+    subprocess.run([loopfold, "record", "-q", *record_options, "-o", out, "--", *command], stdout=subprocess.DEVNULL, check=True)
     stats = os.path.join(directory, "stats.json")
     best = None
     for _ in range(1 if QUICK else 3):
-        subprocess.run([loopfold, "analyze", "--quiet", "--stats-json", stats, *options, out], stdout=subprocess.DEVNULL,
+        subprocess.run([loopfold, "analyze", "--quiet", "--stats-json", stats, out], stdout=subprocess.DEVNULL,
                        check=True)
         with open(stats) as file:
             found = json.load(file)
@@ -122,7 +122,8 @@ def main():
             print(f"growing {name} …", file=sys.stderr)
             for arguments in sizes:
                 command = [os.path.join(directory, source.split(".")[0]), *arguments]
-                growth.append((name, arguments, analyse(loopfold, directory, command)))
+                # Without libraries: what printf does depends on the number that it prints.
+                growth.append((name, arguments, analyse(loopfold, directory, command, "--no-libs")))
     sections = {"analysis": speed_table(speed), "growth": growth_table(growth),
                 "folding": fold_table(os.path.join(os.path.dirname(loopfold), "benchmarks"))}
     for lines in sections.values():

@@ -314,6 +314,7 @@ Objects::Place Builder::in_frame(const Where& where, std::uint64_t address) {
 
 void Builder::check_limits() {
   next_check_ = events_ + std::max<std::uint64_t>(kCheckEvery, streams_.count());
+  next_streams_ = streams_.count() + streams_.count() / 16 + kFewStreams;
   if (entries_.wants_collection()) collect();
   const std::uint64_t fixed = fixed_bytes();
   most_shadow_ = std::max(most_shadow_, fixed);

@@ -65,7 +65,7 @@ class Builder {
     exit_ = exit;
     slots_ = slots;
     next_part_ = 0;
-    if (++events_ >= next_check_) check_limits();
+    if (++events_ >= next_check_ || streams_.count() >= next_streams_) check_limits();
   }
   template <class Walk, class S>
   void part(const Walk& walk, const S& stack, const structure::Part& part) {
@@ -181,6 +181,7 @@ class Builder {
   void collect();
   std::uint64_t fixed_bytes() const;
 
+  static constexpr std::uint64_t kFewStreams = 256;
   static constexpr std::uint64_t kCheckEvery = 1u << 14;  // events, or more where there are many streams
 
   const trace::Reader& reader_;
@@ -227,6 +228,7 @@ class Builder {
 
   std::uint64_t events_ = 0;
   std::uint64_t next_check_ = kCheckEvery;
+  std::uint64_t next_streams_ = kFewStreams;
   std::uint64_t instructions_ = 0;
   std::uint64_t unknown_instructions_ = 0;
   std::uint64_t hidden_library_instructions_ = 0;

@@ -237,14 +237,14 @@ std::uint64_t Streams::bytes() {
 void Streams::limit(std::uint64_t bytes) {
   std::uint64_t now = this->bytes();
   most_bytes_ = std::max(most_bytes_, now);
-  if (now <= bytes) return;
+  if (now <= bytes / 10 * 9) return;
   std::vector<std::pair<std::uint64_t, StreamId>> worst;
   for (StreamId id = 0; id < streams_.size(); ++id)
     if (!streams_[id].given_up && streams_[id].folder->bytes() > kWorthGivingUp)
       worst.emplace_back(streams_[id].folder->bytes(), id);
   std::sort(worst.begin(), worst.end(),
             [](const auto& a, const auto& b) { return a.first != b.first ? a.first > b.first : a.second < b.second; });
-  const std::uint64_t goal = bytes / 10 * 9;
+  const std::uint64_t goal = bytes / 10 * 8;
   for (const auto& [size, id] : worst) {
     if (now <= goal) break;
     Stream& stream = streams_[id];
@@ -252,7 +252,7 @@ void Streams::limit(std::uint64_t bytes) {
     stream.given_up = true;
     now -= size - std::min(size, static_cast<std::uint64_t>(stream.folder->bytes()));
   }
-  full_ = now > bytes;
+  full_ = now > bytes / 10 * 9;
 }
 
 fold::Folded Streams::folded(StreamId stream) {

@@ -83,7 +83,7 @@ class Streams {
     return sites_[site_of_definition_[definition]].dimensions;
   }
 
-  /// Gives up what needs most until all streams together need at most `bytes`.
+  /// Gives up what needs most, so that all streams together need at most `bytes` until the next call, soon.
   void limit(std::uint64_t bytes);
   std::uint64_t bytes();
 

@@ -1,4 +1,4 @@
-// What is known about system calls of x86-64 Linux: their names, and which of them touch the world outside.
+// Which system calls of x86-64 Linux touch the world outside. Their names are in trace/system_calls.h.
 //
 // A system call has an *effect outside* if other processes, files, devices, or the time that passes can tell whether it
 // happened or in which order: it reads or changes something that is not the memory, the threads and the signal state of
@@ -8,13 +8,9 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 
 namespace loopfold::ddg {
 
 bool has_outside_effect(std::uint32_t number);
-
-/// "write"; "system call 4711" if the number is not known.
-std::string system_call_name(std::uint32_t number);
 
 }  // namespace loopfold::ddg

@@ -25,15 +25,5 @@ TEST(SystemCalls, UnknownNumbersTouchTheOutside) {
   for (const std::uint32_t number : {335U, 423U, 451U, 4711U, 0xffffffffU}) EXPECT_TRUE(has_outside_effect(number));
 }
 
-TEST(SystemCalls, HaveNames) {
-  EXPECT_EQ(system_call_name(SYS_read), "read");
-  EXPECT_EQ(system_call_name(SYS_clock_nanosleep), "clock_nanosleep");
-  EXPECT_EQ(system_call_name(SYS_rseq), "rseq");
-  EXPECT_EQ(system_call_name(SYS_pidfd_send_signal), "pidfd_send_signal");
-  EXPECT_EQ(system_call_name(SYS_futex_waitv), "futex_waitv");
-  EXPECT_EQ(system_call_name(400), "system call 400");
-  EXPECT_EQ(system_call_name(100000), "system call 100000");
-}
-
 }  // namespace
 }  // namespace loopfold::ddg

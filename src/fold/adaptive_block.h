@@ -35,12 +35,6 @@ namespace loopfold::fold::adaptive {
 
 inline bool fits(Wide value) { return value == static_cast<std::int64_t>(value); }
 
-/// The nearest number that fits.
-inline std::int64_t saturated(Wide value) {
-  return static_cast<std::int64_t>(
-      std::clamp<Wide>(value, std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max()));
-}
-
 inline std::int64_t distance(std::int64_t to, std::int64_t from) {
   std::int64_t difference = 0;
   return __builtin_sub_overflow(to, from, &difference) ? saturated(static_cast<Wide>(to) - from) : difference;

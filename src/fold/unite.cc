@@ -26,11 +26,6 @@ constexpr std::size_t kMostPieces = 64;
 
 bool fits(Wide value) { return value == static_cast<std::int64_t>(value); }
 
-std::int64_t saturated(Wide value) {
-  return static_cast<std::int64_t>(
-      std::clamp<Wide>(value, std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max()));
-}
-
 std::vector<std::int64_t> first_point(const Piece& piece) {
   std::vector<std::int64_t> point;
   for (const Range& range : piece.ranges) {
