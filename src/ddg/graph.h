@@ -52,11 +52,41 @@
 //   kernel writes has no producer; when it begins again, no register has one. Flow through memory over a pause is
 //   inexact: what ran then may have written it anew.
 //
-// Threads run one at a time, so there is one order, and flow between threads is flow like any other.
+// A frame that is left takes the producers of its cells with it, from its return address down to the lowest address
+// that the stack pointer reached since it was entered, less the 128 bytes that leaf functions use below it.
+//
+// Threads run one at a time, so there is one order, and flow between threads is flow like any other. But what another
+// stack (thread, handler, coroutine) produced after a loop was entered is no input of that loop: Dependence::late.
+//
+// Values behind copies. Binaries move values around: a register is saved by a callee and restored, a value is spilled
+// and loaded again, a neighbour's element is kept for the next iteration. Beside its last writer, every byte of a
+// register, and every byte of memory that a spill wrote, has an *origin*: the instance that made the value, before all
+// copies.
+// - The origin of what an instruction writes is the instance itself, but for what follows.
+// - A *register copy*: Transfer::kCopy with no memory access, one data read (not address, merge or step) and one write
+//   that is not a step, both of general or vector registers. Byte k of the write has the origin of byte k of the read;
+//   what is written beyond has none.
+// - A *merge*: what an instruction without memory operand writes at bytes of a vector register that it reads with
+//   RegisterUse::merge has the origin of the byte that is kept.
+// - A *spill*: a store of one access, not guarded, with Transfer::kCopy and one data read, of a general or vector
+//   register, whose address is the stack or frame pointer (rsp, rbp) plus a constant (push is one), in the youngest
+//   frame of its stack. The bytes stored have the origins of the register's bytes.
+// - A *plain load*: one load, no store, no arithmetic (kinds), no flags, no data reads, not repeated, one write that is
+//   not a step, to a general or vector register: mov, pop, movsd, movzx. It is a *reload* if its transfer is
+//   Transfer::kCopy and all bytes that it loads were written last by one spill that began at the same address: byte k
+//   that is written has the origin of byte k that was spilled, what is written beyond has none. Otherwise the origin of
+//   all that it writes is the load itself.
+// - What is written to rsp has no origin. Registers of a new thread or handler have none.
+// Uses are the operands of instructions but for the data read of a register copy or spill, the load of a reload,
+// merges, steps, flags and rsp. The bytes of a use are cut into maximal chunks of one writer and one origin. A chunk
+// whose origin is another instance than the reader's, and is not its writer, is an Origin record; so is one whose
+// origin is its writer, if that is a plain load and some shared coordinate differs. Register flow inside an instance is
+// no exception: there the writer is a copy of the same instance. A chunk that a copy wrote and that has no origin is a
+// record too, with `from` kNoStatement. Not folded, but counted exactly.
 #pragma once
 
 #include <cstdint>
-#include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -64,6 +94,7 @@
 #include "structure/code_map.h"
 #include "structure/digraph.h"
 #include "structure/loop_tree.h"
+#include "trace/decode.h"
 #include "trace/types.h"
 
 namespace loopfold::ddg {
@@ -104,6 +135,9 @@ struct Statement {
   structure::NodeId node = structure::kNoNode;              // of the function's graph
   structure::PlaceId place = structure::kNoPlace;           // of the node; where control was, for the other kinds
   std::uint32_t detail = 0;                                 // kAllocator: Allocation::Function; kSystemCall: its number
+  std::uint32_t block = 0;                                  // kCode: in Graph::facts
+  std::uint16_t first_instruction = 0;                      // kCode: of the block's
+  bool followed = true;                                     // what it reads is known; else it is a producer only
   std::vector<Instruction> instructions;                    // one for the other kinds
   std::vector<LocalFlow> local;                             // sorted
   std::uint64_t count = 0;                                  // instances
@@ -128,6 +162,8 @@ struct Value {
   std::uint8_t reg = 0;    // as in trace::IntegerResult
   std::uint8_t width = 0;
   fold::Folded value;
+  /// In each entry of the innermost loop, it grows by the same from iteration to iteration. Entries may differ.
+  bool steady = true;
 };
 
 struct Dependence {
@@ -145,7 +181,36 @@ struct Dependence {
   bool more_objects = false;         // kMemory: other instances were in other objects
   /// By level: instances whose first shared coordinate that differs is this one; the last entry: none differs.
   std::vector<std::uint64_t> carried;
+  /// By coordinate of the consumer: instances that another stack produced after the loop that the coordinate counts was
+  /// entered. Empty if there are none.
+  std::vector<std::uint64_t> late;
   fold::Folded map;
+};
+
+/// What a use gets through copies, or from a load of another iteration.
+struct Origin {
+  StatementId from = kNoStatement;  // the origin; kNoStatement: nothing in the trace made it, or it is not known
+  StatementId by = kNoStatement;    // the last writer: a copy, or the origin itself if that is a load
+  StatementId to = 0;
+  std::uint16_t from_instruction = 0;
+  std::uint16_t by_instruction = 0;
+  std::uint16_t to_instruction = 0;
+  std::uint8_t operand = 0;
+  std::uint16_t lane = 0;
+  bool load = false;   // the origin is a plain load
+  bool local = false;  // the last writer is in the reader's own instance
+  /// By level, as in Dependence: where the origin is, from the reader. Without an origin: one entry, the instances.
+  std::vector<std::uint64_t> carried;
+  /// Of these, by level, if the origin is a load: a byte that it loaded has another last writer by now.
+  std::vector<std::uint64_t> rewritten;
+  /// And where none has: the last writer of a byte is carried by the same level.
+  std::vector<std::uint64_t> reread;
+  /// By level: the reader's coordinate there less the origin's, where the level carries it.
+  std::vector<std::int64_t> least;
+  std::vector<std::int64_t> greatest;
+  /// By coordinate of the reader: the operand's lane had another origin the last time, in the same entry of the loop
+  /// that the coordinate counts, and both are older than that entry.
+  std::vector<std::uint64_t> turns;
 };
 
 struct Object {
@@ -185,9 +250,12 @@ struct Graph {
   std::vector<Access> accesses;         // sorted by statement, instruction, index, object
   std::vector<Value> values;            // sorted by statement, instruction, index
   std::vector<Dependence> dependences;  // sorted by to, to_instruction, operand, lane, from, from_instruction
+  std::vector<Origin> origins;          // sorted by to, to_instruction, operand, lane, by, by_instruction, from, ...
   std::vector<Object> objects;          // by id
   std::vector<GaveUp> gave_up;
-  std::string damage;  // one line if the trace could not be read to its end
+  std::shared_ptr<const std::vector<std::vector<trace::InstructionFacts>>> facts;  // by block and instruction
+  std::uint64_t unkept_instructions = 0;  // of code that has no statements, because of --max-statements
+  std::string damage;                     // one line if the trace could not be read to its end
   std::uint64_t max_intermediate =
       0;  // #MP_I: most intermediate polyhedra of all streams at a time, summed at the ends
   Costs costs;
