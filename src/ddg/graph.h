@@ -70,7 +70,9 @@
 //   RegisterUse::merge has the origin of the byte that is kept.
 // - A *spill*: a store of one access, not guarded, with Transfer::kCopy and one data read, of a general or vector
 //   register, whose address is the stack or frame pointer (rsp, rbp) plus a constant (push is one), in the youngest
-//   frame of its stack. The bytes stored have the origins of the register's bytes.
+//   frame of its stack. The bytes stored have the origins of the register's bytes. A store of a constant to such a
+//   place (Transfer::kCompute or kCopy, no load, no data reads, no flags) is a spill too; its bytes have the store as
+//   origin.
 // - A *plain load*: one load, no store, no arithmetic (kinds), no flags, no data reads, not repeated, one write that is
 //   not a step, to a general or vector register: mov, pop, movsd, movzx. It is a *reload* if its transfer is
 //   Transfer::kCopy and all bytes that it loads were written last by one spill that began at the same address: byte k
@@ -152,7 +154,8 @@ struct Access {
   bool guarded = false;
   std::uint32_t size = 0;
   ObjectId object = kUnknownObject;
-  fold::Folded address;  // outputs: block ordinal, byte offset
+  fold::Folded address;      // outputs: block ordinal, byte offset
+  std::uint64_t copies = 0;  // instances that were spills (of a store) or reloads (of a load)
 };
 
 struct Value {
@@ -181,6 +184,7 @@ struct Dependence {
   bool more_objects = false;         // kMemory: other instances were in other objects
   /// By level: instances whose first shared coordinate that differs is this one; the last entry: none differs.
   std::vector<std::uint64_t> carried;
+  std::uint64_t reloads = 0;  // instances in which the consumer was a reload
   /// By coordinate of the consumer: instances that another stack produced after the loop that the coordinate counts was
   /// entered. Empty if there are none.
   std::vector<std::uint64_t> late;
