@@ -56,7 +56,36 @@ void change_last(std::vector<Item>& items, Suits suits, Change change) {
   if (found != items.rend()) change(*found);
 }
 
-constexpr int kSpoils = 12;
+constexpr int kSpoils = 22;
+
+/// Mistakes about copies, frames and stacks.
+void spoil_copies(ddg::Graph& graph, int kind) {
+  const auto any = [](const auto&) { return true; };
+  const auto made = [](const ddg::Origin& o) { return o.from != ddg::kNoStatement; };
+  const auto load = [](const ddg::Origin& o) { return o.load; };
+  switch (kind) {
+    case 12:
+      return graph.origins.pop_back();
+    case 13:
+      return change_last(graph.origins, any, [](auto& o) { ++o.carried.back(); });
+    case 14:
+      return change_last(graph.origins, made, [](auto& o) { o.from_instruction += 1; });
+    case 15:
+      return change_last(graph.origins, any, [](auto& o) { o.local = !o.local; });
+    case 16:
+      return change_last(graph.origins, load, [](auto& o) { ++o.rewritten.front(); });
+    case 17:
+      return change_last(graph.origins, load, [](auto& o) { ++o.reread.front(); });
+    case 18:
+      return change_last(graph.origins, any, [](auto& o) { o.turns.assign(o.turns.size() + 1, 1); });
+    case 19:
+      return change_last(graph.values, any, [](auto& v) { v.steady = !v.steady; });
+    case 20:
+      return change_last(graph.dependences, any, [](auto& d) { d.late.push_back(1); });
+    default:
+      return change_last(graph.accesses, any, [](auto& a) { ++a.copies; });
+  }
+}
 
 /// Mistakes that a dependence graph might have.
 void spoil(ddg::Graph& graph, int kind) {
@@ -91,8 +120,10 @@ void spoil(ddg::Graph& graph, int kind) {
     case 10:
       return change_last(
           graph.statements, [](const auto& s) { return !s.local.empty(); }, [](auto& s) { s.local.pop_back(); });
-    default:
+    case 11:
       return change_last(graph.dependences, any, [](auto& d) { d.from_instruction += 1; });
+    default:
+      return spoil_copies(graph, kind % kSpoils);
   }
 }
 
@@ -121,11 +152,12 @@ int run(const Arguments& arguments) {
     comparison.problems.push_back("the loop trees differ in size"), ++comparison.differences;
   for (const std::string& problem : comparison.problems) fmt::print("{}\n", problem);
   fmt::print(
-      "{}: {} instructions, {} statements, {} dependences, {} streams ({} exact), {} points, {} labelled "
+      "{}: {} instructions, {} statements, {} dependences, {} origins, {} streams ({} exact), {} points, {} labelled "
       "addresses; reference {:.2f} s, all {:.2f} s\n",
       comparison.differences == 0 ? "equal" : fmt::format("{} differences", comparison.differences),
-      expected->instructions, expected->statements.size(), expected->dependences.size(), comparison.streams,
-      comparison.exact, comparison.points, comparison.labelled, reference_seconds, seconds_since(begin));
+      expected->instructions, expected->statements.size(), expected->dependences.size(), expected->origins.size(),
+      comparison.streams, comparison.exact, comparison.points, comparison.labelled, reference_seconds,
+      seconds_since(begin));
   return comparison.differences == 0 ? 0 : 1;
 }
 
