@@ -6,7 +6,7 @@
 // (the snapshot rule needs no copies then: fork makes them, of registers and libc's own state too). It repeats the
 // head's step k times, runs the body once, and puts the bytes that it wrote into a shared image of memory, which began
 // as memory was at entry. One more process finds out whether the head alone ends the loop after the same number of
-// iterations. The loop is
+// iterations, and leaves what the head then holds (an index that is a global variable). The loop is
 //
 //   parallel   if the image now equals memory, and no iteration left the loop or would not have been run;
 //   reduction  if that is so once each iteration has its reduction variables start at the operator's identity, and the
@@ -335,7 +335,7 @@ int reality_test(struct reality_loop* loop, int condition) {
     if (condition) study->first_block[loop->iteration++] = own->heap->block_count;
   } else if (loop->role == REALITY_ALONE) {
     if (condition != (loop->iteration < study->iterations)) give_up(study, "the head alone ends elsewhere");
-    if (!condition) _exit(0);
+    if (!condition) commit(study);
   }
   return condition;
 }
