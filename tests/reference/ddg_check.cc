@@ -31,6 +31,15 @@ class Comparer {
   Comparer(const ddg::Graph& graph, const Graph& expected, symbols::Symbolizer& symbolizer)
       : graph_(graph), expected_(expected), symbolizer_(symbolizer) {}
 
+  std::vector<std::string> describe_origins() {
+    std::vector<std::string> lines;
+    for (const auto& [key, origin] : expected_.origins)
+      lines.push_back(fmt::format("{} {} times, carried ({}) rewritten ({}) reread ({}) turns ({})", name(key),
+                                  origin.count, fmt::join(origin.carried, ","), fmt::join(origin.rewritten, ","),
+                                  fmt::join(origin.reread, ","), fmt::join(origin.turns, ",")));
+    return lines;
+  }
+
   Comparison run() {
     check_statements();
     if (result_.differences != 0) return result_;
@@ -392,6 +401,10 @@ class Comparer {
 
 Comparison compare(const ddg::Graph& graph, const Graph& expected, symbols::Symbolizer& symbolizer) {
   return Comparer(graph, expected, symbolizer).run();
+}
+
+std::vector<std::string> describe_origins(const Graph& expected, symbols::Symbolizer& symbolizer) {
+  return Comparer({}, expected, symbolizer).describe_origins();
 }
 
 std::string check_objects(const std::vector<LabelledAddress>& accesses, const std::vector<ddg::Object>& objects) {

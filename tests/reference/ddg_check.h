@@ -29,6 +29,9 @@ struct Comparison {
 
 Comparison compare(const ddg::Graph& graph, const Graph& expected, symbols::Symbolizer& symbolizer);
 
+/// The origins of the reference, some lines each, for a person.
+std::vector<std::string> describe_origins(const Graph& expected, symbols::Symbolizer& symbolizer);
+
 /// One access of the run as the graph describes it, and its address as the trace has it.
 struct LabelledAddress {
   ddg::ObjectId object = 0;

@@ -1,8 +1,9 @@
-// ddg_compare TRACE_DIR [--fold F|FW|FGG|FGGW|auto] [--spoil N]: is the dependence graph of a trace right?
+// ddg_compare TRACE_DIR [--fold F|FW|FGG|FGGW|auto] [--spoil N] [--origins]: is the dependence graph of a trace right?
 //
 // Builds it twice, with src/ddg and with the reference (ddg_reference.h), and compares them (ddg_check.h). One line if
 // they agree, else the differences. With --spoil, graph and reference are made to differ in one of kSpoils ways before,
-// to see that a difference is found. Exit status: 0 they agree, 1 they do not, 2 usage, 3 the trace cannot be used.
+// to see that a difference is found. With --origins, those of the reference are printed, and nothing is compared. Exit
+// status: 0 they agree, 1 they do not, 2 usage, 3 the trace cannot be used.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -29,11 +30,14 @@ struct Arguments {
   std::string directory;
   fold::Options fold;
   int spoil = -1;
+  bool origins = false;
 };
 
 bool parse(const std::vector<std::string>& words, Arguments& into) {
   for (std::size_t i = 0; i < words.size(); ++i) {
-    if (words[i] == "--spoil" && i + 1 < words.size()) {
+    if (words[i] == "--origins") {
+      into.origins = true;
+    } else if (words[i] == "--spoil" && i + 1 < words.size()) {
       into.spoil = std::atoi(words[++i].c_str());
     } else if (words[i] == "--fold" && i + 1 < words.size()) {
       if (!fold::parse_variant(words[++i], into.fold.variant)) return false;
@@ -62,7 +66,7 @@ constexpr int kSpoils = 22;
 void spoil_copies(ddg::Graph& graph, int kind) {
   const auto any = [](const auto&) { return true; };
   const auto made = [](const ddg::Origin& o) { return o.from != ddg::kNoStatement; };
-  const auto load = [](const ddg::Origin& o) { return o.load; };
+  const auto load = [](const ddg::Origin& o) { return o.load && !o.rewritten.empty() && !o.reread.empty(); };
   switch (kind) {
     case 12:
       return graph.origins.pop_back();
@@ -140,6 +144,10 @@ int run(const Arguments& arguments) {
   const auto begin = std::chrono::steady_clock::now();
   const Result<Graph> expected = build(**reader, structure);
   if (!expected) return bad_input(arguments.directory, expected.error().message);
+  if (arguments.origins) {
+    for (const std::string& origin : describe_origins(*expected, symbolizer)) fmt::print("{}\n", origin);
+    return 0;
+  }
   const double reference_seconds = seconds_since(begin);
   structure::LoopTree tree;
   ddg::Options options;
@@ -168,7 +176,7 @@ int run(const Arguments& arguments) {
 int main(int argc, char** argv) {
   loopfold::reference::Arguments arguments;
   if (!loopfold::reference::parse({argv + 1, argv + argc}, arguments)) {
-    fmt::print(stderr, "usage: ddg_compare TRACE_DIR [--fold F|FW|FGG|FGGW|auto] [--spoil N]\n");
+    fmt::print(stderr, "usage: ddg_compare TRACE_DIR [--fold F|FW|FGG|FGGW|auto] [--spoil N] [--origins]\n");
     return 2;
   }
   return loopfold::reference::run(arguments);

@@ -41,8 +41,10 @@ struct LeftFrames {
     FrameEntries frames;
     for (const auto& frame : stack.frames) frames.push_back(frame.stack_pointer);
     const AddressRange covered = stacks.leave(stack.data.id, frames);
-    if (!stack.dropped) memory.clear(covered.begin, covered.end - covered.begin);
+    const bool given_up = stack.dropped && (begins_again || stack.origin == structure::Origin::kCoroutine);
+    if (!given_up && covered.begin < covered.end) memory.clear(covered.begin, covered.end - covered.begin);
   }
+  bool begins_again = false;  // recording, after a pause
   StackMemory& stacks;
   Memory& memory;
 };
@@ -115,7 +117,7 @@ class Builder {
       : reader_(reader),
         structure_(structure),
         starts_(structure.flow.starts()),
-        left_frames_{stacks_, memory_},
+        left_frames_{false, stacks_, memory_},
         walk_(structure, graph_.tree, left_frames_),
         facts_(reader.blocks().size()) {}
 
@@ -205,7 +207,7 @@ class Builder {
       const trace::IntegerResult& result = x.block.results[i];
       if (result.instruction == x.in_block && result.reg == kStackPointer && result.width == 8)
         stacks_.move(thread.stack_pointer, stack, frames, trace::evaluate(x.block, result.value, x.event.slots),
-                     loads_stack_pointer(x.facts));
+                     stack_pointer_source(x.facts));
     }
     return stacks_.youngest_frame(before, thread.stack_pointer, stack, frames);
   }
@@ -530,6 +532,7 @@ class Builder {
   void happen(Thread&, const trace::Recording& recording) {
     recording_ = recording.on;
     if (!recording.on) return;
+    left_frames_.begins_again = true;
     for (auto& [id, thread] : threads_) {
       thread.tracker->finish();
       thread.registers.clear();
@@ -537,6 +540,7 @@ class Builder {
       thread.interrupted.clear();
       thread.system_call = kNobody;
     }
+    left_frames_.begins_again = false;
   }
 
   void happen(Thread& thread, const trace::Signal& signal) {
@@ -682,6 +686,7 @@ bool is_steady(const Points& value) {
     const std::int64_t run = point.back() - line.at;
     __extension__ const __int128 rise = static_cast<__int128>(label) - line.value;
     if (run != 0 && line.run == 0) {
+      if (rise % run != 0) return false;
       line.run = run;
       line.rise = rise;
     }

@@ -156,7 +156,7 @@ struct Graph {
 };
 
 /// Whether a value grows by the same from iteration to iteration, in each entry of the innermost loop: all points that
-/// agree in all coordinates but the last lie on one line. So are those of what is in no loop.
+/// agree in all coordinates but the last lie on one line of integer slope. What is in no loop does.
 bool is_steady(const Points& value);
 
 /// An Error if the trace is damaged, or has more than kMaxEvents events.

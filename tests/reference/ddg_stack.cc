@@ -15,17 +15,16 @@ std::uint64_t distance(std::uint64_t a, std::uint64_t b) { return a > b ? a - b 
 
 }  // namespace
 
-bool loads_stack_pointer(const trace::InstructionFacts& facts) {
-  const auto is_loaded = [](const trace::RegisterUse& use) {
-    return use.file == trace::RegisterFile::kGeneral && use.index == kStackPointer && !use.step;
+StackPointerSource stack_pointer_source(const trace::InstructionFacts& facts) {
+  const auto is_rsp = [](const trace::RegisterUse& use) {
+    return use.file == trace::RegisterFile::kGeneral && use.index == kStackPointer;
   };
-  return (facts.kinds & trace::kLoad) != 0 && facts.transfer == trace::Transfer::kCopy &&
-         std::any_of(facts.writes.begin(), facts.writes.end(), is_loaded);
-}
-
-/// Frames that were entered since the stack was looked at last have reached their own entries only.
-void StackMemory::fit(Stack& stack, const FrameEntries& frames) {
-  while (stack.lowest.size() < frames.size()) stack.lowest.push_back(frames[stack.lowest.size()]);
+  const auto is_written_by_itself = [&](const trace::RegisterUse& use) { return is_rsp(use) && !use.step; };
+  if (std::none_of(facts.writes.begin(), facts.writes.end(), is_written_by_itself)) return {};
+  const bool copies = facts.transfer == trace::Transfer::kCopy;
+  const bool computes = facts.transfer == trace::Transfer::kCompute;
+  const bool reads = std::any_of(facts.reads.begin(), facts.reads.end(), is_rsp);
+  return {copies && (facts.kinds & trace::kLoad) != 0, !computes || !reads};
 }
 
 std::uint64_t StackMemory::end_of(const Stack& stack, const FrameEntries& frames) {
@@ -33,23 +32,22 @@ std::uint64_t StackMemory::end_of(const Stack& stack, const FrameEntries& frames
 }
 
 void StackMemory::move(StackPointer& pointer, std::uint64_t number, const FrameEntries& frames, std::uint64_t value,
-                       bool loaded) {
+                       StackPointerSource source) {
   Stack& stack = stacks_[number];
-  fit(stack, frames);
+  if (source.brought && !stack.values.empty() && value < stack.values.back()) stack.unsure = true;
+  stack.values.push_back(value);
   const StackPointer before = pointer;
   pointer.known_ = true;
   pointer.value_ = value;
   const bool far = before.known_ && distance(value, before.value_) > kFar;
   const bool up = before.known_ && value >= before.value_ && value < end_of(stack, frames);
-  if ((far || loaded) && !up) {
+  if ((far || source.loaded) && !up) {
     pointer.left_ = true;
     pointer.left_stack_ = number;
     return;
   }
   if (!stack.seen) stack.first = value;
   stack.seen = true;
-  if (pointer.left_ && pointer.left_stack_ == number) return;
-  for (std::uint64_t& lowest : stack.lowest) lowest = std::min(lowest, value);
 }
 
 AddressRange StackMemory::youngest_frame(const StackPointer& before, const StackPointer& after, std::uint64_t number,
@@ -63,11 +61,17 @@ AddressRange StackMemory::youngest_frame(const StackPointer& before, const Stack
 
 AddressRange StackMemory::leave(std::uint64_t number, const FrameEntries& frames) {
   Stack& stack = stacks_[number];
-  fit(stack, frames);
-  const std::uint64_t lowest = stack.lowest.back();
-  stack.lowest.pop_back();
   if (frames.back() == kUnknownEntry) return {};
-  return {lowest - kRedZone, frames.back() + 8};
+  AddressRange covered{0, frames.back() + 8};
+  const bool known = !stack.unsure && stack.since < stack.values.size();
+  if (known)
+    covered.begin =
+        *std::min_element(stack.values.begin() + static_cast<std::ptrdiff_t>(stack.since), stack.values.end()) -
+        kRedZone;
+  stack.unsure = false;
+  stack.since = stack.values.size();
+  stack.values.push_back(covered.end);
+  return known ? covered : AddressRange{};
 }
 
 }  // namespace loopfold::reference

@@ -1,9 +1,12 @@
 // Where the stack of a thread is: its pointer, its youngest frame, and what a frame covered that is left.
 //
-// The stack pointer is the last 8-byte result of rsp; it is not known at the start of a thread or handler, and when
-// recording begins again. One that moves far, or is loaded from memory as it is, and not up within the stack, has gone
-// over to another stack, which control follows some instructions later; until then nothing is known to be in a frame.
-// A frame covers what lies from 128 bytes below the lowest stack pointer since it was entered up to its return address.
+// Two questions, two rules. For what is in the youngest frame, the stack pointer is the last 8-byte result of rsp; it
+// is not known at the start of a thread or handler, and when recording begins again. One that moves far, or is loaded
+// from memory as it is, and not up within the stack, has gone over to another stack, which control follows some
+// instructions later; until then nothing is known to be in a frame.
+//
+// For what a frame covered, graph.h has the rule: down to 128 bytes below the lowest value of rsp since a frame of the
+// stack was left last, unless one of them was brought from elsewhere and is lower than the one before it.
 #pragma once
 
 #include <cstddef>
@@ -38,29 +41,35 @@ class StackPointer {
   std::uint64_t left_stack_ = 0;
 };
 
-/// What `result` puts into rsp is what the instruction loaded, as it is.
-bool loads_stack_pointer(const trace::InstructionFacts& facts);
+/// How an instruction comes to what it puts into rsp.
+struct StackPointerSource {
+  bool loaded = false;   // from memory, as it is
+  bool brought = false;  // not computed from rsp
+};
+StackPointerSource stack_pointer_source(const trace::InstructionFacts& facts);
 
 class StackMemory {
  public:
   /// An instruction on `stack` puts `value` into rsp.
-  void move(StackPointer& pointer, std::uint64_t stack, const FrameEntries& frames, std::uint64_t value, bool loaded);
+  void move(StackPointer& pointer, std::uint64_t stack, const FrameEntries& frames, std::uint64_t value,
+            StackPointerSource source);
 
   /// The part of the stack that the youngest frame may use during an instruction before which the stack pointer was
   /// `before`, and behind which it is `after`.
   AddressRange youngest_frame(const StackPointer& before, const StackPointer& after, std::uint64_t stack,
                               const FrameEntries& frames) const;
 
-  /// The youngest frame is about to be left: what it covered.
+  /// The youngest frame is about to be left: what it covered, as far as that is known.
   AddressRange leave(std::uint64_t stack, const FrameEntries& frames);
 
  private:
   struct Stack {
-    bool seen = false;
-    std::uint64_t first = 0;            // stack pointer that was seen
-    std::vector<std::uint64_t> lowest;  // by frame
+    std::vector<std::uint64_t> values;  // that rsp was given, oldest first
+    std::uint64_t first = 0;            // of them, not far from the one before
+    bool seen = false;                  // there is a first one
+    std::size_t since = 0;              // in `values`: since a frame was left
+    bool unsure = false;                // since then
   };
-  static void fit(Stack& stack, const FrameEntries& frames);
   static std::uint64_t end_of(const Stack& stack, const FrameEntries& frames);
 
   std::map<std::uint64_t, Stack> stacks_;  // by number
