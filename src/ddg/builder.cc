@@ -257,15 +257,17 @@ void Builder::store(const Where& where, const MemoryAccess& access, std::uint64_
 void Builder::load(const Where& where, const MemoryAccess& access, std::uint64_t address, const Instance& instance,
                    const ThreadState& thread, const StackState& stack) {
   const bool cold = streams_.cold(instance.site);
-  chunks_.clear();
+  if (chunks_.size() < access.size) chunks_.resize(access.size);
+  std::size_t count = 0;
   if (!cold || options_.origins)
     memory_.read(address, access.size, [&](std::uint64_t offset, std::uint64_t size, const Cell& cell) {
-      chunks_.push_back({offset, size, cell});
+      chunks_[count++] = {offset, size, cell};
     });
+  const std::span<const OriginTracker::Chunk> chunks{chunks_.data(), count};
   bool reload = false;
   if (options_.origins) {
     origins_.read_registers(access.instruction, false);
-    reload = origins_.load(access, address, chunks_);
+    reload = origins_.load(access, address, chunks);
   }
   if (cold) return;
   const Objects::Place place = locate(where, thread, stack, address);
@@ -279,7 +281,7 @@ void Builder::load(const Where& where, const MemoryAccess& access, std::uint64_t
   reader.kind = Dependence::Kind::kMemory;
   reader.object = place.object;
   reader.reload = reload;
-  for (const OriginTracker::Chunk& chunk : chunks_) {
+  for (const OriginTracker::Chunk& chunk : chunks) {
     reader.lane = static_cast<std::uint16_t>(chunk.offset);
     depend(reader, chunk.cell);
   }

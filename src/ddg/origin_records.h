@@ -53,6 +53,9 @@ class OriginRecords {
   /// Those of a site that has at least so many operands; it stays where it is.
   Uses& uses(SiteId site, std::size_t operands);
 
+  /// Whether there was any use of the operand before.
+  static bool was_used(const Uses& uses, std::uint32_t dense);
+
   /// A chunk of a use, from byte `lane` on, that `writer` made: no record, but the next may be one.
   void use_directly(const Reader& reader, std::uint16_t lane, const Cell& writer) {
     Lane& at = lane_of(reader, lane);
@@ -161,6 +164,8 @@ class OriginRecords::Uses {
   friend class OriginRecords;
   std::vector<Operand> operands_;
 };
+
+inline bool OriginRecords::was_used(const Uses& uses, std::uint32_t dense) { return uses.operands_[dense].first.met; }
 
 inline OriginRecords::Lane& OriginRecords::lane_of(const Reader& reader, std::uint16_t lane) {
   Operand& operand = reader.uses->operands_[reader.dense];

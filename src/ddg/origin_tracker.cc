@@ -1,6 +1,7 @@
 #include "ddg/origin_tracker.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace loopfold::ddg {
 
@@ -70,29 +71,32 @@ OriginTracker::Value OriginTracker::value(const Source& source) const {
   return {{}, true, nullptr};
 }
 
-/// Nearly always: what other parts computed.
-bool OriginTracker::is_direct(const OriginCode::Use& use) const {
+/// Nearly always: what other parts computed. The granules of an operand have consecutive numbers.
+bool OriginTracker::is_direct(const OriginCode::Use& use, Granule first) const {
+  static_assert(RegisterOrigins::kWriter == 0);
   if (!use.direct) return false;
-  std::uint8_t elsewhere = 0;
-  for (std::uint32_t i = 0; i < use.count; ++i)
-    elsewhere |= registers_->where[code_->origins.pieces[use.first + i].granule];
-  return elsewhere == RegisterOrigins::kWriter;
+  std::uint64_t where = 0;
+  for (std::uint32_t i = 0; i < use.count; i += 8) {
+    std::memcpy(&where, registers_->where.data() + first + i, sizeof(where));
+    if (use.count - i < 8) where &= (std::uint64_t{1} << (use.count - i) * 8) - 1;
+    if (where != 0) return false;
+  }
+  return true;
+}
+
+void OriginTracker::use_directly(const OriginRecords::Reader& reader, const OriginCode::Use& use, Granule first) {
+  const Cell* const writers = writers_->data() + first;
+  for (std::uint32_t i = 0; i < use.count; ++i) {
+    if (writers[i].producer == 0 || (i > 0 && writers[i] == writers[i - 1])) continue;
+    records_.use_directly(reader, code_->origins.pieces[use.first + i].lane, writers[i]);
+  }
 }
 
 /// Neighbours with one writer and one origin are one chunk.
 void OriginTracker::use_register(const OriginCode::Use& use) {
   const OriginRecords::Reader reader = this->reader(use.instruction, use.operand, use.dense);
-  if (is_direct(use)) {
-    const Cell* before = nullptr;
-    for (std::uint32_t i = 0; i < use.count; ++i) {
-      const OriginCode::Piece& piece = code_->origins.pieces[use.first + i];
-      const Cell& writer = (*writers_)[piece.granule];
-      const bool goes_on = before != nullptr && *before == writer;
-      before = &writer;
-      if (!goes_on && writer.producer != 0) records_.use_directly(reader, piece.lane, writer);
-    }
-    return;
-  }
+  const Granule first = code_->origins.pieces[use.first].granule;
+  if (is_direct(use, first)) return use_directly(reader, use, first);
   Cell before;
   Value before_value;
   for (std::uint32_t i = 0; i < use.count; ++i) {
@@ -203,15 +207,27 @@ void OriginTracker::use_spilled(const OriginRecords::Reader& reader, const Spill
 
 void OriginTracker::finish_part() {
   read_registers(0xffff, false);
-  outs_.clear();
-  for (const OriginCode::Out& out : code_->origins.outs) outs_.push_back(provenance_of(value(out.source)));
+  const OriginCode& code = code_->origins;
+  moved_.resize(code.moved_outs);
+  for (std::uint32_t i = 0; i < code.moved_outs; ++i) moved_[i] = provenance_of(value(code.outs[i].source));
+}
+
+void OriginTracker::keep(Granule granule, const Value& value) {
+  registers_->where[granule] = value.none ? RegisterOrigins::kNowhere : RegisterOrigins::kKept;
+  if (!value.none) registers_->kept[granule] = provenance_of(value);
 }
 
 void OriginTracker::write() {
-  for (std::size_t i = 0; i < outs_.size(); ++i) {
-    const Granule granule = code_->origins.outs[i].granule;
-    registers_->where[granule] = outs_[i].none ? RegisterOrigins::kNowhere : RegisterOrigins::kKept;
-    if (!outs_[i].none) registers_->kept[granule] = outs_[i];
+  const OriginCode& code = code_->origins;
+  for (std::uint32_t i = 0; i < code.moved_outs; ++i) keep(code.outs[i].granule, value_of(moved_[i]));
+  for (std::size_t i = code.moved_outs; i < code.outs.size(); ++i) {
+    const OriginCode::Out& out = code.outs[i];
+    if (out.source.kind == Source::Kind::kLoaded && !loads_[out.source.index].reload) {
+      registers_->where[out.granule] = RegisterOrigins::kKept;
+      registers_->kept[out.granule] = loads_[out.source.index].itself;
+    } else {
+      keep(out.granule, value(out.source));
+    }
   }
 }
 

@@ -25,10 +25,10 @@ namespace loopfold::ddg {
 /// The origins of a thread's registers, beside their last writers.
 struct RegisterOrigins {
   enum Where : std::uint8_t { kWriter = 0, kKept = 1, kNowhere = 2 };
-  std::vector<std::uint8_t> where;  // by granule
+  std::vector<std::uint8_t> where;  // by granule, and some more
   std::vector<Provenance> kept;     // by granule
 
-  explicit RegisterOrigins(std::size_t granules = 0) : where(granules), kept(granules) {}
+  explicit RegisterOrigins(std::size_t granules = 0) : where(granules + 8), kept(granules) {}
   void clear() { std::fill(where.begin(), where.end(), std::uint8_t{kWriter}); }
 };
 
@@ -52,7 +52,8 @@ class OriginTracker {
   void read_registers(std::uint16_t instruction, bool spilled) {
     while (next_use_ < code_->origins.uses.size() && code_->origins.uses[next_use_].instruction <= instruction) {
       const OriginCode::Use& use = code_->origins.uses[next_use_++];
-      if (instance_.followed && !(use.spilled && spilled && use.instruction == instruction)) use_register(use);
+      if (!instance_.followed || (use.spilled && spilled && use.instruction == instruction)) continue;
+      if (!is_made_here(use)) use_register(use);
     }
   }
 
@@ -102,8 +103,14 @@ class OriginTracker {
   Value loaded(const Source& source) const;
   static Value value_of(const Provenance& provenance);
   static Provenance provenance_of(const Value& value);
-  bool is_direct(const OriginCode::Use& use) const;
+  void keep(Granule granule, const Value& value);
+  /// The instance itself made it, as whenever it was used before: no record, and no turn after it.
+  bool is_made_here(const OriginCode::Use& use) const {
+    return use.load != kOutside && !loads_[use.load].reload && !OriginRecords::was_used(*uses_, use.dense);
+  }
+  bool is_direct(const OriginCode::Use& use, Granule first) const;
   void use_register(const OriginCode::Use& use);
+  void use_directly(const OriginRecords::Reader& reader, const OriginCode::Use& use, Granule first);
   void use_memory(const MemoryAccess& access, std::uint64_t address, std::span<const Chunk> chunks);
   void use_spilled(const OriginRecords::Reader& reader, const Spill& spill, std::uint64_t address, const Chunk& chunk);
   const Spill* reloaded(const MemoryAccess& access, std::uint64_t address, std::span<const Chunk> chunks) const;
@@ -126,7 +133,7 @@ class OriginTracker {
   std::size_t next_use_ = 0;
   OriginRecords::Uses* uses_ = nullptr;
   std::vector<Loaded> loads_;
-  std::vector<Provenance> outs_;
+  std::vector<Provenance> moved_;  // what granules had that others get
 };
 
 }  // namespace loopfold::ddg

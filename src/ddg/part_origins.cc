@@ -161,8 +161,21 @@ class OriginCompiler {
     }
     if (!open) return origins_.pieces.resize(first);
     for (std::size_t i = first; i < origins_.pieces.size(); ++i) keep(origins_.pieces[i].source);
+    const std::uint16_t load = only_load(first);
     origins_.uses.push_back(
-        {number, operand, spilled, direct, 0, first, static_cast<std::uint32_t>(origins_.pieces.size()) - first});
+        {number, operand, spilled, direct, load, 0, first, static_cast<std::uint32_t>(origins_.pieces.size()) - first});
+  }
+
+  /// The load that all pieces from `first` on come from, but for those that are made here; kOutside: there is none.
+  std::uint16_t only_load(std::size_t first) const {
+    std::uint16_t load = kOutside;
+    for (std::size_t i = first; i < origins_.pieces.size(); ++i) {
+      const Source& source = origins_.pieces[i].source;
+      if (is_made_here(source)) continue;
+      if (source.kind != Source::Kind::kLoaded || (load != kOutside && load != source.index)) return kOutside;
+      load = source.index;
+    }
+    return load;
   }
 
   /// Whatever happens: a load that cannot be a reload is made here as well.
@@ -267,6 +280,11 @@ class OriginCompiler {
       keep(state.source);
       origins_.outs.push_back({static_cast<Granule>(i), state.source});
     }
+    const auto others =
+        std::stable_partition(origins_.outs.begin(), origins_.outs.end(), [](const OriginCode::Out& out) {
+          return out.source.kind == Source::Kind::kLiveIn || out.source.kind == Source::Kind::kSeveral;
+        });
+    origins_.moved_outs = static_cast<std::uint32_t>(others - origins_.outs.begin());
   }
 
   const std::vector<trace::InstructionFacts>& facts_;
