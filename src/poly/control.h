@@ -44,9 +44,7 @@ class Control {
   /// The statements whose last instruction (a conditional branch, an indirect jump or call) directly decides whether
   /// `statement` runs: in its own function, and, for what a call under a decision runs, in the functions around it. A
   /// decider of a decider is not repeated. Sorted.
-  std::span<const ddg::StatementId> deciders(ddg::StatementId statement) const {
-    return members(deciders_[statement]);
-  }
+  std::span<const ddg::StatementId> deciders(ddg::StatementId statement) const { return members(deciders_[statement]); }
   /// False: some of its deciders may have no statements, because their contexts ran too little to get any.
   bool knows_deciders(ddg::StatementId statement) const { return sets_[deciders_[statement]].whole; }
 
