@@ -54,9 +54,9 @@ std::string earlier(const Blocking& blocking) {
   return fmt::format("{} iteration{} before", blocking.least, blocking.least == 1 ? "" : "s");
 }
 
-std::string times(std::uint64_t count) { return count == 1 ? "(once)" : fmt::format("({} times)", count); }
-
 }  // namespace
+
+std::string times_text(std::uint64_t count) { return count == 1 ? "(once)" : fmt::format("({} times)", count); }
 
 LoopWords::Place LoopWords::place(const CodePoint& at) const {
   if (at.statement >= graph_.statements.size()) return {std::nullopt, "something"};
@@ -92,29 +92,27 @@ std::string LoopWords::system_call(const CodePoint& at) const {
 std::string LoopWords::text(const Blocking& from) const {
   const Place producer = place(from.from);
   const Place consumer = place(from.to);
-  const std::string count = times(from.count);
   switch (from.kind) {
     case Blocking::Kind::kExit:
-      return fmt::format("{}: data decide whether the loop goes on {}", producer.text, count);
+      return fmt::format("{}: data decide whether the loop goes on", producer.text);
     case Blocking::Kind::kTurn:
-      return fmt::format("{} hands on values from before the loop in turns {}", consumer.text, count);
+      return fmt::format("{} hands on values from before the loop in turns", consumer.text);
     case Blocking::Kind::kEnvironment: {
       const std::string call = system_call(from.to);
-      return fmt::format("{}: {} must keep its order {}", consumer.text, call.empty() ? "input or output" : call,
-                         count);
+      return fmt::format("{}: {} must keep its order", consumer.text, call.empty() ? "input or output" : call);
     }
     case Blocking::Kind::kMemory: {
       const std::string object = from.object == ddg::kUnknownObject || from.object >= graph_.objects.size()
                                      ? ""
                                      : ": " + graph_.objects[from.object].name;
-      return fmt::format("{} reads what {} wrote {}{} {}", consumer.text,
-                         producer == consumer ? "it" : producer.text, earlier(from), object, count);
+      return fmt::format("{} reads what {} wrote {}{}", consumer.text, producer == consumer ? "it" : producer.text,
+                         earlier(from), object);
     }
     case Blocking::Kind::kRegister:
       break;
   }
-  return fmt::format("{} uses what {} computed {} {}", consumer.text, producer == consumer ? "it" : producer.text,
-                     earlier(from), count);
+  return fmt::format("{} uses what {} computed {}", consumer.text, producer == consumer ? "it" : producer.text,
+                     earlier(from));
 }
 
 profile::Blocking LoopWords::blocking(const Blocking& from) const {

@@ -4,6 +4,7 @@
 // nearest call on the way to it that has one. Phrases name files by the last part of their path.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -21,6 +22,7 @@ class LoopWords {
   LoopWords(const ddg::Graph& graph, const Context& context, const profile::Profile& profile)
       : graph_(graph), context_(context), names_(context.locate), profile_(profile) {}
 
+  /// The text is without the count.
   profile::Blocking blocking(const Blocking& from) const;
   profile::Reduction reduction(const Reduction& from) const;
   profile::Touched reload(const CodePoint& load) const;
@@ -45,5 +47,8 @@ class LoopWords {
   PlaceNames names_;
   const profile::Profile& profile_;
 };
+
+/// "(once)", "(56 times)".
+std::string times_text(std::uint64_t count);
 
 }  // namespace loopfold::poly

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include "poly/loop_words.h"
@@ -50,6 +51,21 @@ profile::Loop::Parallel verdict_of(Parallel parallel) {
   }
 }
 
+/// Dependences between the same lines, through the same object, over the same distance are one.
+void add_blocking(std::vector<profile::Blocking>& list, profile::Blocking blocking) {
+  const auto same = [&](const profile::Blocking& known) {
+    const auto key = [](const profile::Blocking& b) {
+      return std::tie(b.kind, b.source_from, b.source_to, b.object, b.distance, b.least, b.greatest, b.text);
+    };
+    return key(known) == key(blocking);
+  };
+  const auto known = std::find_if(list.begin(), list.end(), same);
+  if (known == list.end())
+    list.push_back(std::move(blocking));
+  else
+    known->count += blocking.count;
+}
+
 /// Adds what is not there yet.
 template <typename T>
 void add_new(std::vector<T>& list, T element) {
@@ -83,9 +99,9 @@ class RegionDescriber {
  private:
   /// A loop of the source.
   struct Row {
-    std::vector<std::uint32_t> nodes;     // of the tree, increasing
-    std::vector<std::size_t> verdicts;    // that are about it
-    std::uint32_t outer = kNone;          // row of the loop around it
+    std::vector<std::uint32_t> nodes;   // of the tree, increasing
+    std::vector<std::size_t> verdicts;  // that are about it
+    std::uint32_t outer = kNone;        // row of the loop around it
     std::uint32_t depth = 0;
     std::uint64_t accesses = 0;
     std::uint64_t near = 0;  // of these, those that stay or move on by their size
@@ -130,8 +146,9 @@ class RegionDescriber {
       if (rows_[i].outer == kNone && percent(ops, profile_.program.instructions) >= min_percent_)
         outermost.emplace_back(ops, i);
     }
-    std::sort(outermost.begin(), outermost.end(),
-              [](const auto& a, const auto& b) { return a.first != b.first ? a.first > b.first : a.second < b.second; });
+    std::sort(outermost.begin(), outermost.end(), [](const auto& a, const auto& b) {
+      return a.first != b.first ? a.first > b.first : a.second < b.second;
+    });
     for (const auto& [ops, row] : outermost) {
       const auto id = static_cast<std::uint32_t>(profile_.regions.size());
       profile::Region& region = profile_.regions.emplace_back();
@@ -252,10 +269,11 @@ class RegionDescriber {
     loop.parallel = verdict_of(parallel);
     std::stable_sort(loop.blocking.begin(), loop.blocking.end(),
                      [](const auto& a, const auto& b) { return a.count > b.count; });
+    for (profile::Blocking& blocking : loop.blocking) blocking.text += " " + times_text(blocking.count);
   }
 
   void add_reasons(const LoopVerdict& verdict, profile::Loop& loop) const {
-    for (const Blocking& blocking : verdict.blocking) loop.blocking.push_back(words_.blocking(blocking));
+    for (const Blocking& blocking : verdict.blocking) add_blocking(loop.blocking, words_.blocking(blocking));
     for (const Reduction& reduction : verdict.reductions) add_new(loop.reductions, words_.reduction(reduction));
     for (const CodePoint& load : verdict.reload) add_new(loop.reload, words_.reload(load));
     for (const CodePoint& branch : verdict.assumes) add_new(loop.assumes, words_.assumption(branch));
@@ -313,7 +331,8 @@ std::vector<SourceLoop> loops_in_regions(std::span<const SourceLoop> loops, cons
   std::vector<bool> hot(contexts.size());
   for (const SourceLoop& loop : loops) {
     const std::uint64_t ops = ops_of(nodes_of(loop, context), profile);
-    for (const structure::ContextId id : loop.loops) hot[id] = percent(ops, profile.program.instructions) >= min_percent;
+    for (const structure::ContextId id : loop.loops)
+      hot[id] = percent(ops, profile.program.instructions) >= min_percent;
   }
   std::vector<SourceLoop> inside;
   for (const SourceLoop& loop : loops)

@@ -11,6 +11,9 @@
 // Places. An instruction without a line (a library's) is placed at the nearest call on the way to it that has one, so
 // that a person can find it: "rand called at mc.c:12".
 //
+// Dependences that block a loop between the same lines, through the same object and over the same distance are one,
+// with the sum of their instances.
+//
 // Contexts that the tree shows as one node (reached through different stubs) are one loop with the worst verdict.
 // Linear in the profile, but for sorting. Exact, as the verdicts are.
 #pragma once
