@@ -148,6 +148,10 @@ LoopReads::Split LoopReads::split(ddg::StatementId from, const std::vector<std::
   return split;
 }
 
+bool LoopReads::leaves_loop(ddg::StatementId to, const std::vector<std::uint64_t>& by_level) const {
+  return split(to, by_level).before != 0;
+}
+
 std::vector<Source> LoopReads::sources(std::uint32_t node, std::uint8_t operand) const {
   std::vector<Source> found;
   for (const std::uint32_t e : flow_.in[node]) {

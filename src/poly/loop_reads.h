@@ -49,6 +49,15 @@ class LoopReads {
   const FlowNode& node(std::uint32_t n) const { return flow_.nodes[n]; }
   const trace::InstructionFacts& facts(std::uint32_t n) const { return *flow_.nodes[n].facts; }
 
+  /// The node of an instruction, or FlowEdge::kOutside.
+  std::uint32_t node_at(const CodePoint& at) const;
+
+  /// Whether some of a dependence's instances, by level, lead from the loop to behind it or to a later entry of it.
+  bool leaves_loop(ddg::StatementId to, const std::vector<std::uint64_t>& by_level) const;
+
+  /// Whether a statement is known to be in the loop: one of its instructions is a node of the flow.
+  bool is_in_loop(ddg::StatementId statement) const { return statements_.contains(statement); }
+
   /// All sources of an operand: those of the flow, and those that the flow left out because they can be repeated.
   std::vector<Source> sources(std::uint32_t node, std::uint8_t operand) const;
 
@@ -88,7 +97,6 @@ class LoopReads {
   };
 
   Split split(ddg::StatementId from, const std::vector<std::uint64_t>& by_level) const;
-  std::uint32_t node_at(const CodePoint& at) const;
   const trace::InstructionFacts* facts_at(const CodePoint& at) const;
   std::span<const ddg::Dependence> dependences(const Read& read) const;
   std::span<const ddg::Origin> origins(const Read& read) const;

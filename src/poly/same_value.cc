@@ -33,15 +33,6 @@ std::vector<Source> of_loop(std::vector<Source> sources) {
   return sources;
 }
 
-/// Two reads that get the same from the same, because it was always as old. Reads of one iteration that may have a
-/// write between them are not.
-bool equally_old(const std::vector<Source>& a, const std::vector<Source>& b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const Source& x, const Source& y) {
-    return x.node == y.node && x.inside == 0 && y.inside == 0 && x.least == x.greatest && x.least == y.least &&
-           y.least == y.greatest && x.least != 0;
-  });
-}
-
 }  // namespace
 
 SameValue::Value SameValue::resolve(std::uint32_t node, std::uint8_t operand, int depth) const {
@@ -51,8 +42,7 @@ SameValue::Value SameValue::resolve(std::uint32_t node, std::uint8_t operand, in
   if (sources.empty()) return {Value::Kind::kEntry, node, operand};
   const Source& source = sources[0];
   const bool alone = all.size() == 1 && source.carried == 0 && source.before == 0 && source.lane == 0;
-  if (!alone || depth == 0 || !reads_.is_tight(source.node, node, operand))
-    return {Value::Kind::kMixed, node, operand};
+  if (!alone || depth == 0 || !reads_.is_tight(source.node, node, operand)) return {Value::Kind::kMixed, node, operand};
   return resolve_result(source.node, depth - 1);
 }
 
@@ -106,7 +96,7 @@ bool SameValue::loaded(const Value& a, const Value& b, int depth) const {
   if (of_a == nullptr || of_b == nullptr || of_a->size != of_b->size) return false;
   const std::vector<Source> writers_a = of_loop(reads_.sources(a.node, a.operand));
   const std::vector<Source> writers_b = of_loop(reads_.sources(b.node, b.operand));
-  if (!equally_old(writers_a, writers_b)) return false;
+  if (!alike(writers_a, a, writers_b, b)) return false;
   return reads_.same_address(*of_a, *of_b) || addresses(a.node, b.node, depth);
 }
 
@@ -123,18 +113,36 @@ bool SameValue::addresses(std::uint32_t a, std::uint32_t b, int depth) const {
   return true;
 }
 
-/// Two reads of the same place, which the loop did not write.
+/// Two reads of what was in the same place when the iteration began.
 bool SameValue::entered(const Value& a, const Value& b) const {
   const std::optional<std::vector<Place>> of_a = reads_.entries(a.node, a.operand);
   const std::optional<std::vector<Place>> of_b = reads_.entries(b.node, b.operand);
-  if (!of_a || !of_b || of_a->size() != 1 || of_b->size() != 1) return false;
+  if (!of_a || !of_b || of_a->size() > 1 || of_a->size() != of_b->size()) return false;
+  if (of_a->empty()) return true;
   return reads_.same_place((*of_a)[0], (*of_b)[0]);
 }
 
+/// Two reads of one iteration that get values from the same instructions, with none of these in between: what one of
+/// them wrote in this iteration, both see or none. One that runs less often may have fewer sources.
+bool SameValue::alike(const std::vector<Source>& of_a, const Value& a, const std::vector<Source>& of_b,
+                      const Value& b) const {
+  if (of_a.size() < of_b.size()) return alike(of_b, b, of_a, a);
+  const auto is_tight = [&](const Source& source, const Value& value) {
+    return source.inside == 0 || reads_.is_tight(source.node, value.node, value.operand);
+  };
+  return std::all_of(of_b.begin(), of_b.end(), [&](const Source& y) {
+    return std::any_of(of_a.begin(), of_a.end(), [&](const Source& x) {
+      const bool as_old = (y.inside == 0 || x.inside != 0) && (y.carried == 0 || x.carried != 0);
+      return x.node == y.node && x.lane == y.lane && as_old && is_tight(x, a) && is_tight(y, b);
+    });
+  });
+}
+
+/// What came into the iteration in one place is one value, whatever wrote it.
 bool SameValue::mixed(const Value& a, const Value& b) const {
   const std::vector<Source> of_a = of_loop(reads_.sources(a.node, a.operand));
   const std::vector<Source> of_b = of_loop(reads_.sources(b.node, b.operand));
-  return equally_old(of_a, of_b) && entered(a, b);
+  return alike(of_a, a, of_b, b) && entered(a, b);
 }
 
 bool SameValue::cells(std::uint32_t loading, std::uint8_t operand, std::uint32_t storing) const {

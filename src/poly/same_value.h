@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "poly/loop_reads.h"
 
@@ -55,6 +56,7 @@ class SameValue {
   bool loaded(const Value& a, const Value& b, int depth) const;
   bool addresses(std::uint32_t a, std::uint32_t b, int depth) const;
   bool entered(const Value& a, const Value& b) const;
+  bool alike(const std::vector<Source>& of_a, const Value& a, const std::vector<Source>& of_b, const Value& b) const;
   bool mixed(const Value& a, const Value& b) const;
 
   const LoopReads& reads_;

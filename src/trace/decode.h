@@ -117,16 +117,17 @@ struct InstructionFacts {
   // jcc, cmovcc, setcc: the condition's number as in the opcode: 0 overflow, 2 below, 4 equal, 6 below or equal, 8
   // sign, 10 parity, 12 less, 14 less or equal; one more: the opposite.
   std::uint8_t condition = kNoCondition;
-  // cmp, comis, ucomis: the left one of the two values, an index in `reads` or kMemoryOperand; kNoOperand: no comparison.
+  // cmp, comis, ucomis: the left one of the two values, an index in `reads` or kMemoryOperand; kNoOperand: no
+  // comparison.
   std::int8_t compared = kNoOperand;
   std::uint8_t length = 0;        // bytes of the instruction
   std::uint8_t scale = 0;         // of the memory operand (of lea too): 0 if it has no index
   bool based = false;             // the memory operand has a base register
   std::int32_t jump = 0;          // direct jumps and calls: the target, from the end of the instruction
   std::int64_t displacement = 0;  // of the memory operand
-  std::uint32_t form = 0;         // a hash of its name and of the kinds and sizes of its operands, not of which registers
-                                  // and numbers they are
-  std::uint32_t constants = 0;    // a hash of its immediate operands
+  std::uint32_t form = 0;       // a hash of its name and of the kinds and sizes of its operands, not of which registers
+                                // and numbers they are
+  std::uint32_t constants = 0;  // a hash of its immediate operands
   std::vector<RegisterUse> reads;
   std::vector<RegisterUse> writes;
 };

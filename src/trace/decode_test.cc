@@ -181,8 +181,8 @@ TEST(Decode, ConditionsAndComparisons) {
   EXPECT_FALSE(compares[3].reads[0].address);
   EXPECT_EQ(compares[4].compared, kNoOperand);
   // jge +8; jge +0x100; cmovl eax,ebx; setne al; jrcxz; jmp -2; adc eax,0
-  const std::vector<InstructionFacts> conditions = decode(
-      make_block({"7d 08", "0f 8d 00 01 00 00", "0f 4c c3", "0f 95 c0", "e3 fe", "eb fe", "83 d0 00"}));
+  const std::vector<InstructionFacts> conditions =
+      decode(make_block({"7d 08", "0f 8d 00 01 00 00", "0f 4c c3", "0f 95 c0", "e3 fe", "eb fe", "83 d0 00"}));
   EXPECT_EQ(conditions[0].condition, 13);
   EXPECT_EQ(conditions[0].jump, 8);
   EXPECT_EQ(conditions[0].length, 2);
@@ -199,8 +199,8 @@ TEST(Decode, ConditionsAndComparisons) {
 
 TEST(Decode, FormsWithoutRegistersAndNumbers) {
   // addsd xmm0,[rdi+rdx*8]; addsd xmm1,[rsi+rax*8+8]; addsd xmm0,[rdi]; mulsd xmm0,[rdi+rdx*8]; addsd xmm0,xmm1
-  const std::vector<InstructionFacts> facts = decode(
-      make_block({"f2 0f 58 04 d7", "f2 0f 58 4c c6 08", "f2 0f 58 07", "f2 0f 59 04 d7", "f2 0f 58 c1"}));
+  const std::vector<InstructionFacts> facts =
+      decode(make_block({"f2 0f 58 04 d7", "f2 0f 58 4c c6 08", "f2 0f 58 07", "f2 0f 59 04 d7", "f2 0f 58 c1"}));
   EXPECT_EQ(facts[0].form, facts[1].form);
   for (std::size_t i = 2; i < facts.size(); ++i) EXPECT_NE(facts[0].form, facts[i].form) << i;
   EXPECT_EQ(facts[0].scale, 8);
