@@ -56,29 +56,35 @@ std::string earlier(const Blocking& blocking) {
 
 }  // namespace
 
-std::string times_text(std::uint64_t count) { return count == 1 ? "(once)" : fmt::format("({} times)", count); }
+std::string times_text(std::uint64_t count) {
+  if (count == 1) return "(once)";
+  std::string digits = std::to_string(count);
+  for (std::size_t at = digits.size(); at > 3; at -= 3) digits.insert(at - 3, 1, ',');
+  return fmt::format("({} times)", digits);
+}
 
 LoopWords::Place LoopWords::place(const CodePoint& at) const {
   if (at.statement >= graph_.statements.size()) return {std::nullopt, "something"};
   const ddg::Statement& statement = graph_.statements[at.statement];
-  if (at.instruction < statement.instructions.size()) {
-    const std::uint64_t address = statement.instructions[at.instruction].address;
-    if (std::optional<profile::Source> source = names_.source(address)) return {source, names_.line(address)};
-  }
-  return place_of_call(context_.nodes[statement.context]);
+  const std::uint64_t address =
+      at.instruction < statement.instructions.size() ? statement.instructions[at.instruction].address : 0;
+  if (std::optional<profile::Source> source = names_.source(address)) return {source, names_.line(address)};
+  const std::uint32_t node = context_.nodes[statement.context];
+  if (std::optional<Place> call = place_of_call(node)) return *call;
+  const CodeAddress code = names_.code(address);
+  if (!code.module.empty()) return {std::nullopt, fmt::format("{}+{:#x}", code.module, code.address)};
+  return {std::nullopt, profile_.tree[node].function.empty() ? "code in no file" : profile_.tree[node].function};
 }
 
 /// The nearest call on the way to a node that has a line.
-LoopWords::Place LoopWords::place_of_call(std::uint32_t node) const {
-  const std::string function = profile_.tree[node].function.empty() ? "a function" : profile_.tree[node].function;
+std::optional<LoopWords::Place> LoopWords::place_of_call(std::uint32_t node) const {
   for (std::optional<std::uint32_t> at = node; at; at = profile_.tree[*at].parent) {
     const profile::TreeNode& call = profile_.tree[*at];
     if (!call.call_site) continue;
-    const std::string& name = call.function.empty() ? function : call.function;
-    return {call.call_site,
-            fmt::format("{} called at {}:{}", name, base_name(call.call_site->file), call.call_site->line)};
+    return Place{call.call_site, fmt::format("{} called at {}:{}", call.function.empty() ? "code" : call.function,
+                                             base_name(call.call_site->file), call.call_site->line)};
   }
-  return {std::nullopt, function};
+  return std::nullopt;
 }
 
 /// "write(2)", if it is one.

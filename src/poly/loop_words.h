@@ -1,7 +1,8 @@
 // What a verdict says of a loop, in words and places: dependences that block it, reductions, loads to repeat, doubts.
 //
 // From instructions of the graph to sources, objects and phrases of a profile. A place without a line is named by the
-// nearest call on the way to it that has one. Phrases name files by the last part of their path.
+// nearest call on the way to it that has one; without any, by its file and the address in it. Phrases name files by the
+// last part of their path.
 #pragma once
 
 #include <cstdint>
@@ -33,12 +34,12 @@ class LoopWords {
   /// Where something happens, for scripts and for people.
   struct Place {
     std::optional<profile::Source> source;
-    std::string text;  // "a.c:12", "rand called at a.c:12", "memcpy"
+    std::string text;  // "a.c:12", "rand called at a.c:12", "gzip+0x3c27"
     friend bool operator==(const Place&, const Place&) = default;
   };
 
   Place place(const CodePoint& at) const;
-  Place place_of_call(std::uint32_t node) const;
+  std::optional<Place> place_of_call(std::uint32_t node) const;
   std::string system_call(const CodePoint& at) const;
   std::string text(const Blocking& from) const;
 

@@ -51,11 +51,10 @@ std::string table(const Region& region, const ReportWords& words, double min_per
   std::string text =
       fmt::format("\n## Region {}: {} in {}\n\n", region.id, markdown_escaped(words.where(region.loops.front())),
                   markdown_escaped(words.function(region.loops.front())));
-  text += fmt::format(
-      "{} % of the operations; of these {} % access memory, {} % are floating point, {} % are folded "
-      "exactly.\n\n",
-      percent_text(region.ops_percent), percent_text(region.mem_percent), percent_text(region.fp_percent),
-      percent_text(region.affine_percent));
+  text +=
+      fmt::format("{} % of the operations; of these, {} % access memory, {} % floating point, {} % folded exactly.\n\n",
+                  percent_text(region.ops_percent), percent_text(region.mem_percent), percent_text(region.fp_percent),
+                  percent_text(region.affine_percent));
   text += "| loop | function | ops % | trips | verdict | why |\n|---|---|--:|--:|---|---|\n";
   for (const Loop& loop : region.loops)
     if (loop.ops_percent >= min_percent) text += row(loop, words);

@@ -23,12 +23,15 @@ constexpr std::size_t kLeastName = 12;    // columns of a name, if it must be sh
 constexpr std::size_t kMostIndent = 20;   // columns
 constexpr std::size_t kLeastReason = 36;  // columns for why
 constexpr std::size_t kMostVerdict = 18;  // columns
-constexpr std::size_t kReasonIndent = 4;  // from the loop's place
+constexpr std::size_t kReasonIndent = 2;  // from the loop's place
 constexpr std::string_view kGroupNames[] = {"parallel", "reduction", "no", "unknown", "not judged", "in no loop"};
 
 std::string plural(std::uint64_t number, std::string_view noun) {
   return fmt::format("{} {}{}", grouped(number), noun, number == 1 ? "" : "s");
 }
+
+/// One digit behind the point, so that a column of them is in line; what is not zero does not look like it.
+std::string aligned(double percent) { return percent > 0 && percent < 0.05 ? "<0.1" : fmt::format("{:.1f}", percent); }
 
 class ReportText {
  public:
@@ -62,7 +65,8 @@ class ReportText {
     out_ += '\n';
   }
   void paragraph(const std::string& text, std::size_t indent, Style style = Style::kPlain) {
-    for (const std::string& part : wrapped(text, width_ - indent)) line(std::string(indent, ' ') + paint(part, style));
+    for (const std::string& part : wrapped(text, width_ - indent, options_.charset))
+      line(std::string(indent, ' ') + paint(part, style));
   }
 
   void head();
@@ -100,7 +104,7 @@ void ReportText::head() {
 void ReportText::quality() {
   bool partial_said = !profile_.program.partial;
   const auto remark = [&](const std::string& kind, const std::string& text) {
-    const std::vector<std::string> lines = wrapped(fmt::format("{}: {}", kind, text), width_ - 2);
+    const std::vector<std::string> lines = wrapped(fmt::format("{}: {}", kind, text), width_ - 2, options_.charset);
     for (std::size_t i = 0; i < lines.size(); i++) {
       const bool has_kind = i == 0 && lines[i].starts_with(kind + ":");
       const std::string front = has_kind ? paint(kind + ":", Style::kCaution) : "";
@@ -126,11 +130,11 @@ void ReportText::add_region(const Region& region) {
   title.add(" in ");
   title.add_name(report_.function(outermost), Style::kCall, kLeastName);
   line(title.fitted(width_, options_.color, options_.charset));
-  paragraph(fmt::format("{} % of the operations; of these {} % access memory, {} % are floating point, {} % are "
-                        "folded exactly",
-                        percent_text(region.ops_percent), percent_text(region.mem_percent),
-                        percent_text(region.fp_percent), percent_text(region.affine_percent)),
-            2, Style::kFaint);
+  paragraph(
+      fmt::format("{} % of the operations; of these, {} % access memory, {} % floating point, {} % folded exactly",
+                  percent_text(region.ops_percent), percent_text(region.mem_percent), percent_text(region.fp_percent),
+                  percent_text(region.affine_percent)),
+      2, Style::kFaint);
   std::size_t columns = std::string_view("verdict").size();
   std::size_t hidden = 0;
   for (const Loop& loop : region.loops) {
@@ -143,8 +147,8 @@ void ReportText::add_region(const Region& region) {
   for (const Loop& loop : region.loops)
     if (loop.ops_percent >= options_.min_percent) add_row(loop, columns);
   if (hidden > 0)
-    line(paint(fmt::format("{:{}}{} {} more below {:g} %", "", 7 + 1 + 9 + 2 + columns + 2, dots(),
-                           plural(hidden, "loop"), options_.min_percent),
+    line(paint(fmt::format("{:{}}{} {} below {:g} %", "", 7 + 1 + 9 + 2 + columns + 2, dots(),
+                           plural(hidden, "more loop"), options_.min_percent),
                Style::kFaint));
 }
 
@@ -152,7 +156,7 @@ void ReportText::add_row(const Loop& loop, std::size_t verdict_columns) {
   footnote_ = footnote_ || ReportWords::has_footnote(loop);
   const std::string verdict = clipped(ReportWords::verdict(loop), verdict_columns, options_.charset);
   const std::string padding(verdict_columns - columns(verdict), ' ');
-  const std::string front = fmt::format("{:>7} {:>9}  ", percent_text(loop.ops_percent), report_.trips(loop));
+  const std::string front = fmt::format("{:>7} {:>9}  ", aligned(loop.ops_percent), report_.trips(loop));
   const std::size_t start = columns(front) + verdict_columns + 2;
   const std::size_t indent = std::min<std::size_t>(2 * loop.depth, kMostIndent);
   Row row;
@@ -166,7 +170,7 @@ void ReportText::add_row(const Loop& loop, std::size_t verdict_columns) {
   const std::size_t wanted = start + indent + kReasonIndent;
   const std::size_t reason_start = std::min(wanted, width_ - kLeastReason);
   for (const std::string& reason : report_.reasons(loop)) {
-    const std::vector<std::string> lines = wrapped(reason, width_ - reason_start - 2);
+    const std::vector<std::string> lines = wrapped(reason, width_ - reason_start - 2, options_.charset);
     for (std::size_t i = 0; i < lines.size(); i++)
       line(std::string(reason_start, ' ') + paint((i == 0 ? "- " : "  ") + lines[i], Style::kFaint));
   }
@@ -191,7 +195,7 @@ void ReportText::left_out() {
   }
   line();
   paragraph(
-      fmt::format("{} {} more, with {} % of the operations", dots(), plural(number, "region"), percent_text(rest)), 0,
+      fmt::format("{} {}, with {} % of the operations", dots(), plural(number, "more region"), percent_text(rest)), 0,
       Style::kFaint);
 }
 
@@ -205,8 +209,7 @@ void ReportText::shares() {
     std::string name(kGroupNames[i]);
     if (i <= Shares::kReduction && footnote_) name += "*";
     if (i == Shares::kNotJudged) name += fmt::format(" (below {:g} %)", profile_.regions_min_percent);
-    line(fmt::format("  {:<26}{:>14} %{:>14} %", name, percent_text(shares.outermost[i]),
-                     percent_text(shares.innermost[i])));
+    line(fmt::format("  {:<26}{:>14} %{:>14} %", name, aligned(shares.outermost[i]), aligned(shares.innermost[i])));
   }
   paragraph(fmt::format("{} % of the operations are in loops whose verdict is unknown.",
                         percent_text(shares.innermost[Shares::kUnknown])),
@@ -223,7 +226,7 @@ void ReportText::legend() {
 
 }  // namespace
 
-std::vector<std::string> wrapped(std::string_view text, std::size_t width) {
+std::vector<std::string> wrapped(std::string_view text, std::size_t width, Charset charset) {
   std::vector<std::string> lines;
   std::string line;
   const auto add_word = [&](std::string_view word) {
@@ -234,7 +237,7 @@ std::vector<std::string> wrapped(std::string_view text, std::size_t width) {
     }
     if (!line.empty()) line += ' ';
     line += word;
-    if (columns(line) > width) line = clipped(line, width);
+    if (columns(line) > width) line = clipped(line, width, charset);
   };
   while (!text.empty()) {
     const std::size_t end = std::min(text.find(' '), text.size());

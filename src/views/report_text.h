@@ -31,6 +31,6 @@ struct ReportOptions {
 std::string report_text(const profile::Profile& profile, const ReportOptions& options);
 
 /// The text in lines of so many columns at the most, broken at spaces; a longer word is cut.
-std::vector<std::string> wrapped(std::string_view text, std::size_t width);
+std::vector<std::string> wrapped(std::string_view text, std::size_t width, Charset charset = Charset::kUnicode);
 
 }  // namespace loopfold::views
