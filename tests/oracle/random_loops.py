@@ -5,8 +5,8 @@
 
 A nest is a function of one to three loops. Bodies are made of actions: updates of arrays from themselves and from each
 other at random distances, also distances that only some iterations have, subscripts from memory, accumulators of all
-kinds with and without another use or a reset, scalars that are carried under a condition, elements kept for the next
-iteration, exits, calls, accumulators behind a pointer, pointers that are swapped, loops with bounds of their own, while.
+kinds with and without another use or a reset, scalars carried under a condition, elements kept for the next iteration,
+exits, calls, accumulators behind a pointer, pointers that are swapped, loops with bounds of their own, while.
 
 What makes the oracle's answer the truth:
 
@@ -22,72 +22,26 @@ What makes the oracle's answer the truth:
 import random
 import sys
 
-SIZE = 768  # elements of an array
 MIDDLE = 96  # subscripts lie around here
-HEAD = '''// Made by tests/oracle/random_loops.py: {command}
-#include "inputs.h"
+HEAD = """// Made by tests/oracle/random_loops.py: {command}
+#include "random_loops.h"
 
-enum {{ kSize = {size} }};
-static unsigned *A, *B, *C, *G, *T, *out;
-static double *X, *Y;
-static int *once, *many, *next_of, *row;
-static unsigned ticks;
-
-KERNEL unsigned mixed(unsigned x, unsigned y) {{ return x * 5u + (y ^ x >> 7); }}
-KERNEL unsigned busy(unsigned x, unsigned y, unsigned z) {{
-  const unsigned first = mixed(x, y);
-  const unsigned second = mixed(y, z);
-  return first * x + second - mixed(z, x) * y;
-}}
-KERNEL int is_above(unsigned x, unsigned limit) {{ return x > limit; }}
-KERNEL void add_to(unsigned* sum, unsigned x) {{ *sum += x; }}
-KERNEL void count_ticks(unsigned x) {{ ticks += x; }}
-KERNEL unsigned next_tick(unsigned x) {{ return ticks = ticks * 3u + x; }}
-KERNEL unsigned larger(unsigned x, unsigned y) {{ return x > y ? x : y; }}
-'''
-TAIL = '''
-static void refill(unsigned seed) {{
-  for (int i = 0; i < kSize; i++) {{
-    A[i] = noise(seed, (unsigned)i);
-    B[i] = noise(seed + 1, (unsigned)i);
-    C[i] = noise(seed + 2, (unsigned)i);
-    G[i] = noise(seed + 3, (unsigned)i) & ~3u;
-    G[i] |= i % 5 == 0 || i % 7 == 3 ? 3u : i % 5 == 2 || i % 7 == 1 ? 0u : noise(seed + 4, (unsigned)i) & 3u;
-    X[i] = 1 + noise(seed + 5, (unsigned)i) % 500;
-    Y[i] = 1 + noise(seed + 6, (unsigned)i) % 500;
-    out[i] = 0;
-    T[i % 8] = noise(seed + 7, (unsigned)i);
-  }}
-  ticks = seed;
-}}
-
-static void show(int nest) {{
-  unsigned sum = ticks;
-  double real = 0;
-  for (int i = 0; i < kSize; i++) {{
-    sum = sum * 31u + (A[i] ^ B[i] * 3u ^ C[i] * 5u ^ out[i] * 7u) + T[i % 8];
-    real += Y[i] * (1 + i % 7);
-  }}
-  printf("%d %x %.9g\\n", nest, sum, real);
-}}
+"""
+TAIL = """
 
 int main(int argc, char** argv) {{
   const int n = size_of_input(argc, argv);
   seed_input(argc, argv);
-  A = block_of(kSize, sizeof *A), B = block_of(kSize, sizeof *B), C = block_of(kSize, sizeof *C);
-  G = block_of(kSize, sizeof *G), T = block_of(8, sizeof *T), out = block_of(kSize, sizeof *out);
-  X = block_of(kSize, sizeof *X), Y = block_of(kSize, sizeof *Y);
-  once = permutation(48), many = some_ints(kSize, 0, 6), next_of = cycle(40), row = some_ints(24, 0, 0);
-  for (int i = 1; i < 24; i++) {{
-    row[i] = row[i - 1] + 2 + many[i] % 2;
-  }}
+  allocate();
 {calls}
   return 0;
 }}
-'''
-OPERATORS = {"ADD": ("unsigned", "0u"), "MUL": ("unsigned", "1u"), "XOR": ("unsigned", "0u"), "AND": ("unsigned", "~0u"),
-             "OR": ("unsigned", "0u"), "MAX": ("unsigned", "0u"), "MIN": ("unsigned", "~0u"), "REAL_ADD": ("double", "0"),
-             "REAL_MAX": ("double", "0"), "INT_MIN": ("int", "99999999"), "INT_MAX": ("int", "-99999999")}
+"""
+# Types and first values of accumulators.
+OPERATORS = {"ADD": ("unsigned", "0u"), "MUL": ("unsigned", "1u"), "XOR": ("unsigned", "0u"),
+             "AND": ("unsigned", "~0u"), "OR": ("unsigned", "0u"), "MAX": ("unsigned", "0u"),
+             "MIN": ("unsigned", "~0u"), "REAL_ADD": ("double", "0"), "REAL_MAX": ("double", "0"),
+             "INT_MIN": ("int", "99999999"), "INT_MAX": ("int", "-99999999")}
 PLAIN_NAME = {"REAL_ADD": "ADD", "REAL_MAX": "MAX", "INT_MIN": "MIN", "INT_MAX": "MAX"}
 
 
@@ -174,7 +128,8 @@ class Nest:
             shape = self.choose("{i}", "{i}", "{i}", "2 * {i}", "40 - {i}")
         else:
             delta += self.choose(0, 0, 0, 16, -16) if spread else 0
-            shape = self.choose("16 * {o} + {i}", "16 * {o} + {i}", "16 * {o} + {i}", "{i}", "{o} + {i}", "16 * {i} + {o}")
+            shape = self.choose("16 * {o} + {i}", "16 * {o} + {i}", "16 * {o} + {i}", "{i}", "{o} + {i}",
+                                "16 * {i} + {o}")
         return shape.format(i=inner, o=self.indices[-2] if len(self.indices) > 1 else "") + f" + {MIDDLE + delta}"
 
     def element(self, arrays):
@@ -242,13 +197,13 @@ class Nest:
     def bounds(self, index, level):
         if level == 1:
             self.step = self.choose(1, 1, 1, 2, -1)
-            return {1: f"FOR(int {index} = 0, {index} < n, {index}++)", 2: f"FOR(int {index} = 1, {index} < n, {index} += 2)",
+            return {1: f"FOR(int {index} = 0, {index} < n, {index}++)",
+                    2: f"FOR(int {index} = 1, {index} < n, {index} += 2)",
                     -1: f"FOR(int {index} = n, {index} > 1, {index}--)"}[self.step]
         outer = self.indices[-1]
-        return self.choose(f"FOR(int {index} = 0, {index} < 5, {index}++)", f"FOR(int {index} = 0, {index} < n / 2, {index}++)",
-                           f"FOR(int {index} = 0, {index} <= {outer}, {index}++)",
-                           f"FOR(int {index} = row[{outer}], {index} < row[{outer} + 1], {index}++)",
-                           f"FOR(int {index} = {outer}, {index} < n, {index}++)")
+        first, condition = self.choose(("0", "< 5"), ("0", "< n / 2"), ("0", f"<= {outer}"), (outer, "< n"),
+                                       (f"row[{outer}]", f"< row[{outer} + 1]"))
+        return f"FOR(int {index} = {first}, {index} {condition}, {index}++)"
 
     def annotations(self, effects):
         lines = []
@@ -293,8 +248,8 @@ class Nest:
         self.use(array)
         self.set(array)
         here = f"{i} + {MIDDLE}"
-        there = self.choose(f"({i} < 4 ? {i} : {i} - 3)", f"({i} & 1 ? {i} : {i} + 1)", f"({i} > 5 ? {i} - 5 : {i} + 7)",
-                            f"({i} % 4 == 3 ? {i} - 1 : {i})")
+        there = self.choose(f"({i} < 4 ? {i} : {i} - 3)", f"({i} & 1 ? {i} : {i} + 1)",
+                            f"({i} > 5 ? {i} - 5 : {i} + 7)", f"({i} % 4 == 3 ? {i} - 1 : {i})")
         return [f"{array}[{here}] = {array}[{there} + {MIDDLE}] * 3u + {self.value('G')};"]
 
     def accumulate_any(self):
@@ -317,7 +272,8 @@ class Nest:
         sign = {"MAX": ">", "MIN": "<", "INT_MAX": ">", "INT_MIN": "<", "REAL_MAX": ">"}.get(operator)
         if sign:
             kind, new = OPERATORS[operator][0], self.name("x")
-            set_it = self.choose(f"if ({new} {sign} {name}) {name} = {new};", f"{name} = {new} {sign} {name} ? {new} : {name};")
+            set_it = self.choose(f"if ({new} {sign} {name}) {name} = {new};",
+                                 f"{name} = {new} {sign} {name} ? {new} : {name};")
             return [f"const {kind} {new} = {x};", set_it]
         text = {"ADD": self.choose("{s} += {x};", "{s} -= {x};"), "MUL": "{s} *= ({x}) | 1u;", "XOR": "{s} ^= {x};",
                 "AND": "{s} &= ({x}) | 0x00ff00ffu;", "OR": "{s} |= ({x}) & 0x0f0f0f00u;", "REAL_ADD": "{s} += {x};"}
@@ -388,7 +344,8 @@ class Nest:
         self.set(target)
         i = self.indices[-1]
         name, current = self.state("p", f"{array}[{MIDDLE} - 1]"), self.name("x")
-        return [f"RELOAD({name}, {array}[{i} + {MIDDLE - self.step}]);", f"const unsigned {current} = {array}[{i} + {MIDDLE}];",
+        return [f"RELOAD({name}, {array}[{i} + {MIDDLE - self.step}]);",
+                f"const unsigned {current} = {array}[{i} + {MIDDLE}];",
                 f"{target}[{i} + {MIDDLE}] = {current} * 3u - {name};", f"{name} = {current};"]
 
     def rotation(self):
@@ -441,7 +398,8 @@ class Nest:
         self.set(array)
         x, steps = self.name("w"), self.name("w")
         divide = self.choose(f"{x} = {x} / 5 + {x} % 2", f"{x} >>= 3", f"{x} = {x} / 3")
-        return [f"STATE(unsigned, {x}, {self.value('AG')});", f"STATE(unsigned, {steps}, 1u);", f"WHILE({x} > 2u) {{",
+        return [f"STATE(unsigned, {x}, {self.value('AG')});", f"STATE(unsigned, {steps}, 1u);",
+                f"WHILE({x} > 2u) {{",
                 f"  {steps} = {steps} * 3u + {x};", f"  {divide};", "}", f"{array}[{self.subscript()}] = {steps};"]
 
     def by_pointer(self):
@@ -495,7 +453,7 @@ def generate(seed, nests):
     functions = [make_nest(seed, number).function() for number in numbers]
     calls = "\n".join(f"  refill({seed % 100000 * 100 + number}u + input_seed);\n  nest_{number}(n);\n  show({number});"
                       for number in numbers)
-    return HEAD.format(command=command, size=SIZE) + "\n" + "\n\n".join(functions) + "\n" + TAIL.format(calls=calls)
+    return HEAD.format(command=command) + "\n\n".join(functions) + TAIL.format(calls=calls)
 
 
 def main():

@@ -1,8 +1,8 @@
 """Random programs: no loop is called parallel, or a reduction, that is not.
 
 random_loops.py makes loop nests from a seed. Built with -DREALITY, each program says what is true of each of its loops
-(every iteration run alone on memory at entry, all entries studied); built by GCC or Clang at some level of optimisation,
-the same program on the same input is recorded and analysed. Then, for every row of the profile:
+(every iteration run alone on memory at entry, all entries studied); built by GCC or Clang at some level, the same
+program on the same input is recorded and analysed. Then, for every row of the profile:
 
     bold      Loopfold promises more than is true. This must not happen, at any level.
     false no  Loopfold says no, and it is parallel or a reduction. Allowed, but few: at -O0, where every variable has a
@@ -36,7 +36,7 @@ SEED = int(os.environ.get("LOOPFOLD_SEED", "1"))
 NEST = os.environ.get("LOOPFOLD_NEST")
 BUILDS = os.environ.get("LOOPFOLD_BUILDS")
 PROGRAMS, NESTS = (1 if NEST else 20 * lf.SOAK), 25
-INCLUDES = ["-I", os.path.join(lf.SOURCE, "kernels", "verdicts")]
+INCLUDES = ["-I", os.path.join(lf.SOURCE, "kernels", "verdicts"), "-I", HERE]
 RUNTIME = os.path.join(HERE, "reality_runtime.c")
 FALSE_NO_AT_O0 = 0.05
 FEWEST_OF_EACH = 0.15  # share of the loops that are parallel, reductions, neither
@@ -133,7 +133,8 @@ class Program:
         lines = self.source.split("\n")
         first = max(at for at in range(loop.line) if lines[at].startswith("KERNEL"))
         last = min(at for at in range(loop.line, len(lines)) if lines[at] == "}")
-        return "\n".join(f"{'>' if at + 1 == loop.line else ' '} {at + 1:4} {lines[at]}" for at in range(first, last + 1))
+        marks = {loop.line - 1: ">"}
+        return "\n".join(f"{marks.get(at, ' ')} {at + 1:4} {lines[at]}" for at in range(first, last + 1))
 
 
 def loops_of(source):
