@@ -451,6 +451,8 @@ DEFINE_ACCESS(8)
 DEFINE_ACCESS(16)
 void __tsan_read_range(void* address, size_t size) { (void)address, (void)size; }
 void __tsan_write_range(void* address, size_t size) { mark(address, size); }
+void __tsan_vptr_read(void** address) { (void)address; }
+void __tsan_vptr_update(void** address, void* value) { mark(address, sizeof value); }
 void __tsan_init(void) {}
 void __tsan_func_entry(void* caller) { (void)caller; }
 void __tsan_func_exit(void) {}
