@@ -63,6 +63,7 @@ class Activations {
     Origin origin = Origin::kThread;
     std::vector<Frame> frames;
     Stack* interrupted = nullptr;  // of a signal handler
+    bool dropped = false;          // it ends: control is not in its frames, and they are left for that reason alone
     // How control left the last block.
     bool pending = false;
     bool hidden = false;  // code that is not in the trace ran since then
@@ -417,6 +418,7 @@ class Activations {
   }
 
   void drop(Stack* stack) {
+    stack->dropped = true;
     while (!stack->frames.empty()) pop(*stack);
     client_.end(*stack);
     for (std::unique_ptr<Stack>& other : stacks_)
