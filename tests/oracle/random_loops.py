@@ -201,8 +201,9 @@ class Nest:
                     2: f"FOR(int {index} = 1, {index} < n, {index} += 2)",
                     -1: f"FOR(int {index} = n, {index} > 1, {index}--)"}[self.step]
         outer = self.indices[-1]
-        first, condition = self.choose(("0", "< 5"), ("0", "< n / 2"), ("0", f"<= {outer}"), (outer, "< n"),
-                                       (f"row[{outer}]", f"< row[{outer} + 1]"))
+        small = [("0", "< 5"), ("0", "< n / 2"), ("0", f"<= {outer}"), (outer, "< n")]
+        of_a_row = (f"row[{outer}]", f"< row[{outer} + 1]")
+        first, condition = self.random.choice([*small, of_a_row] if level == 2 else small[:2])
         return f"FOR(int {index} = {first}, {index} {condition}, {index}++)"
 
     def annotations(self, effects):
