@@ -21,7 +21,7 @@ class ReportWords {
   const Words& words() const { return words_; }
 
   /// "parallel", "parallel*", "reduction(+)*", "no", "unknown".
-  static std::string verdict(const profile::Loop& loop);
+  std::string verdict(const profile::Loop& loop) const;
   static Style style(const profile::Loop& loop);
   static bool has_footnote(const profile::Loop& loop);
   static std::string footnote();
