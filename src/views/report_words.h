@@ -16,7 +16,7 @@ namespace loopfold::views {
 class ReportWords {
  public:
   explicit ReportWords(const profile::Profile& profile, Charset charset = Charset::kUnicode)
-      : profile_(profile), words_(profile, charset), charset_(charset) {}
+      : profile_(profile), words_(profile, charset) {}
 
   const Words& words() const { return words_; }
 
@@ -47,7 +47,6 @@ class ReportWords {
 
   const profile::Profile& profile_;
   Words words_;
-  Charset charset_;
 };
 
 }  // namespace loopfold::views
