@@ -198,9 +198,10 @@ void Builder::execute(const Where& where, const structure::Part& part) {
 void Builder::write_registers(const PartCode& code, const Instance& instance, ThreadState& thread, std::uint64_t top) {
   const SiteId site = instance.site;
   if (options_.origins) origins_.finish_part();
-  for (const LiveOut& out : code.live_outs)
+  for (const LiveOut& out : code.live_outs) {
     thread.registers[out.granule] = {streams_.definition(site, out.instruction), instance.entry, instance.counter};
-  for (const LiveOut& out : code.live_outs) thread.origins.where[out.granule] = RegisterOrigins::kWriter;
+    thread.origins.where[out.granule] = RegisterOrigins::kWriter;
+  }
   for (const LiveOut& out : code.x87_live_outs)
     thread.registers[Granules::kX87 + ((out.granule - Granules::kX87 + top) & 7)] = {
         streams_.definition(site, out.instruction), instance.entry, instance.counter};

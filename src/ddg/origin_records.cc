@@ -5,37 +5,46 @@
 
 namespace loopfold::ddg {
 
-OriginRecords::Lane& OriginRecords::lane_of(const Reader& reader, std::uint16_t lane) {
-  if (reader.site >= slots_of_.size()) slots_of_.resize(reader.site + std::size_t{1});
-  std::vector<std::uint32_t>& slots = slots_of_[reader.site];
-  if (reader.dense >= slots.size()) slots.resize(reader.dense + std::size_t{1});
-  if (slots[reader.dense] == 0) {
-    slots_.emplace_back();
-    slots[reader.dense] = static_cast<std::uint32_t>(slots_.size());
+OriginRecords::Uses& OriginRecords::uses(SiteId site, std::size_t operands) {
+  if (site >= uses_.size()) uses_.resize(site + std::size_t{1});
+  if (!uses_[site]) uses_[site] = std::make_unique<Uses>();
+  std::vector<Operand>& known = uses_[site]->operands_;
+  if (known.size() < operands) {
+    operands_ += operands - known.size();
+    known.resize(operands);
   }
-  std::vector<Lane>& lanes = slots_[slots[reader.dense] - 1].lanes;
-  for (Lane& known : lanes)
+  return *uses_[site];
+}
+
+OriginRecords::Lane& OriginRecords::other_lane(Operand& operand, std::uint16_t lane) {
+  if (!operand.first.met) {
+    operand.first.lane = lane;
+    return operand.first;
+  }
+  for (Lane& known : operand.others)
     if (known.lane == lane) return known;
   ++lanes_;
-  lanes.emplace_back().lane = lane;
-  return lanes.back();
+  operand.others.emplace_back().lane = lane;
+  return operand.others.back();
 }
 
 OriginRecords::Record& OriginRecords::record_of(const Reader& reader, Lane& lane, Key key, const Value& value) {
-  if (!lane.records.empty() && records_[lane.records[lane.last]].key == key) return records_[lane.records[lane.last]];
-  if (lane.index) {
-    if (const auto found = lane.index->find(key); found != lane.index->end()) {
-      lane.last = found->second;
-      return records_[lane.records[lane.last]];
+  if (!lane.list) lane.list = std::make_unique<RecordList>();
+  RecordList& list = *lane.list;
+  if (!list.records.empty() && records_[list.records[list.last]].key == key) return records_[list.records[list.last]];
+  if (list.index) {
+    if (const auto found = list.index->find(key); found != list.index->end()) {
+      list.last = found->second;
+      return records_[list.records[list.last]];
     }
   } else {
-    for (std::uint32_t i = 0; i < lane.records.size(); ++i) {
-      if (records_[lane.records[i]].key != key) continue;
-      lane.last = i;
-      return records_[lane.records[i]];
+    for (std::uint32_t i = 0; i < list.records.size(); ++i) {
+      if (records_[list.records[i]].key != key) continue;
+      list.last = i;
+      return records_[list.records[i]];
     }
   }
-  if (lane.records.size() >= kMaxRecords && key != Key{}) return record_of(reader, lane, Key{}, value);
+  if (list.records.size() >= kMaxRecords && key != Key{}) return record_of(reader, lane, Key{}, value);
   Record record;
   record.key = key;
   record.site = reader.site;
@@ -56,13 +65,13 @@ OriginRecords::Record& OriginRecords::record_of(const Reader& reader, Lane& lane
       record.reread.resize(record.carried.size());
     }
   }
-  lane.last = static_cast<std::uint32_t>(lane.records.size());
-  lane.records.push_back(static_cast<std::uint32_t>(records_.size()));
-  if (lane.index) lane.index->emplace(key, lane.last);
+  list.last = static_cast<std::uint32_t>(list.records.size());
+  list.records.push_back(static_cast<std::uint32_t>(records_.size()));
+  if (list.index) list.index->emplace(key, list.last);
   records_.push_back(std::move(record));
-  if (!lane.index && lane.records.size() > kFewRecords) {
-    lane.index = std::make_unique<std::map<Key, std::uint32_t>>();
-    for (std::uint32_t i = 0; i < lane.records.size(); ++i) lane.index->emplace(records_[lane.records[i]].key, i);
+  if (!list.index && list.records.size() > kFewRecords) {
+    list.index = std::make_unique<std::map<Key, std::uint32_t>>();
+    for (std::uint32_t i = 0; i < list.records.size(); ++i) list.index->emplace(records_[list.records[i]].key, i);
   }
   return records_.back();
 }
@@ -166,11 +175,16 @@ void OriginRecords::count_turns(const Reader& reader, const Lane& lane, const Va
 }
 
 void OriginRecords::mark(Entries& entries) const {
-  for (const Slot& slot : slots_) {
-    for (const Lane& lane : slot.lanes) {
-      if (!lane.met) continue;
-      entries.mark(lane.entry);
-      if (!lane.none) entries.mark(lane.origin.entry);
+  const auto look_at = [&](const Lane& lane) {
+    if (!lane.met) return;
+    entries.mark(lane.entry);
+    if (!lane.none) entries.mark(lane.origin.entry);
+  };
+  for (const std::unique_ptr<Uses>& uses : uses_) {
+    if (!uses) continue;
+    for (const Operand& operand : uses->operands_) {
+      look_at(operand.first);
+      for (const Lane& lane : operand.others) look_at(lane);
     }
   }
 }
@@ -232,10 +246,8 @@ void OriginRecords::finish(Graph& graph) const {
 
 std::uint64_t OriginRecords::bytes() const {
   constexpr std::uint64_t kCounters = 160;  // of a record, about
-  std::uint64_t slots = 0;
-  for (const std::vector<std::uint32_t>& operands : slots_of_) slots += sizeof(operands) + operands.size() * 4;
-  return slots + slots_.size() * sizeof(Slot) + lanes_ * sizeof(Lane) + records_.size() * (sizeof(Record) + kCounters) +
-         sizeof(*this);
+  return uses_.size() * (sizeof(Uses) + sizeof(uses_[0])) + operands_ * sizeof(Operand) + lanes_ * sizeof(Lane) +
+         records_.size() * (sizeof(Record) + sizeof(RecordList) + kCounters) + sizeof(*this);
 }
 
 }  // namespace loopfold::ddg

@@ -30,7 +30,9 @@ class OriginRecords {
       : streams_(streams), tree_(tree), entries_(entries), memory_(memory) {}
 
   /// Who reads, and when.
+  class Uses;
   struct Reader {
+    Uses* uses = nullptr;
     SiteId site = 0;
     EntryId entry = kNoEntry;
     std::uint64_t counter = 0;
@@ -48,7 +50,19 @@ class OriginRecords {
     bool same(const Value& other) const { return none == other.none && (none || origin == other.origin); }
   };
 
-  /// A chunk of a use, from byte `lane` on, that `writer` wrote last: a copy, if it has no origin.
+  /// Those of a site that has at least so many operands; it stays where it is.
+  Uses& uses(SiteId site, std::size_t operands);
+
+  /// A chunk of a use, from byte `lane` on, that `writer` made: no record, but the next may be one.
+  void use_directly(const Reader& reader, std::uint16_t lane, const Cell& writer) {
+    Lane& at = lane_of(reader, lane);
+    at.met = true;
+    at.none = false;
+    at.origin = writer;
+    at.entry = reader.entry;
+    at.counter = reader.counter;
+  }
+  /// A chunk of a use that `writer` wrote last: a copy, if it has no origin.
   void use(const Reader& reader, std::uint16_t lane, const Cell& writer, const Value& value);
 
   /// Marks the entries that are still needed.
@@ -88,20 +102,24 @@ class OriginRecords {
     std::vector<std::uint64_t> carried, rewritten, reread, turns;
     std::vector<std::int64_t> least, greatest;
   };
-  /// The bytes of an operand from one on, as of the last time.
-  struct Lane {
-    std::uint16_t lane = 0;
-    bool met = false;
-    bool none = false;
-    Cell origin;
-    EntryId entry = kNoEntry;
-    std::uint64_t counter = 0;
+  struct RecordList {
     std::uint32_t last = 0;                               // in `records`
     std::vector<std::uint32_t> records;                   // in records_
     std::unique_ptr<std::map<Key, std::uint32_t>> index;  // of them, if they are many
   };
-  struct Slot {
-    std::vector<Lane> lanes;
+  /// The bytes of an operand from one on, as of the last time.
+  struct Lane {
+    Cell origin;
+    std::uint64_t counter = 0;
+    EntryId entry = kNoEntry;
+    std::uint16_t lane = 0;
+    bool met = false;
+    bool none = false;
+    std::unique_ptr<RecordList> list;
+  };
+  struct Operand {
+    Lane first;  // that was met
+    std::vector<Lane> others;
   };
   struct SharedEntry {
     SiteId a = 0;
@@ -113,6 +131,7 @@ class OriginRecords {
   static constexpr std::size_t kMaxRecords = 4096;  // of one lane; all others are one that nothing is known of
 
   Lane& lane_of(const Reader& reader, std::uint16_t lane);
+  Lane& other_lane(Operand& operand, std::uint16_t lane);
   Record& record_of(const Reader& reader, Lane& lane, Key key, const Value& value);
   std::uint16_t shared(SiteId a, SiteId b);
   /// Dimensions that the reader and an instance share, and the first of these in which they differ.
@@ -130,12 +149,23 @@ class OriginRecords {
   const structure::LoopTree& tree_;
   const Entries& entries_;
   const ShadowMemory& memory_;
-  std::vector<std::vector<std::uint32_t>> slots_of_;  // by site and operand: one more than in slots_; 0: none yet
-  std::vector<Slot> slots_;
+  std::vector<std::unique_ptr<Uses>> uses_;  // by site
   std::vector<Record> records_;
   std::array<SharedEntry, kSharedEntries> shared_{};
   std::vector<std::int64_t> vector_;
-  std::uint64_t lanes_ = 0;
+  std::uint64_t operands_ = 0;
+  std::uint64_t lanes_ = 0;  // but for the first ones of operands
 };
+
+class OriginRecords::Uses {
+  friend class OriginRecords;
+  std::vector<Operand> operands_;
+};
+
+inline OriginRecords::Lane& OriginRecords::lane_of(const Reader& reader, std::uint16_t lane) {
+  Operand& operand = reader.uses->operands_[reader.dense];
+  if (operand.first.lane == lane && operand.first.met) return operand.first;
+  return other_lane(operand, lane);
+}
 
 }  // namespace loopfold::ddg

@@ -11,6 +11,7 @@ void OriginTracker::begin(const PartCode& code, const Instance& instance, const 
   writers_ = &writers;
   registers_ = &registers;
   next_use_ = 0;
+  uses_ = instance.followed ? &records_.uses(instance.site, code.operands) : nullptr;
   if (loads_.size() < code.origins.loads.size()) loads_.resize(code.origins.loads.size());
 }
 
@@ -69,9 +70,29 @@ OriginTracker::Value OriginTracker::value(const Source& source) const {
   return {{}, true, nullptr};
 }
 
+/// Nearly always: what other parts computed.
+bool OriginTracker::is_direct(const OriginCode::Use& use) const {
+  if (!use.direct) return false;
+  std::uint8_t elsewhere = 0;
+  for (std::uint32_t i = 0; i < use.count; ++i)
+    elsewhere |= registers_->where[code_->origins.pieces[use.first + i].granule];
+  return elsewhere == RegisterOrigins::kWriter;
+}
+
 /// Neighbours with one writer and one origin are one chunk.
 void OriginTracker::use_register(const OriginCode::Use& use) {
   const OriginRecords::Reader reader = this->reader(use.instruction, use.operand, use.dense);
+  if (is_direct(use)) {
+    const Cell* before = nullptr;
+    for (std::uint32_t i = 0; i < use.count; ++i) {
+      const OriginCode::Piece& piece = code_->origins.pieces[use.first + i];
+      const Cell& writer = (*writers_)[piece.granule];
+      const bool goes_on = before != nullptr && *before == writer;
+      before = &writer;
+      if (!goes_on && writer.producer != 0) records_.use_directly(reader, piece.lane, writer);
+    }
+    return;
+  }
   Cell before;
   Value before_value;
   for (std::uint32_t i = 0; i < use.count; ++i) {
@@ -93,6 +114,7 @@ void OriginTracker::use_arguments(const Instance& instance, std::uint8_t operand
                                   const std::vector<Cell>& writers, const RegisterOrigins& registers) {
   if (!instance.followed) return;
   instance_ = instance;
+  uses_ = &records_.uses(instance.site, operand + 1u);
   writers_ = &writers;
   registers_ = const_cast<RegisterOrigins*>(&registers);
   const OriginRecords::Reader reader = this->reader(0, operand, operand);
@@ -110,8 +132,7 @@ void OriginTracker::use_arguments(const Instance& instance, std::uint8_t operand
 
 void OriginTracker::spill(const MemoryAccess& access, std::uint64_t address, const Cell& store) {
   const OriginCode::Spill& code = code_->origins.spills[access.spill];
-  Spill& spill = spills_.at(address, memory_);
-  spill.size = access.size;
+  Spill& spill = spills_.at(address, access.size, memory_);
   spill.cell = store;
   spill.value.clear();
   for (std::uint32_t i = 0; i < code.count; ++i) {
@@ -120,15 +141,16 @@ void OriginTracker::spill(const MemoryAccess& access, std::uint64_t address, con
     spill.value.add(static_cast<std::uint8_t>(end), provenance_of(value(piece.source)));
   }
   if (code.count == 0) spill.value.add(static_cast<std::uint8_t>(access.size), provenance_of({store, false, nullptr}));
-  if (store.producer >= is_spill_.size()) is_spill_.resize(store.producer + std::size_t{1});
-  is_spill_[store.producer] = 1;
+  if (store.producer >= spilled_.size()) spilled_.resize(store.producer + std::size_t{1});
+  spilled_[store.producer] = static_cast<std::uint8_t>(access.size);
 }
 
 /// The spill that a load gets back, if it is a reload.
 const Spill* OriginTracker::reloaded(const MemoryAccess& access, std::uint64_t address,
                                      std::span<const Chunk> chunks) const {
   if (!access.reloads || chunks.size() != 1 || chunks[0].size != access.size) return nullptr;
-  return is_spill(chunks[0].cell.producer) ? spills_.find(address, chunks[0].cell) : nullptr;
+  const std::uint8_t size = spilled(chunks[0].cell);
+  return size != 0 ? spills_.find(address, size, chunks[0].cell) : nullptr;
 }
 
 bool OriginTracker::load(const MemoryAccess& access, std::uint64_t address, std::span<const Chunk> chunks) {
@@ -160,11 +182,12 @@ void OriginTracker::use_memory(const MemoryAccess& access, std::uint64_t address
       this->reader(access.instruction, static_cast<std::uint8_t>(kFirstMemoryOperand + access.index), access.operand);
   for (const Chunk& chunk : chunks) {
     if (chunk.cell.producer == kLostProducer) continue;
-    const Spill* spill = is_spill(chunk.cell.producer) ? spills_.covering(address + chunk.offset, chunk.cell) : nullptr;
+    const std::uint8_t size = spilled(chunk.cell);
+    const Spill* spill = size != 0 ? spills_.covering(address + chunk.offset, size, chunk.cell) : nullptr;
     if (spill != nullptr)
       use_spilled(reader, *spill, address, chunk);
     else
-      records_.use(reader, static_cast<std::uint16_t>(chunk.offset), chunk.cell, {chunk.cell, false, nullptr});
+      records_.use_directly(reader, static_cast<std::uint16_t>(chunk.offset), chunk.cell);
   }
 }
 

@@ -80,7 +80,7 @@ class OriginTracker {
   void mark(Entries& entries, std::span<RegisterOrigins* const> registers);
 
   OriginRecords& records() { return records_; }
-  std::uint64_t bytes() const { return spills_.bytes() + records_.bytes() + is_spill_.size(); }
+  std::uint64_t bytes() const { return spills_.bytes() + records_.bytes() + spilled_.size(); }
 
  private:
   using Value = OriginRecords::Value;
@@ -95,24 +95,28 @@ class OriginTracker {
     return {streams_.definition(instance_.site, instruction), instance_.entry, instance_.counter};
   }
   OriginRecords::Reader reader(std::uint16_t instruction, std::uint8_t operand, std::uint32_t dense) const {
-    return {instance_.site, instance_.entry, instance_.counter, instance_.point, instruction, operand, dense};
+    return {uses_, instance_.site, instance_.entry, instance_.counter, instance_.point, instruction, operand, dense};
   }
   Value found(Granule granule) const;
   Value value(const Source& source) const;
   Value loaded(const Source& source) const;
   static Value value_of(const Provenance& provenance);
   static Provenance provenance_of(const Value& value);
+  bool is_direct(const OriginCode::Use& use) const;
   void use_register(const OriginCode::Use& use);
   void use_memory(const MemoryAccess& access, std::uint64_t address, std::span<const Chunk> chunks);
   void use_spilled(const OriginRecords::Reader& reader, const Spill& spill, std::uint64_t address, const Chunk& chunk);
   const Spill* reloaded(const MemoryAccess& access, std::uint64_t address, std::span<const Chunk> chunks) const;
-  bool is_spill(DefinitionId definition) const { return definition < is_spill_.size() && is_spill_[definition] != 0; }
+  /// How large the spills of an instruction are; 0: it is none.
+  std::uint8_t spilled(const Cell& cell) const {
+    return cell.producer < spilled_.size() ? spilled_[cell.producer] : std::uint8_t{0};
+  }
 
   const Streams& streams_;
   const ShadowMemory& memory_;
   OriginRecords records_;
   Spills spills_;
-  std::vector<std::uint8_t> is_spill_;  // by definition: it was a spill, at least once
+  std::vector<std::uint8_t> spilled_;  // by definition: bytes, if it was a spill, at least once
 
   // Of the part that runs.
   const PartCode* code_ = nullptr;
@@ -120,6 +124,7 @@ class OriginTracker {
   const std::vector<Cell>* writers_ = nullptr;
   RegisterOrigins* registers_ = nullptr;
   std::size_t next_use_ = 0;
+  OriginRecords::Uses* uses_ = nullptr;
   std::vector<Loaded> loads_;
   std::vector<Provenance> outs_;
 };

@@ -141,6 +141,7 @@ struct OriginCode {
     std::uint16_t instruction = 0;
     std::uint8_t operand = 0;
     bool spilled = false;     // no use if the instruction is a spill
+    bool direct = false;      // all of it was written before the part
     std::uint32_t dense = 0;  // number of the operand in the part
     std::uint32_t first = 0;  // in pieces
     std::uint32_t count = 0;

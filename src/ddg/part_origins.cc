@@ -151,16 +151,18 @@ class OriginCompiler {
   void use(const RegisterUse& read, std::uint16_t number, std::uint8_t operand, bool spilled) {
     const auto first = static_cast<std::uint32_t>(origins_.pieces.size());
     bool open = false;
+    bool direct = true;
     for (const Granules::Piece& piece : pieces_of(read)) {
       const State& state = granule_[piece.granule];
       open = open || !is_made_here(state.source);
+      direct = direct && state.writer == kOutside;
       origins_.pieces.push_back({state.writer, static_cast<std::uint8_t>(piece.byte - std::min(piece.byte, read.byte)),
                                  piece.granule, state.source});
     }
     if (!open) return origins_.pieces.resize(first);
     for (std::size_t i = first; i < origins_.pieces.size(); ++i) keep(origins_.pieces[i].source);
     origins_.uses.push_back(
-        {number, operand, spilled, 0, first, static_cast<std::uint32_t>(origins_.pieces.size()) - first});
+        {number, operand, spilled, direct, 0, first, static_cast<std::uint32_t>(origins_.pieces.size()) - first});
   }
 
   /// Whatever happens: a load that cannot be a reload is made here as well.
