@@ -51,6 +51,7 @@ OriginRecords::Record& OriginRecords::record_of(const Reader& reader, Lane& lane
   record.instruction = reader.instruction;
   record.operand = reader.operand;
   record.lane = lane.lane;
+  record.dense = reader.dense;
   record.turns.resize(streams_.dimensions(reader.site));
   if (key.from == 0) {
     record.carried.resize(1);
@@ -106,11 +107,11 @@ void OriginRecords::use(const Reader& reader, std::uint16_t lane, const Cell& wr
     Record& record = record_of(reader, at, key, value);
     if (count(reader, value, by_origin, record) && at.met) count_turns(reader, at, value, record);
   }
-  at.met = true;
-  at.none = value.none;
-  at.origin = value.none ? Cell{} : value.origin;
-  at.entry = reader.entry;
-  at.counter = reader.counter;
+  note(at, reader, value.none ? Cell{} : value.origin, value.none);
+  if (value.none || value.load == nullptr)
+    at.uneven = true;
+  else
+    note_address(at, reader, value.load->address);
 }
 
 /// False: it is no record after all, since no shared coordinate differs.
@@ -203,7 +204,29 @@ void add(std::vector<std::uint64_t>& into, const std::vector<std::uint64_t>& fro
 
 }  // namespace
 
+/// Lanes that have records, over all stacks: were they even on all of them?
+std::map<OriginRecords::LaneKey, bool> OriginRecords::even_lanes() const {
+  std::map<LaneKey, bool> even;
+  for (const Record& record : records_)
+    if (record.instances > 0) even[{streams_.statement_of(record.site), record.dense, record.lane}] = true;
+  for (SiteId site = 0; site < uses_.size(); ++site) {
+    if (!uses_[site]) continue;
+    const StatementId statement = streams_.statement_of(site);
+    const std::vector<Operand>& operands = uses_[site]->operands_;
+    for (std::uint32_t dense = 0; dense < operands.size(); ++dense) {
+      const auto look_at = [&](const Lane& lane) {
+        if (!lane.uneven) return;
+        if (const auto found = even.find({statement, dense, lane.lane}); found != even.end()) found->second = false;
+      };
+      look_at(operands[dense].first);
+      for (const Lane& lane : operands[dense].others) look_at(lane);
+    }
+  }
+  return even;
+}
+
 void OriginRecords::finish(Graph& graph) const {
+  const std::map<LaneKey, bool> even = even_lanes();
   using GraphKey = std::tuple<StatementId, std::uint16_t, std::uint8_t, std::uint16_t, StatementId, std::uint16_t,
                               StatementId, std::uint16_t, bool>;
   std::map<GraphKey, Origin> found;
@@ -223,6 +246,7 @@ void OriginRecords::finish(Graph& graph) const {
     origin.lane = record.lane;
     origin.load = record.load;
     origin.local = record.key.local;
+    origin.even = even.at({origin.to, record.dense, record.lane});
     const auto [at, added] =
         found.try_emplace({origin.to, origin.to_instruction, origin.operand, origin.lane, origin.by,
                            origin.by_instruction, origin.from, origin.from_instruction, origin.local},

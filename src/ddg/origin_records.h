@@ -18,6 +18,7 @@
 #include "ddg/graph.h"
 #include "ddg/shadow_memory.h"
 #include "ddg/spills.h"
+#include "ddg/steady.h"
 #include "ddg/streams.h"
 #include "structure/loop_tree.h"
 
@@ -36,6 +37,7 @@ class OriginRecords {
     SiteId site = 0;
     EntryId entry = kNoEntry;
     std::uint64_t counter = 0;
+    std::uint64_t serial = 0;  // of the entry of the innermost loop
     const std::int64_t* point = nullptr;
     std::uint16_t instruction = 0;
     std::uint8_t operand = 0;
@@ -53,17 +55,17 @@ class OriginRecords {
   /// Those of a site that has at least so many operands; it stays where it is.
   Uses& uses(SiteId site, std::size_t operands);
 
-  /// Whether there was any use of the operand before.
-  static bool was_used(const Uses& uses, std::uint32_t dense);
-
   /// A chunk of a use, from byte `lane` on, that `writer` made: no record, but the next may be one.
   void use_directly(const Reader& reader, std::uint16_t lane, const Cell& writer) {
     Lane& at = lane_of(reader, lane);
-    at.met = true;
-    at.none = false;
-    at.origin = writer;
-    at.entry = reader.entry;
-    at.counter = reader.counter;
+    note(at, reader, writer, false);
+    at.uneven = true;
+  }
+  /// A chunk of a use that a plain load of the same instance got: no record either.
+  void use_loaded(const Reader& reader, std::uint16_t lane, const Provenance& load) {
+    Lane& at = lane_of(reader, lane);
+    note(at, reader, load.origin, false);
+    note_address(at, reader, load.address);
   }
   /// A chunk of a use that `writer` wrote last: a copy, if it has no origin.
   void use(const Reader& reader, std::uint16_t lane, const Cell& writer, const Value& value);
@@ -99,6 +101,7 @@ class OriginRecords {
     std::uint16_t instruction = 0;
     std::uint8_t operand = 0;
     std::uint16_t lane = 0;
+    std::uint32_t dense = 0;
     bool load = false;
     std::uint16_t shared = 0;
     std::uint64_t instances = 0;
@@ -118,6 +121,8 @@ class OriginRecords {
     std::uint16_t lane = 0;
     bool met = false;
     bool none = false;
+    bool uneven = false;
+    std::unique_ptr<EvenAddresses> even;
     std::unique_ptr<RecordList> list;
   };
   struct Operand {
@@ -135,6 +140,21 @@ class OriginRecords {
 
   Lane& lane_of(const Reader& reader, std::uint16_t lane);
   Lane& other_lane(Operand& operand, std::uint16_t lane);
+  static void note(Lane& lane, const Reader& reader, const Cell& origin, bool none) {
+    lane.met = true;
+    lane.none = none;
+    lane.origin = origin;
+    lane.entry = reader.entry;
+    lane.counter = reader.counter;
+  }
+  /// Without loops, there is nothing to be even along.
+  void note_address(Lane& lane, const Reader& reader, std::uint64_t address) {
+    if (lane.uneven || streams_.dimensions(reader.site) == 1) return;
+    if (!lane.even) lane.even = std::make_unique<EvenAddresses>();
+    lane.uneven = !lane.even->add(reader.serial, reader.counter, address);
+  }
+  using LaneKey = std::tuple<StatementId, std::uint32_t, std::uint16_t>;  // operand's number, lane
+  std::map<LaneKey, bool> even_lanes() const;
   Record& record_of(const Reader& reader, Lane& lane, Key key, const Value& value);
   std::uint16_t shared(SiteId a, SiteId b);
   /// Dimensions that the reader and an instance share, and the first of these in which they differ.
@@ -164,8 +184,6 @@ class OriginRecords::Uses {
   friend class OriginRecords;
   std::vector<Operand> operands_;
 };
-
-inline bool OriginRecords::was_used(const Uses& uses, std::uint32_t dense) { return uses.operands_[dense].first.met; }
 
 inline OriginRecords::Lane& OriginRecords::lane_of(const Reader& reader, std::uint16_t lane) {
   Operand& operand = reader.uses->operands_[reader.dense];

@@ -42,6 +42,7 @@ class OriginTracker {
     SiteId site = 0;
     EntryId entry = kNoEntry;
     std::uint64_t counter = 0;
+    std::uint64_t serial = 0;  // of the entry of the innermost loop
     const std::int64_t* point = nullptr;
     bool followed = true;  // its uses are counted
   };
@@ -53,7 +54,11 @@ class OriginTracker {
     while (next_use_ < code_->origins.uses.size() && code_->origins.uses[next_use_].instruction <= instruction) {
       const OriginCode::Use& use = code_->origins.uses[next_use_++];
       if (!instance_.followed || (use.spilled && spilled && use.instruction == instruction)) continue;
-      if (!is_made_here(use)) use_register(use);
+      if (use.load != kOutside && !loads_[use.load].reload)
+        records_.use_loaded(reader(use.instruction, use.operand, use.dense), code_->origins.pieces[use.first].lane,
+                            loads_[use.load].itself);
+      else
+        use_register(use);
     }
   }
 
@@ -96,7 +101,8 @@ class OriginTracker {
     return {streams_.definition(instance_.site, instruction), instance_.entry, instance_.counter};
   }
   OriginRecords::Reader reader(std::uint16_t instruction, std::uint8_t operand, std::uint32_t dense) const {
-    return {uses_, instance_.site, instance_.entry, instance_.counter, instance_.point, instruction, operand, dense};
+    return {uses_,   instance_.site, instance_.entry, instance_.counter, instance_.serial, instance_.point, instruction,
+            operand, dense};
   }
   Value found(Granule granule) const;
   Value value(const Source& source) const;
@@ -104,10 +110,6 @@ class OriginTracker {
   static Value value_of(const Provenance& provenance);
   static Provenance provenance_of(const Value& value);
   void keep(Granule granule, const Value& value);
-  /// The instance itself made it, as whenever it was used before: no record, and no turn after it.
-  bool is_made_here(const OriginCode::Use& use) const {
-    return use.load != kOutside && !loads_[use.load].reload && !OriginRecords::was_used(*uses_, use.dense);
-  }
   bool is_direct(const OriginCode::Use& use, Granule first) const;
   void use_register(const OriginCode::Use& use);
   void use_directly(const OriginRecords::Reader& reader, const OriginCode::Use& use, Granule first);

@@ -142,7 +142,7 @@ struct OriginCode {
     std::uint8_t operand = 0;
     bool spilled = false;           // no use if the instruction is a spill
     bool direct = false;            // all of it was written before the part
-    std::uint16_t load = kOutside;  // all of it is what this load got or was made here: in loads
+    std::uint16_t load = kOutside;  // it is one chunk that this load got: in loads
     std::uint32_t dense = 0;        // number of the operand in the part
     std::uint32_t first = 0;        // in pieces
     std::uint32_t count = 0;

@@ -166,16 +166,16 @@ class OriginCompiler {
         {number, operand, spilled, direct, load, 0, first, static_cast<std::uint32_t>(origins_.pieces.size()) - first});
   }
 
-  /// The load that all pieces from `first` on come from, but for those that are made here; kOutside: there is none.
+  /// The load that got all pieces from `first` on, and that one instruction wrote; kOutside: there is none.
   std::uint16_t only_load(std::size_t first) const {
-    std::uint16_t load = kOutside;
-    for (std::size_t i = first; i < origins_.pieces.size(); ++i) {
-      const Source& source = origins_.pieces[i].source;
-      if (is_made_here(source)) continue;
-      if (source.kind != Source::Kind::kLoaded || (load != kOutside && load != source.index)) return kOutside;
-      load = source.index;
+    const OriginCode::Piece& one = origins_.pieces[first];
+    if (one.source.kind != Source::Kind::kLoaded) return kOutside;
+    for (std::size_t i = first + 1; i < origins_.pieces.size(); ++i) {
+      const OriginCode::Piece& other = origins_.pieces[i];
+      if (other.writer != one.writer || other.source.kind != Source::Kind::kLoaded) return kOutside;
+      if (other.source.index != one.source.index) return kOutside;
     }
-    return load;
+    return one.source.index;
   }
 
   /// Whatever happens: a load that cannot be a reload is made here as well.
