@@ -26,6 +26,7 @@ namespace loopfold::poly {
 /// What is known about an edge beside the edge itself.
 struct EdgeFacts {
   bool load = false;            // the value is what a plain load got
+  bool even = false;            // ... and its address advances evenly, whichever load it was
   std::uint64_t rewritten = 0;  // of the carried ones: the cell has been written since
   std::uint64_t reread = 0;     // of the others: the cell's writer is carried, too
   std::uint64_t turns = 0;      // instances that come from before the loop, from elsewhere than the last time
@@ -72,6 +73,9 @@ class LoopValues {
   void direct_edges(const ddg::Statement& statement);
   void local_edges(const ddg::Statement& statement);
   void local_edge(const ddg::Statement& statement, const ddg::LocalFlow& flow, std::uint16_t from, int depth);
+  void spilled_edges(const ddg::Statement& statement, const ddg::LocalFlow& flow, std::uint16_t load, int depth);
+  bool is_local_spill(const ddg::Dependence& d) const;
+  void edges_of_local_spill(const ddg::Statement& statement, const ddg::Dependence& d);
   void origin_edges(const ddg::Statement& statement);
   bool has_origins(const ddg::Dependence& dependence) const;
   bool sees_through(std::uint32_t node) const { return flow_.nodes[node].copy && !opaque_[node]; }
@@ -82,6 +86,7 @@ class LoopValues {
 
   void find_data();
   bool find_recurrences();
+  bool find_state();
   bool is_anchored(std::uint32_t node) const;
   bool adds_constant(std::uint32_t node) const;
   bool once_per_iteration(ddg::StatementId statement) const;

@@ -75,7 +75,9 @@ class Judge {
         if (d.from == ddg::kNoStatement)
           doubt("values whose producers are not known (memory limit)", {id, d.to_instruction}, d.map.points);
         const std::uint64_t late = flow_.level < d.late.size() ? d.late[flow_.level] : 0;
-        if (late > 0) doubt("values that another thread or handler produced meanwhile", {id, d.to_instruction}, late);
+        if (late == 0) continue;
+        doubt("values that another thread or handler produced meanwhile", {id, d.to_instruction}, late);
+        late_ = true;
       }
     }
   }
@@ -172,7 +174,9 @@ class Judge {
     std::stable_sort(verdict_.blocking.begin(), verdict_.blocking.end(),
                      [](const Blocking& a, const Blocking& b) { return a.count > b.count; });
     verdict_.reload.assign(reload_.begin(), reload_.end());
-    if (!verdict_.blocking.empty())
+    if (late_)
+      verdict_.parallel = Parallel::kUnknown;
+    else if (!verdict_.blocking.empty())
       verdict_.parallel = Parallel::kNo;
     else if (!verdict_.doubts.empty())
       verdict_.parallel = Parallel::kUnknown;
@@ -187,6 +191,7 @@ class Judge {
   const LoopValues& values_;
   const LoopFlow& flow_;
   LoopVerdict& verdict_;
+  bool late_ = false;
   std::vector<std::uint32_t> carried_;
   std::vector<std::uint32_t> turns_;
   std::set<CodePoint> reload_;
