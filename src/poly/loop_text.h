@@ -8,7 +8,8 @@
 //   L: 8b 0a ; @a+8+4           it loads 4 bytes from a, at offset 8 + 4 i; s@a+8+4: it stores there; @a?: at any
 //                               offset; @a+8+4:8: 8 bytes. An object whose name begins with % is a frame
 //   copy C: 89 d1 ; 0<L         a copy that the loop sees through: it is in the graph only, and flow that goes through
-//                               it is written where it ends, with a ~ : 0<~C:L  (from L, last written by C)
+//                               it is written where it ends, with a ~ : 0<~C:L' (from L, last written by C, as
+//                               long ago), or 0<~=C:L' (by C in the same iteration)
 //   out A                       what A makes is used behind the loop
 #pragma once
 
@@ -200,13 +201,15 @@ class LoopText {
     for (std::string source; std::getline(in, source, ',');) add_use(pending, operand, source);
   }
 
-  /// "-", "A", "A=3", "A'", "A'3", "~C:A'".
+  /// "-", "A", "A=3", "A'", "A'3", "~C:A'", "~=C:A'".
   void add_use(const Pending& pending, std::uint8_t operand, std::string source) {
     const CodePoint to = points_.at(pending.name);
     const std::uint64_t count = graph.statements[to.statement].count;
     std::string by;
+    bool by_now = false;
     if (source[0] == '~') {
-      by = source.substr(1, source.find(':') - 1);
+      by_now = source[1] == '=';
+      by = source.substr(by_now ? 2 : 1, source.find(':') - (by_now ? 2 : 1));
       source = source.substr(source.find(':') + 1);
     }
     FlowEdge edge;
@@ -231,7 +234,12 @@ class LoopText {
       flow.edges.push_back(edge);
     }
     const CodePoint from = outside ? CodePoint{0, 0} : points_.at(name);
-    add_raw(by.empty() ? from : points_.at(by), to, edge, by.empty() && outside);
+    FlowEdge last = edge;
+    if (by_now) {
+      last.inside = count;
+      last.carried = last.before = 0;
+    }
+    add_raw(by.empty() ? from : points_.at(by), to, last, by.empty() && outside);
     if (!by.empty() && !outside) add_origin(from, points_.at(by), to, edge);
   }
 

@@ -131,10 +131,10 @@ TEST(Reductions, AnotherDefinition) {
 
 TEST(Reductions, ConditionalSteps) {
   EXPECT_EQ(reductions_of("block\nB: 7e 02 ; f<-\nblock if B\nA: 01 d0 ; 0<A',- 1<-"), "+");
-  // cmovne edx,ecx between the old sum and the new one
-  EXPECT_EQ(reductions_of("block\ncopy C: 89 d1 ; 0<~C:M',-\nA: 01 d0 ; 0<M',- 1<-\nT: 85 c0 ; 0<-\n"
+  // cmovne edx,ecx between the old sum and the new one, which is made in a copy of the old one
+  EXPECT_EQ(reductions_of("block\ncopy C: 89 d1 ; 0<M',-\nA: 01 c1 ; 0<~=C:M',~=C:- 1<-\nT: 85 c0 ; 0<-\n"
                           "M: 0f 45 d1 ; 0<M',- 1<A f<T"),
-            "");  // the sum comes in two registers, as far as this text says
+            "+");
   EXPECT_EQ(reductions_of("block\nA: 01 ca ; 0<M',- 1<-\nT: 85 c0 ; 0<-\nM: 0f 45 d1 ; 0<M',- 1<A f<T"), "+");
   // The same, if the sum decides.
   EXPECT_EQ(reductions_of("block\nA: 01 ca ; 0<M',- 1<-\nT: 39 ca ; 0<A 1<-\nM: 0f 45 d1 ; 0<M',- 1<A f<T"), "");
@@ -165,9 +165,14 @@ TEST(Reductions, InOneCell) {
 
 TEST(Reductions, InASlotThatIsSeenThrough) {
   // movsd xmm1,[rbp-8]; addsd xmm0,xmm1; movsd [rbp-8],xmm0
-  EXPECT_EQ(reductions_of("block\ncopy R: f2 0f 10 4d f8 ; m<~S:A',- @%f+8+0:8\nA: f2 0f 58 c1 ; 1<~R:A',- 0<-\n"
-                          "copy S: f2 0f 11 45 f8 ; 1<A s@%f+8+0:8"),
-            "");  // the copy is in the same iteration: see below
+  EXPECT_EQ(reductions_of("block\ncopy R: f2 0f 10 4d f8 ; m<~S:A',- @%f+8+0:8\n"
+                          "A: f2 0f 58 c1 ; 1<~=R:A',~=R:- 0<-\ncopy S: f2 0f 11 45 f8 ; 1<A s@%f+8+0:8"),
+            "+m f");
+  // Two slots in turns.
+  EXPECT_EQ(reductions_of("block\ncopy R: f2 0f 10 4d f8 ; m<~Q:A',- @%f+8+0:8\n"
+                          "A: f2 0f 58 c1 ; 1<~=R:A',~=R:- 0<-\ncopy T: f2 0f 10 55 f0 ; m<~S:A',- @%f+0+0:8\n"
+                          "copy Q: f2 0f 11 55 f8 ; 1<~=T:A' s@%f+8+0:8\ncopy S: f2 0f 11 45 f0 ; 1<A s@%f+0+0:8"),
+            "");
   EXPECT_EQ(reductions_of("block\nA: f2 0f 58 45 f8 ; m<~S:A',- 0<- @%f+8+0:8\n"
                           "copy S: f2 0f 11 45 f8 ; 1<A s@%f+8+0:8"),
             "+m f");
