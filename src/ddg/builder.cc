@@ -47,8 +47,9 @@ Builder::Builder(const trace::Reader& reader, const structure::Structure& struct
     : reader_(reader),
       structure_(structure),
       options_(options),
-      facts_(decode_all(structure.code.blocks())),
-      granules_(granules_for(structure.code.blocks(), facts_)),
+      facts_(std::make_shared<const std::vector<std::vector<trace::InstructionFacts>>>(
+          decode_all(structure.code.blocks()))),
+      granules_(granules_for(structure.code.blocks(), *facts_)),
       streams_(options.fold, tree, options.jobs, options.hot),
       objects_(symbolizer, reader.stacks(), reader.modules()) {
   variants_.resize(structure.code.places());
@@ -121,24 +122,36 @@ const PartCode& Builder::code_of(std::uint32_t part, const structure::Part& what
     const trace::Exit& exit = structure_.code.exits()[exit_];
     const trace::Block& block = structure_.code.blocks()[exit.block];
     code = std::make_unique<PartCode>(
-        compile_part(block, facts_[exit.block], what, exit.accesses, exit.results, granules_));
+        compile_part(block, (*facts_)[exit.block], what, exit.accesses, exit.results, granules_));
     variant_of_part_[part] = variant_of(*code, what.place);
     variants_[what.place][variant_of_part_[part]].numbers.renumber(*code);
   }
   return *code;
 }
 
+/// A level has a new entry wherever a new slice begins, so that what it produces is known to be no older.
 Builder::Instance Builder::enter(const Where& where, StackState& stack, SiteId site) {
+  if (where.stack != slice_stack_) {
+    slice_stack_ = where.stack;
+    ++slice_;
+  }
   const std::span<const structure::Dimension> dimensions = where.dimensions;
   std::vector<Level>& levels = stack.levels;
   while (levels.size() > dimensions.size() ||
          (!levels.empty() && levels.back().serial != dimensions[levels.size() - 1].serial))
     levels.pop_back();
-  for (std::size_t k = levels.size(); k < dimensions.size(); ++k) {
+  const auto add_entry = [&](std::size_t k) {
     const EntryId parent = k == 0 ? kNoEntry : levels[k - 1].entry;
     const std::uint64_t counter = k == 0 ? 0 : dimensions[k - 1].counter;
-    levels.push_back({dimensions[k].serial, entries_.add(parent, counter, static_cast<std::uint16_t>(k + 1))});
+    return entries_.add(parent, counter, static_cast<std::uint16_t>(k + 1), slice_);
+  };
+  for (std::size_t k = levels.size(); k < dimensions.size(); ++k)
+    levels.push_back({dimensions[k].serial, add_entry(k), slice_, slice_});
+  if (levels.back().slice != slice_) {
+    levels.back().entry = add_entry(levels.size() - 1);
+    levels.back().slice = slice_;
   }
+  levels_ = &levels;
   point_.resize(dimensions.size() + 1);
   for (std::size_t k = 0; k < dimensions.size(); ++k) point_[k] = static_cast<std::int64_t>(dimensions[k].counter);
   return {site, levels.back().entry, dimensions.back().counter};
@@ -236,7 +249,10 @@ void Builder::depend(const Streams::Reader& reader, const Cell& cell) {
   if (cell.producer == kLostProducer) return streams_.lost_dependence(reader, point_.data());
   producer_.resize(entries_.depth(cell.entry));
   entries_.vector(cell.entry, cell.counter, producer_.data());
-  streams_.dependence(reader, cell.producer, point_.data(), producer_.data());
+  if (!streams_.dependence(reader, cell.producer, point_.data(), producer_.data())) return;
+  const std::uint64_t slice = entries_.slice(cell.entry);
+  for (std::size_t k = 0; k < levels_->size(); ++k)
+    if ((*levels_)[k].since < slice) streams_.late(k);
 }
 
 void Builder::values(const PartCode& code, const trace::Block& block, std::span<const std::uint64_t> slots,
@@ -245,7 +261,7 @@ void Builder::values(const PartCode& code, const trace::Block& block, std::span<
   for (std::size_t i = 0; i < code.values.size(); ++i) {
     const IntegerValue& value = code.values[i];
     results_[i] = trace::evaluate(block, value.value, slots);
-    streams_.value(site, value, point_.data(), sign_extended(results_[i], value.width));
+    streams_.value(site, value, point_.data(), sign_extended(results_[i], value.width), levels_->back().serial);
   }
 }
 
@@ -265,6 +281,7 @@ void Builder::follow_stack_pointer(const Where& where, const PartCode& code, std
     const std::uint64_t before = thread.stack_pointer;
     const std::uint64_t now = results_[next_result_];
     thread.stack_pointer = now;
+    note_stack_pointer(stack, now, value.moved);
     const bool far = before != 0 && (now > before ? now - before : before - now) > kFar;
     const bool up = now >= before && now < end_of_stack(where, stack);
     if ((far || value.loaded) && !up) {
@@ -274,6 +291,24 @@ void Builder::follow_stack_pointer(const Where& where, const PartCode& code, std
     lowest_ = value.instruction < instruction || lowest_ == 0 ? now : std::min(lowest_, now);
     if (stack.base == 0) stack.base = now;
   }
+}
+
+/// A stack pointer that was brought from elsewhere and is lower than before may be on another stack.
+void Builder::note_stack_pointer(StackState& stack, std::uint64_t now, bool moved) {
+  if (!moved && now < stack.pointer) stack.lowest_unsure = true;
+  stack.pointer = now;
+  if (!stack.lowest_unsure) stack.lowest = std::min(stack.lowest, now);
+}
+
+void Builder::leave_frame(std::uint64_t stack, std::uint64_t stack_pointer) {
+  StackState& state = this->stack(stack);
+  const std::uint64_t end = stack_pointer + 8;
+  if (!state.lowest_unsure && state.lowest <= end && state.lowest >= kRedZone) {
+    const std::uint64_t begin = state.lowest - kRedZone;
+    memory_.clear(begin, end - begin);
+  }
+  state.lowest = end;
+  state.lowest_unsure = false;
 }
 
 /// On the stack: between what the stack pointer allows and the oldest frame.
@@ -362,7 +397,8 @@ void Builder::finish(Graph& graph) {
   most_shadow_ = std::max(most_shadow_, fixed_bytes());
   for (std::size_t function = 0; function < frames_.size(); ++function)
     if (frames_[function] != 0) objects_.frame_size(frames_[function], frame_sizes_[function]);
-  streams_.finish(graph, structure_.code, facts_);
+  streams_.finish(graph, structure_.code, *facts_);
+  graph.facts = facts_;
   if (paused_) doubt_flow_over_pauses(graph);
   graph.objects = objects_.finish();
   if (memory_.lost_writes() > 0)

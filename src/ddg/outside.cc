@@ -51,6 +51,7 @@ void Builder::follow(const Where* where, const trace::SideEvent& event) {
     recording_ = recording->on;
     if (!recording->on) return;
     if (instructions_ > 0) paused_ = true;
+    resumed_at_ = events_;
     for (const std::unique_ptr<ThreadState>& state : threads_) {
       if (!state) continue;
       std::fill(state->registers.begin(), state->registers.end(), Cell{});
@@ -153,6 +154,7 @@ void Builder::system_call(const Where* where, trace::ThreadId id, const trace::S
   if (where == nullptr) return;
   thread.system_call = outside(*where, Statement::Kind::kSystemCall, std::min(call.number, kOccurrence - 1));
   thread.system_call_point = point_;
+  thread.system_call_levels = *levels_;
   thread.kernel_reads = 0;
   thread.kernel_chunks = 0;
   if (!has_outside_effect(call.number)) return;
@@ -199,6 +201,7 @@ void Builder::kernel_access(trace::ThreadId id, const trace::KernelAccess& acces
   reader.chunks = true;
   reader.object = objects_.find(access.address).object;
   point_ = thread.system_call_point;
+  levels_ = &thread.system_call_levels;
   memory_.read(access.address, access.size, [&](std::uint64_t, std::uint64_t, const Cell& cell) {
     point_.back() = thread.kernel_chunks++;
     depend(reader, cell);

@@ -12,6 +12,7 @@ using trace::RegisterFile;
 
 constexpr std::uint16_t kOutside = 0xffff;  // written before the part
 constexpr std::size_t kFlagCount = 6;
+constexpr std::uint8_t kStackPointer = 4;
 
 constexpr std::array<std::uint8_t, 5> kGeneralBounds{0, 1, 2, 4, 8};
 
@@ -34,6 +35,17 @@ bool is_loaded(const trace::IntegerResult& result, const trace::InstructionFacts
   for (const trace::RegisterUse& write : facts.writes)
     if (write.file == RegisterFile::kGeneral && write.index == result.reg) return !write.step;
   return false;
+}
+
+/// Whether a result is the stack pointer, computed from what it was: no value that was brought from elsewhere.
+bool is_moved_pointer(const trace::IntegerResult& result, const trace::InstructionFacts& facts) {
+  const auto pointer = [](const trace::RegisterUse& use) {
+    return use.file == RegisterFile::kGeneral && use.index == kStackPointer;
+  };
+  if (result.reg != kStackPointer) return false;
+  for (const trace::RegisterUse& write : facts.writes)
+    if (pointer(write) && write.step) return true;
+  return facts.transfer == trace::Transfer::kCompute && std::any_of(facts.reads.begin(), facts.reads.end(), pointer);
 }
 
 /// A write of 4 bytes to a general register clears the upper half.
@@ -230,8 +242,9 @@ PartCode compile_part(const trace::Block& block, const std::vector<trace::Instru
     if (result.instruction < begin || result.instruction >= end) continue;
     code.values.push_back({static_cast<std::uint16_t>(result.instruction - begin), seen[result.instruction]++,
                            result.reg, width_of(result, facts[result.instruction]),
-                           is_loaded(result, facts[result.instruction]), static_cast<std::uint32_t>(code.values.size()),
-                           result.value});
+                           is_loaded(result, facts[result.instruction]),
+                           is_moved_pointer(result, facts[result.instruction]),
+                           static_cast<std::uint32_t>(code.values.size()), result.value});
   }
   return code;
 }

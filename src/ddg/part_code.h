@@ -96,6 +96,7 @@ struct IntegerValue {
   std::uint8_t reg = 0;
   std::uint8_t width = 0;
   bool loaded = false;      // from memory, as it is
+  bool moved = false;       // the stack pointer: what it was, moved by a push, call, subtraction, ...
   std::uint32_t dense = 0;  // number of the value in the part
   trace::Value value;
 };

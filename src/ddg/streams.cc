@@ -162,18 +162,21 @@ void Streams::access(SiteId site, const MemoryAccess& access, const std::int64_t
   add(link->stream, point, labels);
 }
 
-void Streams::value(SiteId site, const IntegerValue& value, const std::int64_t* point, std::int64_t label) {
+void Streams::value(SiteId site, const IntegerValue& value, const std::int64_t* point, std::int64_t label,
+                    std::uint64_t entry) {
   Site& s = sites_[site];
   if (s.cold) return;
   const std::size_t dense = value.dense;
-  if (dense >= s.values.size()) s.values.resize(dense + 1, kNoStream);
-  if (s.values[dense] == kNoStream) {
+  if (dense >= s.values.size()) s.values.resize(dense + 1);
+  if (s.values[dense] == 0) {
     const StreamId stream = new_stream(Stream::Kind::kValue, site, {s.dimensions, 1, 0});
     if (stream == kNoStream) return;
-    s.values[dense] = stream;
-    values_.push_back({site, stream, value.instruction, value.index, value.reg, value.width});
+    values_.push_back({site, stream, value.instruction, value.index, value.reg, value.width, {}});
+    s.values[dense] = static_cast<std::uint32_t>(values_.size());
   }
-  add(s.values[dense], point, &label);
+  ValueDetails& details = values_[s.values[dense] - 1];
+  if (s.dimensions > 1) details.steady.add(entry, point[s.dimensions - 1], label);
+  add(details.stream, point, &label);
 }
 
 Streams::Link* Streams::dependence_link(const Reader& reader, DefinitionId from, std::uint64_t key, fold::Shape shape) {
@@ -190,25 +193,37 @@ Streams::Link* Streams::dependence_link(const Reader& reader, DefinitionId from,
                  {key, stream, static_cast<std::uint32_t>(dependences_.size() - 1)});
 }
 
-void Streams::dependence(const Reader& reader, DefinitionId from, const std::int64_t* point,
+bool Streams::dependence(const Reader& reader, DefinitionId from, const std::int64_t* point,
                          const std::int64_t* producer) {
-  if (sites_[reader.site].cold) return;
+  if (sites_[reader.site].cold) return false;
   Slot& slot = this->slot(sites_[reader.site].operands, reader.dense);
   const std::uint64_t key = key_of(from, reader.lane);
   Link* link = find(slot, key);
   if (link == nullptr) {
-    if (slot.links.size() >= kMaxProducers) return lost_dependence(reader, point);
+    if (slot.links.size() >= kMaxProducers) {
+      lost_dependence(reader, point);
+      return false;
+    }
     const Site& consumer = sites_[reader.site];
     const Site& source = sites_[site_of_definition_[from]];
     const auto dimensions = static_cast<std::uint16_t>(consumer.dimensions + (reader.chunks ? 1 : 0));
     const std::uint16_t shared = shared_dimensions(tree_, source.key.context, consumer.key.context);
     link = dependence_link(reader, from, key, {dimensions, source.dimensions, shared});
-    if (link == nullptr) return;
+    if (link == nullptr) return false;
   }
   DependenceDetails& details = dependences_[link->details];
-  ++details.carried[carrying_level(point, producer, details.shared)];
+  const std::size_t level = carrying_level(point, producer, details.shared);
+  ++details.carried[level];
   if (reader.object != details.reader.object) details.more_objects = true;
+  last_dependence_ = link->details;
   add(link->stream, point, producer);
+  return level == 0;
+}
+
+void Streams::late(std::size_t coordinate) {
+  DependenceDetails& details = dependences_[last_dependence_];
+  if (details.late.empty()) details.late.resize(sites_[details.reader.site].dimensions);
+  ++details.late[coordinate];
 }
 
 void Streams::lost_dependence(const Reader& reader, const std::int64_t* point) {
@@ -287,7 +302,10 @@ void Streams::finish_cold(Graph& graph) {
   for (const Site& site : sites_) {
     if (!site.cold || site.count == 0) continue;
     ++sites;
-    if (site.code != nullptr) instructions += site.count * site.code->instructions;
+    if (site.code == nullptr) continue;
+    const std::uint64_t ran = site.count * site.code->instructions;
+    instructions += ran;
+    if (statement_of_[&site - sites_.data()] == kNoStatement) graph.unkept_instructions += ran;
   }
   if (sites == 0) return;
   graph.gave_up.push_back(
@@ -330,6 +348,7 @@ void Streams::finish_statements(Graph& graph, const structure::CodeMap& code,
       statement.function = site.key.function;
       statement.node = site.key.node;
       statement.place = site.place;
+      statement.followed = !site.cold;
       if (site.key.kind != Statement::Kind::kCode) statement.detail = site.key.variant & 0xffff;
       graph.statements.push_back(std::move(statement));
       domains.emplace_back();
@@ -341,6 +360,8 @@ void Streams::finish_statements(Graph& graph, const structure::CodeMap& code,
     const PartCode& part = *site.code;
     const trace::Block& block = code.blocks()[part.block];
     statement.local = part.local;
+    statement.block = part.block;
+    statement.first_instruction = part.first_instruction;
     statement.instructions.clear();
     std::uint64_t address = block.address;
     for (std::size_t i = 0; i < std::size_t{part.first_instruction} + part.instructions; ++i) {
@@ -411,9 +432,10 @@ void Streams::finish_values(Graph& graph) {
   Groups<Key, Value> groups;
   for (const ValueDetails& details : values_) {
     const StatementId statement = statement_of_[details.site];
-    groups.add({statement, details.instruction, details.index},
-               {statement, details.instruction, details.index, details.reg, details.width, {}},
-               streams_[details.stream].shape, folded(details.stream));
+    auto& group = groups.add({statement, details.instruction, details.index},
+                             {statement, details.instruction, details.index, details.reg, details.width, {}, true},
+                             streams_[details.stream].shape, folded(details.stream));
+    group.item.steady = group.item.steady && details.steady.steady();
   }
   groups.into(graph.values, [](Value& value) -> fold::Folded& { return value.value; });
 }
@@ -445,6 +467,8 @@ void Streams::finish_dependences(Graph& graph) {
     item.more_objects = item.more_objects || details.more_objects || item.object != reader.object;
     item.carried.resize(details.carried.size());
     for (std::size_t level = 0; level < details.carried.size(); ++level) item.carried[level] += details.carried[level];
+    if (item.late.size() < details.late.size()) item.late.resize(details.late.size());
+    for (std::size_t k = 0; k < details.late.size(); ++k) item.late[k] += details.late[k];
   }
   groups.into(graph.dependences, [](Dependence& dependence) -> fold::Folded& { return dependence.map; });
   for (Dependence& dependence : graph.dependences) {

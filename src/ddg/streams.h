@@ -19,6 +19,7 @@
 #include "ddg/fold_queue.h"
 #include "ddg/graph.h"
 #include "ddg/part_code.h"
+#include "ddg/steady.h"
 #include "fold/fold.h"
 #include "structure/loop_tree.h"
 
@@ -60,7 +61,9 @@ class Streams {
   void instance(SiteId site, const std::int64_t* point);
   void access(SiteId site, const MemoryAccess& access, const std::int64_t* point, ObjectId object, std::int64_t block,
               std::int64_t offset);
-  void value(SiteId site, const IntegerValue& value, const std::int64_t* point, std::int64_t label);
+  /// `entry` tells one entry of the innermost loop from the next.
+  void value(SiteId site, const IntegerValue& value, const std::int64_t* point, std::int64_t label,
+             std::uint64_t entry);
 
   /// Who reads.
   struct Reader {
@@ -74,8 +77,10 @@ class Streams {
     bool chunks = false;  // the point has one more coordinate
     ObjectId object = kUnknownObject;
   };
-  /// `producer` has as many coordinates as the definition's site has dimensions.
-  void dependence(const Reader& reader, DefinitionId from, const std::int64_t* point, const std::int64_t* producer);
+  /// `producer` has as many coordinates as the definition's site has dimensions. True if it is on another stack: then
+  /// late(k) says that it produced this after the loop of the reader's coordinate k was entered.
+  bool dependence(const Reader& reader, DefinitionId from, const std::int64_t* point, const std::int64_t* producer);
+  void late(std::size_t coordinate);
   /// A producer that is not known any more.
   void lost_dependence(const Reader& reader, const std::int64_t* point);
 
@@ -133,7 +138,7 @@ class Streams {
     std::uint64_t count = 0;
     std::uint64_t dropped = 0;  // points of streams that were not made
     StreamId domain = kNoStream;
-    std::vector<StreamId> values;
+    std::vector<std::uint32_t> values;  // one more than in values_; 0: none yet
     std::vector<SlotId> accesses;
     std::vector<SlotId> operands;
     SiteId next = 0;  // of the same context and number of the node
@@ -156,6 +161,7 @@ class Streams {
     std::uint8_t index = 0;
     std::uint8_t reg = 0;
     std::uint8_t width = 0;
+    Steady steady;
   };
   struct DependenceDetails {
     Reader reader;
@@ -164,6 +170,7 @@ class Streams {
     std::uint16_t shared = 0;
     bool more_objects = false;
     std::vector<std::uint64_t> carried;
+    std::vector<std::uint64_t> late;
   };
 
   StreamId new_stream(Stream::Kind kind, SiteId site, fold::Shape shape);
@@ -194,6 +201,7 @@ class Streams {
   std::vector<AccessDetails> accesses_;
   std::vector<ValueDetails> values_;
   std::vector<DependenceDetails> dependences_;
+  std::uint32_t last_dependence_ = 0;
   FoldQueue queue_;
   bool full_ = false;
   std::uint64_t points_ = 0;
