@@ -368,7 +368,7 @@ class ReductionFinder::Index {
 };
 
 ReductionFinder::ReductionFinder(const ddg::Graph& graph, Decisions decisions)
-    : graph_(graph), decisions_(std::move(decisions)), index_(std::make_unique<Index>(graph)) {}
+    : graph_(graph), decisions_(std::move(decisions)) {}
 
 ReductionFinder::~ReductionFinder() = default;
 
@@ -383,16 +383,23 @@ std::vector<FoundReduction> ReductionFinder::find(const LoopFlow& flow, std::spa
     if (edge.from != FlowEdge::kOutside && components[edge.from] == components[edge.to])
       candidates[components[edge.to]].push_back({edge.to, edge.operand});
   }
-  const UsedOutside used = [&](std::uint32_t node) { return index_->is_used_outside(reads, node); };
+  const UsedOutside used = [&](std::uint32_t node) {
+    if (index_ == nullptr) index_ = std::make_unique<const Index>(graph_);
+    return index_->is_used_outside(reads, node);
+  };
   std::set<std::uint32_t> explained;
   for (const auto& [component, uses] : candidates) {
     ReductionChain chain(reads);
     if (!std::all_of(uses.begin(), uses.end(), [&](const Use& use) { return chain.grow(use); })) continue;
     const std::optional<Reduction> reduction = Judge(reads, chain, decisions_, used).judge();
     if (!reduction) continue;
-    FoundReduction result{*reduction, {}};
+    FoundReduction result{*reduction, {}, {}};
     for (const std::uint32_t e : blocking)
       if (chain.has({flow.edges[e].to, flow.edges[e].operand}) && explained.insert(e).second) result.edges.push_back(e);
+    for (std::uint32_t e = 0; e < flow.edges.size(); ++e) {
+      const FlowEdge& edge = flow.edges[e];
+      if (chain.has({edge.to, edge.operand}) || chain.compares().contains(edge.from)) result.chain.push_back(e);
+    }
     if (!result.edges.empty()) found.push_back(result);
   }
   return found;
