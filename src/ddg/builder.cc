@@ -51,7 +51,8 @@ Builder::Builder(const trace::Reader& reader, const structure::Structure& struct
           decode_all(structure.code.blocks()))),
       granules_(granules_for(structure.code.blocks(), *facts_)),
       streams_(options.fold, tree, options.jobs, options.hot),
-      objects_(symbolizer, reader.stacks(), reader.modules()) {
+      objects_(symbolizer, reader.stacks(), reader.modules()),
+      origins_(streams_, tree, entries_, memory_) {
   variants_.resize(structure.code.places());
   instructions_of_.resize(structure.code.places());
   for (const trace::Exit& exit : structure.code.exits()) {
@@ -80,6 +81,7 @@ Builder::ThreadState& Builder::thread(trace::ThreadId id) {
   if (!threads_[id]) {
     threads_[id] = std::make_unique<ThreadState>();
     threads_[id]->registers.resize(granules_.count());
+    threads_[id]->origins = RegisterOrigins(granules_.count());
   }
   return *threads_[id];
 }
@@ -178,8 +180,8 @@ void Builder::execute(const Where& where, const structure::Part& part) {
   streams_.instance(site, point_.data());
   const bool x87 = block.ftop.kind != trace::Value::Kind::kNone;
   const std::uint64_t top = x87 ? trace::evaluate(block, block.ftop, slots) : 0;
-  const bool cold = streams_.cold(site);
-  if (!cold) read_registers(code, instance, thread, top);
+  if (!streams_.cold(site)) read_registers(code, instance, thread, top);
+  if (options_.origins) origins_.begin(code, tracked(instance), thread.registers, thread.origins);
   values(code, block, slots, site);
   next_result_ = 0;
   if (thread.left != where.stack) thread.left = kNoStack;
@@ -187,20 +189,27 @@ void Builder::execute(const Where& where, const structure::Part& part) {
     follow_stack_pointer(where, code, access.instruction, thread, stack);
     const std::uint64_t address = trace::evaluate(block, access.address, slots);
     if (access.guarded && address == 0) continue;
-    if (access.store)
-      memory_.write(address, access.size,
-                    {streams_.definition(site, access.instruction), instance.entry, instance.counter});
-    if (cold) continue;
-    const Objects::Place place = locate(where, thread, stack, address);
-    streams_.access(site, access, point_.data(), place.object, place.block, place.offset);
-    if (!access.store) read_memory(access, address, instance, place.object);
+    (this->*(access.store ? &Builder::store : &Builder::load))(where, access, address, instance, thread, stack);
   }
   follow_stack_pointer(where, code, 0xffff, thread, stack);
+  write_registers(code, instance, thread, top);
+}
+
+void Builder::write_registers(const PartCode& code, const Instance& instance, ThreadState& thread, std::uint64_t top) {
+  const SiteId site = instance.site;
+  if (options_.origins) origins_.finish_part();
   for (const LiveOut& out : code.live_outs)
     thread.registers[out.granule] = {streams_.definition(site, out.instruction), instance.entry, instance.counter};
+  for (const LiveOut& out : code.live_outs) thread.origins.where[out.granule] = RegisterOrigins::kWriter;
   for (const LiveOut& out : code.x87_live_outs)
     thread.registers[Granules::kX87 + ((out.granule - Granules::kX87 + top) & 7)] = {
         streams_.definition(site, out.instruction), instance.entry, instance.counter};
+  if (options_.origins) origins_.write();
+}
+
+void Builder::forget_registers(ThreadState& thread) {
+  std::fill(thread.registers.begin(), thread.registers.end(), Cell{});
+  thread.origins.clear();
 }
 
 void Builder::read_registers(const PartCode& code, const Instance& instance, ThreadState& thread, std::uint64_t top) {
@@ -230,19 +239,49 @@ void Builder::read_granules(std::span<const LiveIn> granules, std::uint64_t top,
   }
 }
 
-void Builder::read_memory(const MemoryAccess& access, std::uint64_t address, const Instance& instance,
-                          ObjectId object) {
+void Builder::store(const Where& where, const MemoryAccess& access, std::uint64_t address, const Instance& instance,
+                    const ThreadState& thread, const StackState& stack) {
+  const Cell cell{streams_.definition(instance.site, access.instruction), instance.entry, instance.counter};
+  const bool spill =
+      options_.origins && access.spill != MemoryAccess::kNo && in_youngest_frame(where, thread, stack, address);
+  if (options_.origins) origins_.read_registers(access.instruction, spill);
+  if (spill) origins_.spill(access, address, cell);
+  memory_.write(address, access.size, cell);
+  if (streams_.cold(instance.site)) return;
+  const Objects::Place place = locate(where, thread, stack, address);
+  streams_.access(instance.site, access, point_.data(), place.object, place.block, place.offset);
+  if (spill) streams_.count_copy();
+}
+
+void Builder::load(const Where& where, const MemoryAccess& access, std::uint64_t address, const Instance& instance,
+                   const ThreadState& thread, const StackState& stack) {
+  const bool cold = streams_.cold(instance.site);
+  chunks_.clear();
+  if (!cold || options_.origins)
+    memory_.read(address, access.size, [&](std::uint64_t offset, std::uint64_t size, const Cell& cell) {
+      chunks_.push_back({offset, size, cell});
+    });
+  bool reload = false;
+  if (options_.origins) {
+    origins_.read_registers(access.instruction, false);
+    reload = origins_.load(access, address, chunks_);
+  }
+  if (cold) return;
+  const Objects::Place place = locate(where, thread, stack, address);
+  streams_.access(instance.site, access, point_.data(), place.object, place.block, place.offset);
+  if (reload) streams_.count_copy();
   Streams::Reader reader;
   reader.site = instance.site;
   reader.instruction = access.instruction;
   reader.operand = static_cast<std::uint8_t>(kFirstMemoryOperand + access.index);
   reader.dense = access.operand;
   reader.kind = Dependence::Kind::kMemory;
-  reader.object = object;
-  memory_.read(address, access.size, [&](std::uint64_t offset, std::uint64_t, const Cell& cell) {
-    reader.lane = static_cast<std::uint16_t>(offset);
-    depend(reader, cell);
-  });
+  reader.object = place.object;
+  reader.reload = reload;
+  for (const OriginTracker::Chunk& chunk : chunks_) {
+    reader.lane = static_cast<std::uint16_t>(chunk.offset);
+    depend(reader, chunk.cell);
+  }
 }
 
 void Builder::depend(const Streams::Reader& reader, const Cell& cell) {
@@ -308,6 +347,7 @@ void Builder::leave_frame(std::uint64_t stack, std::uint64_t stack_pointer) {
     memory_.clear(begin, end - begin);
   }
   state.lowest = end;
+  state.pointer = end;
   state.lowest_unsure = false;
 }
 
@@ -317,6 +357,13 @@ Objects::Place Builder::locate(const Where& where, const ThreadState& thread, co
   const bool on_stack = thread.left != where.stack && lowest_ != 0 && address >= lowest_ - kRedZone;
   if (on_stack && address < end_of_stack(where, stack)) return in_frame(where, address);
   return objects_.find(address);
+}
+
+bool Builder::in_youngest_frame(const Where& where, const ThreadState& thread, const StackState& stack,
+                                std::uint64_t address) const {
+  if (thread.left == where.stack || lowest_ == 0 || address < lowest_ - kRedZone) return false;
+  const FrameView youngest = where.frame(where.frames, where.depth - 1);
+  return address < (youngest.known ? youngest.stack_pointer + 8 : end_of_stack(where, stack));
 }
 
 /// The youngest frame that was entered with a stack pointer at or above the address.
@@ -356,7 +403,9 @@ void Builder::check_limits() {
   streams_.limit(options_.max_memory > fixed ? options_.max_memory - fixed : 0);
 }
 
-std::uint64_t Builder::fixed_bytes() const { return memory_.bytes() + entries_.bytes(); }
+std::uint64_t Builder::fixed_bytes() const {
+  return memory_.bytes() + entries_.bytes() + (options_.origins ? origins_.bytes() : 0);
+}
 
 /// Frees the entries that no cell refers to any more.
 void Builder::collect() {
@@ -374,6 +423,13 @@ void Builder::collect() {
     if (thread->in_system_call) entries_.mark(thread->system_call.entry);
   }
   if (environment_.producer != 0) entries_.mark(environment_.entry);
+  std::vector<RegisterOrigins*> origins;
+  for (const std::unique_ptr<ThreadState>& thread : threads_) {
+    if (!thread) continue;
+    origins.push_back(&thread->origins);
+    for (ThreadState::Saved& saved : thread->saved) origins.push_back(&saved.origins);
+  }
+  origins_.mark(entries_, origins);
   for (const auto& [id, stack] : stacks_)
     for (const Level& level : stack->levels) entries_.mark(level.entry);
   entries_.end_collection();
@@ -397,7 +453,9 @@ void Builder::finish(Graph& graph) {
   most_shadow_ = std::max(most_shadow_, fixed_bytes());
   for (std::size_t function = 0; function < frames_.size(); ++function)
     if (frames_[function] != 0) objects_.frame_size(frames_[function], frame_sizes_[function]);
+  origins_.records().for_each_producer([&](DefinitionId id) { streams_.keep(streams_.site_of(id)); });
   streams_.finish(graph, structure_.code, *facts_);
+  origins_.records().finish(graph);
   graph.facts = facts_;
   if (paused_) doubt_flow_over_pauses(graph);
   graph.objects = objects_.finish();

@@ -17,6 +17,7 @@
 #include "ddg/entries.h"
 #include "ddg/graph.h"
 #include "ddg/objects.h"
+#include "ddg/origin_tracker.h"
 #include "ddg/part_code.h"
 #include "ddg/shadow_memory.h"
 #include "ddg/streams.h"
@@ -118,8 +119,10 @@ class Builder {
   };
   struct ThreadState {
     Registers registers;
+    RegisterOrigins origins;
     struct Saved {
       Registers registers;
+      RegisterOrigins origins;
       std::uint64_t stack_pointer = 0;
     };
     std::vector<Saved> saved;  // by signal handlers
@@ -166,7 +169,15 @@ class Builder {
   void read_registers(const PartCode& code, const Instance& instance, ThreadState& thread, std::uint64_t top);
   void read_granules(std::span<const LiveIn> granules, std::uint64_t top, bool x87, Streams::Reader reader,
                      const Registers& registers);
-  void read_memory(const MemoryAccess& access, std::uint64_t address, const Instance& instance, ObjectId object);
+  void store(const Where& where, const MemoryAccess& access, std::uint64_t address, const Instance& instance,
+             const ThreadState& thread, const StackState& stack);
+  void load(const Where& where, const MemoryAccess& access, std::uint64_t address, const Instance& instance,
+            const ThreadState& thread, const StackState& stack);
+  void write_registers(const PartCode& code, const Instance& instance, ThreadState& thread, std::uint64_t top);
+  void forget_registers(ThreadState& thread);
+  OriginTracker::Instance tracked(const Instance& instance) const {
+    return {instance.site, instance.entry, instance.counter, point_.data(), !streams_.cold(instance.site)};
+  }
   void depend(const Streams::Reader& reader, const Cell& cell);
   void values(const PartCode& code, const trace::Block& block, std::span<const std::uint64_t> slots, SiteId site);
   void follow_stack_pointer(const Where& where, const PartCode& code, std::uint16_t instruction, ThreadState& thread,
@@ -176,6 +187,8 @@ class Builder {
   static std::uint64_t end_of_stack(const Where& where, const StackState& stack);
   Objects::Place locate(const Where& where, const ThreadState& thread, const StackState& stack, std::uint64_t address);
   Objects::Place in_frame(const Where& where, std::uint64_t address);
+  bool in_youngest_frame(const Where& where, const ThreadState& thread, const StackState& stack,
+                         std::uint64_t address) const;
 
   void follow_at(const Where& where, const trace::SideEvent& event) { follow(&where, event); }
   void follow(const Where* where, const trace::SideEvent& event);
@@ -211,6 +224,7 @@ class Builder {
   Objects objects_;
   ShadowMemory memory_;
   Entries entries_;
+  OriginTracker origins_;
   Cell environment_;
   std::vector<std::unique_ptr<PartCode>> parts_;  // by part of the code map
   struct Variant {
@@ -247,6 +261,7 @@ class Builder {
   bool recording_ = true;
   bool paused_ = false;  // recording was off for a while, at least once
   std::vector<LiveIn> argument_;
+  std::vector<OriginTracker::Chunk> chunks_;  // of a load
 
   std::uint64_t events_ = 0;
   std::uint64_t next_check_ = kCheckEvery;

@@ -46,7 +46,7 @@ void Builder::follow(const Where* where, const trace::SideEvent& event) {
   } else if (const auto* s = std::get_if<trace::Signal>(&event.data)) {
     signal(event.thread, *s);
   } else if (std::holds_alternative<trace::ThreadStart>(event.data)) {
-    std::fill(thread(event.thread).registers.begin(), thread(event.thread).registers.end(), Cell{});
+    forget_registers(thread(event.thread));
   } else if (const auto* recording = std::get_if<trace::Recording>(&event.data)) {
     recording_ = recording->on;
     if (!recording->on) return;
@@ -54,7 +54,7 @@ void Builder::follow(const Where* where, const trace::SideEvent& event) {
     resumed_at_ = events_;
     for (const std::unique_ptr<ThreadState>& state : threads_) {
       if (!state) continue;
-      std::fill(state->registers.begin(), state->registers.end(), Cell{});
+      forget_registers(*state);
       state->saved.clear();
       state->stack_pointer = 0;
     }
@@ -90,6 +90,8 @@ void Builder::read_arguments(const Instance& instance, ThreadState& thread, std:
     reader.operand = static_cast<std::uint8_t>(i);
     reader.dense = static_cast<std::uint32_t>(i);
     read_granules(argument_, 0, false, reader, thread.registers);
+    if (options_.origins)
+      origins_.use_arguments(tracked(instance), reader.operand, argument_, thread.registers, thread.origins);
   }
 }
 
@@ -99,7 +101,10 @@ void Builder::forget_call_registers(ThreadState& thread) {
 
 void Builder::produce(ThreadState& thread, const Instance& instance, std::span<const Granules::Piece> granules) {
   const Cell cell{streams_.definition(instance.site, 0), instance.entry, instance.counter};
-  for (const Granules::Piece& piece : granules) thread.registers[piece.granule] = cell;
+  for (const Granules::Piece& piece : granules) {
+    thread.registers[piece.granule] = cell;
+    thread.origins.where[piece.granule] = RegisterOrigins::kWriter;
+  }
 }
 
 void Builder::allocation(const Where* where, trace::ThreadId id, const trace::Allocation& allocation) {
@@ -233,10 +238,11 @@ void Builder::signal(trace::ThreadId id, const trace::Signal& signal) {
   ThreadState& thread = this->thread(id);
   if (signal.enter) {
     if (thread.saved.size() == kMaxSaved) thread.saved.erase(thread.saved.begin());
-    thread.saved.push_back({thread.registers, thread.stack_pointer});
-    std::fill(thread.registers.begin(), thread.registers.end(), Cell{});
+    thread.saved.push_back({thread.registers, thread.origins, thread.stack_pointer});
+    forget_registers(thread);
   } else if (!thread.saved.empty()) {
     thread.registers = std::move(thread.saved.back().registers);
+    thread.origins = std::move(thread.saved.back().origins);
     thread.stack_pointer = thread.saved.back().stack_pointer;
     thread.saved.pop_back();
   }

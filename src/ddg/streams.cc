@@ -141,6 +141,7 @@ Streams::Link& Streams::insert(Slot& slot, Link link) {
 
 void Streams::access(SiteId site, const MemoryAccess& access, const std::int64_t* point, ObjectId object,
                      std::int64_t block, std::int64_t offset) {
+  last_access_ = kNoAccess;
   if (sites_[site].cold) return;
   Slot& slot = this->slot(sites_[site].accesses, access.dense);
   std::uint64_t key = object;
@@ -155,11 +156,16 @@ void Streams::access(SiteId site, const MemoryAccess& access, const std::int64_t
     if (stream == kNoStream) return;
     if (key == kUnknownKey) streams_[stream].folder->give_up("in more than 64 objects");
     accesses_.push_back(
-        {site, stream, access.instruction, access.index, access.store, access.guarded, access.size, object});
+        {site, stream, access.instruction, access.index, access.store, access.guarded, access.size, object, 0});
     link = &insert(slot, {key, stream, static_cast<std::uint32_t>(accesses_.size() - 1)});
   }
+  last_access_ = link->details;
   const std::int64_t labels[2] = {block, offset};
   add(link->stream, point, labels);
+}
+
+void Streams::count_copy() {
+  if (last_access_ != kNoAccess) ++accesses_[last_access_].copies;
 }
 
 void Streams::value(SiteId site, const IntegerValue& value, const std::int64_t* point, std::int64_t label,
@@ -215,6 +221,7 @@ bool Streams::dependence(const Reader& reader, DefinitionId from, const std::int
   const std::size_t level = carrying_level(point, producer, details.shared);
   ++details.carried[level];
   if (reader.object != details.reader.object) details.more_objects = true;
+  if (reader.reload) ++details.reloads;
   last_dependence_ = link->details;
   add(link->stream, point, producer);
   return level == 0;
@@ -330,12 +337,11 @@ void Streams::finish_statements(Graph& graph, const structure::CodeMap& code,
   std::map<Key, StatementId> known;
   std::vector<std::vector<fold::Folded>> domains;
   statement_of_.assign(sites_.size(), kNoStatement);
-  std::vector<bool> produces(sites_.size());
   for (const DependenceDetails& details : dependences_)
-    if (details.from != kLostDefinition) produces[site_of_definition_[details.from]] = true;
+    if (details.from != kLostDefinition) keep(site_of_definition_[details.from]);
   for (SiteId id = 1; id < sites_.size(); ++id) {
     const Site& site = sites_[id];
-    if (site.count == 0 || (site.cold && !produces[id])) continue;
+    if (site.count == 0 || (site.cold && !site.produces)) continue;
     const SiteKey& key = site.key;
     const auto [found, added] = known.try_emplace({key.kind, key.context, key.function, key.node, key.variant},
                                                   static_cast<StatementId>(graph.statements.size()));
@@ -413,16 +419,18 @@ void Streams::finish_accesses(Graph& graph) {
   Groups<Key, Access> groups;
   for (const AccessDetails& details : accesses_) {
     const StatementId statement = statement_of_[details.site];
-    groups.add({statement, details.instruction, details.index, details.object, details.store, details.size},
-               {statement,
-                details.instruction,
-                details.index,
-                details.store,
-                details.guarded,
-                details.size,
-                details.object,
-                {}},
-               streams_[details.stream].shape, folded(details.stream));
+    Access access;
+    access.statement = statement;
+    access.instruction = details.instruction;
+    access.index = details.index;
+    access.store = details.store;
+    access.guarded = details.guarded;
+    access.size = details.size;
+    access.object = details.object;
+    auto& group =
+        groups.add({statement, details.instruction, details.index, details.object, details.store, details.size},
+                   std::move(access), streams_[details.stream].shape, folded(details.stream));
+    group.item.copies += details.copies;
   }
   groups.into(graph.accesses, [](Access& access) -> fold::Folded& { return access.address; });
 }
@@ -465,6 +473,7 @@ void Streams::finish_dependences(Graph& graph) {
     auto& group = groups.add(key, dependence, streams_[details.stream].shape, folded(details.stream));
     Dependence& item = group.item;
     item.more_objects = item.more_objects || details.more_objects || item.object != reader.object;
+    item.reloads += details.reloads;
     item.carried.resize(details.carried.size());
     for (std::size_t level = 0; level < details.carried.size(); ++level) item.carried[level] += details.carried[level];
     if (item.late.size() < details.late.size()) item.late.resize(details.late.size());
