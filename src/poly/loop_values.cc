@@ -58,7 +58,10 @@ LoopValues::LoopValues(const FlowIndex& index, const Control& control, const Sou
     if (!decided && !opaque) break;
   }
   mark_recurrences();
-  for (std::uint32_t node = 0; node < flow_.nodes.size(); ++node) flow_.nodes[node].index = !data_[node];
+  for (std::uint32_t node = 0; node < flow_.nodes.size(); ++node) {
+    flow_.nodes[node].index = !data_[node];
+    flow_.nodes[node].seen_through = sees_through(node);
+  }
 }
 
 LoopValues::~LoopValues() {
