@@ -47,10 +47,12 @@ Builder::Builder(const trace::Reader& reader, const structure::Structure& struct
     : reader_(reader),
       structure_(structure),
       options_(options),
-      facts_(decode_all(structure.code.blocks())),
-      granules_(granules_for(structure.code.blocks(), facts_)),
+      facts_(std::make_shared<const std::vector<std::vector<trace::InstructionFacts>>>(
+          decode_all(structure.code.blocks()))),
+      granules_(granules_for(structure.code.blocks(), *facts_)),
       streams_(options.fold, tree, options.jobs, options.hot),
-      objects_(symbolizer, reader.stacks(), reader.modules()) {
+      objects_(symbolizer, reader.stacks(), reader.modules()),
+      origins_(streams_, tree, entries_, memory_) {
   variants_.resize(structure.code.places());
   instructions_of_.resize(structure.code.places());
   for (const trace::Exit& exit : structure.code.exits()) {
@@ -79,6 +81,7 @@ Builder::ThreadState& Builder::thread(trace::ThreadId id) {
   if (!threads_[id]) {
     threads_[id] = std::make_unique<ThreadState>();
     threads_[id]->registers.resize(granules_.count());
+    threads_[id]->origins = RegisterOrigins(granules_.count());
   }
   return *threads_[id];
 }
@@ -121,24 +124,36 @@ const PartCode& Builder::code_of(std::uint32_t part, const structure::Part& what
     const trace::Exit& exit = structure_.code.exits()[exit_];
     const trace::Block& block = structure_.code.blocks()[exit.block];
     code = std::make_unique<PartCode>(
-        compile_part(block, facts_[exit.block], what, exit.accesses, exit.results, granules_));
+        compile_part(block, (*facts_)[exit.block], what, exit.accesses, exit.results, granules_));
     variant_of_part_[part] = variant_of(*code, what.place);
     variants_[what.place][variant_of_part_[part]].numbers.renumber(*code);
   }
   return *code;
 }
 
+/// A level has a new entry wherever a new slice begins, so that what it produces is known to be no older.
 Builder::Instance Builder::enter(const Where& where, StackState& stack, SiteId site) {
+  if (where.stack != slice_stack_) {
+    slice_stack_ = where.stack;
+    ++slice_;
+  }
   const std::span<const structure::Dimension> dimensions = where.dimensions;
   std::vector<Level>& levels = stack.levels;
   while (levels.size() > dimensions.size() ||
          (!levels.empty() && levels.back().serial != dimensions[levels.size() - 1].serial))
     levels.pop_back();
-  for (std::size_t k = levels.size(); k < dimensions.size(); ++k) {
+  const auto add_entry = [&](std::size_t k) {
     const EntryId parent = k == 0 ? kNoEntry : levels[k - 1].entry;
     const std::uint64_t counter = k == 0 ? 0 : dimensions[k - 1].counter;
-    levels.push_back({dimensions[k].serial, entries_.add(parent, counter, static_cast<std::uint16_t>(k + 1))});
+    return entries_.add(parent, counter, static_cast<std::uint16_t>(k + 1), slice_);
+  };
+  for (std::size_t k = levels.size(); k < dimensions.size(); ++k)
+    levels.push_back({dimensions[k].serial, add_entry(k), slice_, slice_});
+  if (levels.back().slice != slice_) {
+    levels.back().entry = add_entry(levels.size() - 1);
+    levels.back().slice = slice_;
   }
+  levels_ = &levels;
   point_.resize(dimensions.size() + 1);
   for (std::size_t k = 0; k < dimensions.size(); ++k) point_[k] = static_cast<std::int64_t>(dimensions[k].counter);
   return {site, levels.back().entry, dimensions.back().counter};
@@ -165,8 +180,8 @@ void Builder::execute(const Where& where, const structure::Part& part) {
   streams_.instance(site, point_.data());
   const bool x87 = block.ftop.kind != trace::Value::Kind::kNone;
   const std::uint64_t top = x87 ? trace::evaluate(block, block.ftop, slots) : 0;
-  const bool cold = streams_.cold(site);
-  if (!cold) read_registers(code, instance, thread, top);
+  if (!streams_.cold(site)) read_registers(code, instance, thread, top);
+  if (options_.origins) origins_.begin(code, tracked(instance), thread.registers, thread.origins);
   values(code, block, slots, site);
   next_result_ = 0;
   if (thread.left != where.stack) thread.left = kNoStack;
@@ -174,20 +189,27 @@ void Builder::execute(const Where& where, const structure::Part& part) {
     follow_stack_pointer(where, code, access.instruction, thread, stack);
     const std::uint64_t address = trace::evaluate(block, access.address, slots);
     if (access.guarded && address == 0) continue;
-    if (access.store)
-      memory_.write(address, access.size,
-                    {streams_.definition(site, access.instruction), instance.entry, instance.counter});
-    if (cold) continue;
-    const Objects::Place place = locate(where, thread, stack, address);
-    streams_.access(site, access, point_.data(), place.object, place.block, place.offset);
-    if (!access.store) read_memory(access, address, instance, place.object);
+    (this->*(access.store ? &Builder::store : &Builder::load))(where, access, address, instance, thread, stack);
   }
   follow_stack_pointer(where, code, 0xffff, thread, stack);
+  write_registers(code, instance, thread, top);
+}
+
+void Builder::write_registers(const PartCode& code, const Instance& instance, ThreadState& thread, std::uint64_t top) {
+  const SiteId site = instance.site;
+  if (options_.origins) origins_.finish_part();
   for (const LiveOut& out : code.live_outs)
     thread.registers[out.granule] = {streams_.definition(site, out.instruction), instance.entry, instance.counter};
+  for (const LiveOut& out : code.live_outs) thread.origins.where[out.granule] = RegisterOrigins::kWriter;
   for (const LiveOut& out : code.x87_live_outs)
     thread.registers[Granules::kX87 + ((out.granule - Granules::kX87 + top) & 7)] = {
         streams_.definition(site, out.instruction), instance.entry, instance.counter};
+  if (options_.origins) origins_.write();
+}
+
+void Builder::forget_registers(ThreadState& thread) {
+  std::fill(thread.registers.begin(), thread.registers.end(), Cell{});
+  thread.origins.clear();
 }
 
 void Builder::read_registers(const PartCode& code, const Instance& instance, ThreadState& thread, std::uint64_t top) {
@@ -217,26 +239,59 @@ void Builder::read_granules(std::span<const LiveIn> granules, std::uint64_t top,
   }
 }
 
-void Builder::read_memory(const MemoryAccess& access, std::uint64_t address, const Instance& instance,
-                          ObjectId object) {
+void Builder::store(const Where& where, const MemoryAccess& access, std::uint64_t address, const Instance& instance,
+                    const ThreadState& thread, const StackState& stack) {
+  const Cell cell{streams_.definition(instance.site, access.instruction), instance.entry, instance.counter};
+  const bool spill =
+      options_.origins && access.spill != MemoryAccess::kNo && in_youngest_frame(where, thread, stack, address);
+  if (options_.origins) origins_.read_registers(access.instruction, spill);
+  if (spill) origins_.spill(access, address, cell);
+  memory_.write(address, access.size, cell);
+  if (streams_.cold(instance.site)) return;
+  const Objects::Place place = locate(where, thread, stack, address);
+  streams_.access(instance.site, access, point_.data(), place.object, place.block, place.offset);
+  if (spill) streams_.count_copy();
+}
+
+void Builder::load(const Where& where, const MemoryAccess& access, std::uint64_t address, const Instance& instance,
+                   const ThreadState& thread, const StackState& stack) {
+  const bool cold = streams_.cold(instance.site);
+  chunks_.clear();
+  if (!cold || options_.origins)
+    memory_.read(address, access.size, [&](std::uint64_t offset, std::uint64_t size, const Cell& cell) {
+      chunks_.push_back({offset, size, cell});
+    });
+  bool reload = false;
+  if (options_.origins) {
+    origins_.read_registers(access.instruction, false);
+    reload = origins_.load(access, address, chunks_);
+  }
+  if (cold) return;
+  const Objects::Place place = locate(where, thread, stack, address);
+  streams_.access(instance.site, access, point_.data(), place.object, place.block, place.offset);
+  if (reload) streams_.count_copy();
   Streams::Reader reader;
   reader.site = instance.site;
   reader.instruction = access.instruction;
   reader.operand = static_cast<std::uint8_t>(kFirstMemoryOperand + access.index);
   reader.dense = access.operand;
   reader.kind = Dependence::Kind::kMemory;
-  reader.object = object;
-  memory_.read(address, access.size, [&](std::uint64_t offset, std::uint64_t, const Cell& cell) {
-    reader.lane = static_cast<std::uint16_t>(offset);
-    depend(reader, cell);
-  });
+  reader.object = place.object;
+  reader.reload = reload;
+  for (const OriginTracker::Chunk& chunk : chunks_) {
+    reader.lane = static_cast<std::uint16_t>(chunk.offset);
+    depend(reader, chunk.cell);
+  }
 }
 
 void Builder::depend(const Streams::Reader& reader, const Cell& cell) {
   if (cell.producer == kLostProducer) return streams_.lost_dependence(reader, point_.data());
   producer_.resize(entries_.depth(cell.entry));
   entries_.vector(cell.entry, cell.counter, producer_.data());
-  streams_.dependence(reader, cell.producer, point_.data(), producer_.data());
+  if (!streams_.dependence(reader, cell.producer, point_.data(), producer_.data())) return;
+  const std::uint64_t slice = entries_.slice(cell.entry);
+  for (std::size_t k = 0; k < levels_->size(); ++k)
+    if ((*levels_)[k].since < slice) streams_.late(k);
 }
 
 void Builder::values(const PartCode& code, const trace::Block& block, std::span<const std::uint64_t> slots,
@@ -245,7 +300,7 @@ void Builder::values(const PartCode& code, const trace::Block& block, std::span<
   for (std::size_t i = 0; i < code.values.size(); ++i) {
     const IntegerValue& value = code.values[i];
     results_[i] = trace::evaluate(block, value.value, slots);
-    streams_.value(site, value, point_.data(), sign_extended(results_[i], value.width));
+    streams_.value(site, value, point_.data(), sign_extended(results_[i], value.width), levels_->back().serial);
   }
 }
 
@@ -265,6 +320,7 @@ void Builder::follow_stack_pointer(const Where& where, const PartCode& code, std
     const std::uint64_t before = thread.stack_pointer;
     const std::uint64_t now = results_[next_result_];
     thread.stack_pointer = now;
+    note_stack_pointer(stack, now, value.moved);
     const bool far = before != 0 && (now > before ? now - before : before - now) > kFar;
     const bool up = now >= before && now < end_of_stack(where, stack);
     if ((far || value.loaded) && !up) {
@@ -276,12 +332,38 @@ void Builder::follow_stack_pointer(const Where& where, const PartCode& code, std
   }
 }
 
+/// A stack pointer that was brought from elsewhere and is lower than before may be on another stack.
+void Builder::note_stack_pointer(StackState& stack, std::uint64_t now, bool moved) {
+  if (!moved && now < stack.pointer) stack.lowest_unsure = true;
+  stack.pointer = now;
+  if (!stack.lowest_unsure) stack.lowest = std::min(stack.lowest, now);
+}
+
+void Builder::leave_frame(std::uint64_t stack, std::uint64_t stack_pointer) {
+  StackState& state = this->stack(stack);
+  const std::uint64_t end = stack_pointer + 8;
+  if (!state.lowest_unsure && state.lowest <= end && state.lowest >= kRedZone) {
+    const std::uint64_t begin = state.lowest - kRedZone;
+    memory_.clear(begin, end - begin);
+  }
+  state.lowest = end;
+  state.pointer = end;
+  state.lowest_unsure = false;
+}
+
 /// On the stack: between what the stack pointer allows and the oldest frame.
 Objects::Place Builder::locate(const Where& where, const ThreadState& thread, const StackState& stack,
                                std::uint64_t address) {
   const bool on_stack = thread.left != where.stack && lowest_ != 0 && address >= lowest_ - kRedZone;
   if (on_stack && address < end_of_stack(where, stack)) return in_frame(where, address);
   return objects_.find(address);
+}
+
+bool Builder::in_youngest_frame(const Where& where, const ThreadState& thread, const StackState& stack,
+                                std::uint64_t address) const {
+  if (thread.left == where.stack || lowest_ == 0 || address < lowest_ - kRedZone) return false;
+  const FrameView youngest = where.frame(where.frames, where.depth - 1);
+  return address < (youngest.known ? youngest.stack_pointer + 8 : end_of_stack(where, stack));
 }
 
 /// The youngest frame that was entered with a stack pointer at or above the address.
@@ -321,7 +403,9 @@ void Builder::check_limits() {
   streams_.limit(options_.max_memory > fixed ? options_.max_memory - fixed : 0);
 }
 
-std::uint64_t Builder::fixed_bytes() const { return memory_.bytes() + entries_.bytes(); }
+std::uint64_t Builder::fixed_bytes() const {
+  return memory_.bytes() + entries_.bytes() + (options_.origins ? origins_.bytes() : 0);
+}
 
 /// Frees the entries that no cell refers to any more.
 void Builder::collect() {
@@ -339,6 +423,13 @@ void Builder::collect() {
     if (thread->in_system_call) entries_.mark(thread->system_call.entry);
   }
   if (environment_.producer != 0) entries_.mark(environment_.entry);
+  std::vector<RegisterOrigins*> origins;
+  for (const std::unique_ptr<ThreadState>& thread : threads_) {
+    if (!thread) continue;
+    origins.push_back(&thread->origins);
+    for (ThreadState::Saved& saved : thread->saved) origins.push_back(&saved.origins);
+  }
+  origins_.mark(entries_, origins);
   for (const auto& [id, stack] : stacks_)
     for (const Level& level : stack->levels) entries_.mark(level.entry);
   entries_.end_collection();
@@ -362,7 +453,10 @@ void Builder::finish(Graph& graph) {
   most_shadow_ = std::max(most_shadow_, fixed_bytes());
   for (std::size_t function = 0; function < frames_.size(); ++function)
     if (frames_[function] != 0) objects_.frame_size(frames_[function], frame_sizes_[function]);
-  streams_.finish(graph, structure_.code, facts_);
+  origins_.records().for_each_producer([&](DefinitionId id) { streams_.keep(streams_.site_of(id)); });
+  streams_.finish(graph, structure_.code, *facts_);
+  origins_.records().finish(graph);
+  graph.facts = facts_;
   if (paused_) doubt_flow_over_pauses(graph);
   graph.objects = objects_.finish();
   if (memory_.lost_writes() > 0)

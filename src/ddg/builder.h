@@ -17,6 +17,7 @@
 #include "ddg/entries.h"
 #include "ddg/graph.h"
 #include "ddg/objects.h"
+#include "ddg/origin_tracker.h"
 #include "ddg/part_code.h"
 #include "ddg/shadow_memory.h"
 #include "ddg/streams.h"
@@ -79,6 +80,15 @@ class Builder {
       follow_at(where(event.thread, *stack), event);
   }
 
+  /// A frame is about to be popped: its cells have no producers any more.
+  template <class Walk, class S>
+  void leave(const Walk&, const S& stack) {
+    if (events_ == resumed_at_) return;
+    if (stack.dropped && stack.origin == structure::Origin::kCoroutine) return;
+    const auto& frame = stack.frames.back();
+    if (frame.stack_pointer != ~std::uint64_t{0}) leave_frame(stack.data.id, frame.stack_pointer);
+  }
+
   template <class Walk, class S>
   void end(const Walk&, const S& stack) {
     stacks_.erase(stack.data.id);
@@ -93,6 +103,7 @@ class Builder {
  private:
   using Registers = std::vector<Cell>;  // by granule
   static constexpr std::uint64_t kNoStack = ~std::uint64_t{0};
+  static constexpr std::uint64_t kNotYet = ~std::uint64_t{0};
 
   /// An instance and its cell.
   struct Instance {
@@ -100,10 +111,18 @@ class Builder {
     EntryId entry = kNoEntry;
     std::uint64_t counter = 0;
   };
+  struct Level {
+    std::uint64_t serial = 0;
+    EntryId entry = kNoEntry;
+    std::uint64_t since = 0;  // slice in which the loop was entered
+    std::uint64_t slice = 0;  // of the entry: the last one in which something happened at this level
+  };
   struct ThreadState {
     Registers registers;
+    RegisterOrigins origins;
     struct Saved {
       Registers registers;
+      RegisterOrigins origins;
       std::uint64_t stack_pointer = 0;
     };
     std::vector<Saved> saved;  // by signal handlers
@@ -112,18 +131,18 @@ class Builder {
     bool in_system_call = false;
     Instance system_call;
     std::vector<std::int64_t> system_call_point;
+    std::vector<Level> system_call_levels;
     std::uint32_t kernel_reads = 0;
     std::int64_t kernel_chunks = 0;  // of the last operand, which all further reads share
   };
-  struct Level {
-    std::uint64_t serial = 0;
-    EntryId entry = kNoEntry;
-  };
   struct StackState {
     std::vector<Level> levels;
-    std::uint64_t base = 0;     // the first stack pointer that was seen
-    std::uint64_t parts = 0;    // that ran
-    std::vector<SiteId> since;  // sites of what happened outside since the last one
+    std::uint64_t base = 0;          // the first stack pointer that was seen
+    std::uint64_t pointer = 0;       // the last one
+    std::uint64_t lowest = kNotYet;  // of all since a frame was left last
+    bool lowest_unsure = false;      // it was set to something lower that may be on another stack
+    std::uint64_t parts = 0;         // that ran
+    std::vector<SiteId> since;       // sites of what happened outside since the last one
     std::uint64_t since_parts = 0;
   };
 
@@ -150,14 +169,26 @@ class Builder {
   void read_registers(const PartCode& code, const Instance& instance, ThreadState& thread, std::uint64_t top);
   void read_granules(std::span<const LiveIn> granules, std::uint64_t top, bool x87, Streams::Reader reader,
                      const Registers& registers);
-  void read_memory(const MemoryAccess& access, std::uint64_t address, const Instance& instance, ObjectId object);
+  void store(const Where& where, const MemoryAccess& access, std::uint64_t address, const Instance& instance,
+             const ThreadState& thread, const StackState& stack);
+  void load(const Where& where, const MemoryAccess& access, std::uint64_t address, const Instance& instance,
+            const ThreadState& thread, const StackState& stack);
+  void write_registers(const PartCode& code, const Instance& instance, ThreadState& thread, std::uint64_t top);
+  void forget_registers(ThreadState& thread);
+  OriginTracker::Instance tracked(const Instance& instance) const {
+    return {instance.site, instance.entry, instance.counter, point_.data(), !streams_.cold(instance.site)};
+  }
   void depend(const Streams::Reader& reader, const Cell& cell);
   void values(const PartCode& code, const trace::Block& block, std::span<const std::uint64_t> slots, SiteId site);
   void follow_stack_pointer(const Where& where, const PartCode& code, std::uint16_t instruction, ThreadState& thread,
                             StackState& stack);
+  static void note_stack_pointer(StackState& stack, std::uint64_t now, bool moved);
+  void leave_frame(std::uint64_t stack, std::uint64_t stack_pointer);
   static std::uint64_t end_of_stack(const Where& where, const StackState& stack);
   Objects::Place locate(const Where& where, const ThreadState& thread, const StackState& stack, std::uint64_t address);
   Objects::Place in_frame(const Where& where, std::uint64_t address);
+  bool in_youngest_frame(const Where& where, const ThreadState& thread, const StackState& stack,
+                         std::uint64_t address) const;
 
   void follow_at(const Where& where, const trace::SideEvent& event) { follow(&where, event); }
   void follow(const Where* where, const trace::SideEvent& event);
@@ -187,12 +218,13 @@ class Builder {
   const trace::Reader& reader_;
   const structure::Structure& structure_;
   Options options_;
-  std::vector<std::vector<trace::InstructionFacts>> facts_;  // by block
+  std::shared_ptr<const std::vector<std::vector<trace::InstructionFacts>>> facts_;  // by block
   Granules granules_;
   Streams streams_;
   Objects objects_;
   ShadowMemory memory_;
   Entries entries_;
+  OriginTracker origins_;
   Cell environment_;
   std::vector<std::unique_ptr<PartCode>> parts_;  // by part of the code map
   struct Variant {
@@ -219,12 +251,17 @@ class Builder {
   std::uint32_t next_part_ = 0;
   std::vector<std::int64_t> point_;
   std::vector<std::int64_t> producer_;
-  std::vector<std::uint64_t> results_;  // of the part
-  std::size_t next_result_ = 0;         // that the stack pointer has not followed yet
-  std::uint64_t lowest_ = 0;            // stack pointer, around the instruction
+  std::vector<std::uint64_t> results_;          // of the part
+  std::size_t next_result_ = 0;                 // that the stack pointer has not followed yet
+  std::uint64_t lowest_ = 0;                    // stack pointer, around the instruction
+  const std::vector<Level>* levels_ = nullptr;  // of point_
+  std::uint64_t slice_ = 0;                     // grows whenever control goes over to another stack
+  std::uint64_t slice_stack_ = kNoStack;        // whose slice it is
+  std::uint64_t resumed_at_ = kNotYet;          // events there were when recording began again
   bool recording_ = true;
   bool paused_ = false;  // recording was off for a while, at least once
   std::vector<LiveIn> argument_;
+  std::vector<OriginTracker::Chunk> chunks_;  // of a load
 
   std::uint64_t events_ = 0;
   std::uint64_t next_check_ = kCheckEvery;

@@ -5,6 +5,9 @@
 // it and what the counter there was, which cannot change while it lasts. So a vector is a walk from entry to entry,
 // outwards.
 //
+// An entry also knows the *slice* of the run that it was made in, a number that grows with time: an instance is as old
+// as its entry. Whoever makes entries makes another one for the same loop where a new slice begins.
+//
 // Entries that nothing refers to are collected now and then: begin_collection(), mark() for every reference, then
 // end_collection(). The numbers of those that stay do not change.
 #pragma once
@@ -22,20 +25,21 @@ class Entries {
   Entries() : entries_(1) {}
 
   /// A new entry with `depth` coordinates, the last of which is its own counter.
-  EntryId add(EntryId parent, std::uint64_t parent_counter, std::uint16_t depth) {
+  EntryId add(EntryId parent, std::uint64_t parent_counter, std::uint16_t depth, std::uint64_t slice = 0) {
     EntryId id = free_;
     if (id != kNoEntry) {
       free_ = entries_[id].parent;
-      entries_[id] = {parent_counter, parent, depth, false};
+      entries_[id] = {parent_counter, slice, parent, depth, false};
     } else {
       id = static_cast<EntryId>(entries_.size());
-      entries_.push_back({parent_counter, parent, depth, false});
+      entries_.push_back({parent_counter, slice, parent, depth, false});
     }
     ++live_;
     return id;
   }
 
   std::uint16_t depth(EntryId id) const { return entries_[id].depth; }
+  std::uint64_t slice(EntryId id) const { return entries_[id].slice; }
 
   /// Writes the `depth` coordinates of the instance (id, counter).
   void vector(EntryId id, std::uint64_t counter, std::int64_t* into) const {
@@ -73,6 +77,7 @@ class Entries {
  private:
   struct Entry {
     std::uint64_t parent_counter = 0;
+    std::uint64_t slice = 0;
     EntryId parent = kNoEntry;  // of a free one: the next free one
     std::uint16_t depth = 0;
     bool marked = false;

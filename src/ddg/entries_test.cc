@@ -20,6 +20,14 @@ TEST(Entries, VectorsAreWalkedOutwards) {
   EXPECT_EQ(vector_of(entries, inner, 5), (std::vector<std::int64_t>{7, 3, 5}));
 }
 
+TEST(Entries, HaveTheSliceTheyWereMadeIn) {
+  Entries entries;
+  const EntryId stack = entries.add(kNoEntry, 0, 1, 3);
+  const EntryId again = entries.add(kNoEntry, 0, 1, 8);
+  EXPECT_EQ(entries.slice(stack), 3u);
+  EXPECT_EQ(entries.slice(again), 8u);
+}
+
 /// What is marked stays what it was, with all that is around it; the others are used again.
 TEST(Entries, CollectingKeepsWhatIsReferredTo) {
   Entries entries;

@@ -52,11 +52,18 @@
 //   kernel writes has no producer; when it begins again, no register has one. Flow through memory over a pause is
 //   inexact: what ran then may have written it anew.
 //
-// A frame that is left takes the producers of its cells with it, from its return address down to the lowest address
-// that the stack pointer reached since it was entered, less the 128 bytes that leaf functions use below it.
+// A frame that is left takes the producers of its cells with it, from its return address down to the lowest value that
+// instructions of its stack gave the stack pointer since a frame of the stack was left last (which took what is below
+// with it; to begin with, that frame's stack pointer behind its return address counts as the first such value), less
+// the 128 bytes that leaf functions use below it. A stack pointer that is brought from elsewhere (written by an
+// instruction that does not compute it from itself: mov rsp,rdi) and is lower than the stack's last one may belong to
+// another stack: it and all that follow do not count, and the next frame of this stack that is left takes nothing with
+// it. Frames whose stack pointer is not known take nothing, and those that are only given up: of a coroutine that is
+// not resumed any more, of all stacks when recording begins again after a pause.
 //
 // Threads run one at a time, so there is one order, and flow between threads is flow like any other. But what another
-// stack (thread, handler, coroutine) produced after a loop was entered is no input of that loop: Dependence::late.
+// stack (thread, handler, coroutine) produced after a loop was entered is no input of that loop: Dependence::late. A
+// system call produces when it begins. Coordinate 0, the stack's number, counts from the stack's first instruction on.
 //
 // Values behind copies. Binaries move values around: a register is saved by a callee and restored, a value is spilled
 // and loaded again, a neighbour's element is kept for the next iteration. Beside its last writer, every byte of a
@@ -70,7 +77,9 @@
 //   RegisterUse::merge has the origin of the byte that is kept.
 // - A *spill*: a store of one access, not guarded, with Transfer::kCopy and one data read, of a general or vector
 //   register, whose address is the stack or frame pointer (rsp, rbp) plus a constant (push is one), in the youngest
-//   frame of its stack. The bytes stored have the origins of the register's bytes.
+//   frame of its stack. The bytes stored have the origins of the register's bytes. A store of a constant to such a
+//   place (Transfer::kCompute or kCopy, no load, no data reads, no flags) is a spill too; its bytes have the store as
+//   origin.
 // - A *plain load*: one load, no store, no arithmetic (kinds), no flags, no data reads, not repeated, one write that is
 //   not a step, to a general or vector register: mov, pop, movsd, movzx. It is a *reload* if its transfer is
 //   Transfer::kCopy and all bytes that it loads were written last by one spill that began at the same address: byte k
@@ -152,7 +161,11 @@ struct Access {
   bool guarded = false;
   std::uint32_t size = 0;
   ObjectId object = kUnknownObject;
-  fold::Folded address;  // outputs: block ordinal, byte offset
+  fold::Folded address;      // outputs: block ordinal, byte offset
+  std::uint64_t copies = 0;  // instances that were spills (of a store) or reloads (of a load)
+  /// In each entry of the innermost loop, the block (the offset) stays the same. Entries may differ.
+  bool same_block = true;
+  bool same_offset = true;
 };
 
 struct Value {
@@ -162,7 +175,8 @@ struct Value {
   std::uint8_t reg = 0;    // as in trace::IntegerResult
   std::uint8_t width = 0;
   fold::Folded value;
-  /// In each entry of the innermost loop, it grows by the same from iteration to iteration. Entries may differ.
+  /// In each entry of the innermost loop, it grows by the same from iteration to iteration (those in which it was not
+  /// computed count), without wrapping around. Entries may differ. True if there is no loop around it.
   bool steady = true;
 };
 
@@ -181,6 +195,7 @@ struct Dependence {
   bool more_objects = false;         // kMemory: other instances were in other objects
   /// By level: instances whose first shared coordinate that differs is this one; the last entry: none differs.
   std::vector<std::uint64_t> carried;
+  std::uint64_t reloads = 0;  // instances in which the consumer was a reload
   /// By coordinate of the consumer: instances that another stack produced after the loop that the coordinate counts was
   /// entered. Empty if there are none.
   std::vector<std::uint64_t> late;
@@ -211,6 +226,9 @@ struct Origin {
   /// By coordinate of the reader: the operand's lane had another origin the last time, in the same entry of the loop
   /// that the coordinate counts, and both are older than that entry.
   std::vector<std::uint64_t> turns;
+  /// Of the operand's lane as a whole: in each entry of the reader's innermost loop, all origins were plain loads, and
+  /// their addresses grew by the same from iteration to iteration.
+  bool even = false;
 };
 
 struct Object {

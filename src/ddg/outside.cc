@@ -46,14 +46,15 @@ void Builder::follow(const Where* where, const trace::SideEvent& event) {
   } else if (const auto* s = std::get_if<trace::Signal>(&event.data)) {
     signal(event.thread, *s);
   } else if (std::holds_alternative<trace::ThreadStart>(event.data)) {
-    std::fill(thread(event.thread).registers.begin(), thread(event.thread).registers.end(), Cell{});
+    forget_registers(thread(event.thread));
   } else if (const auto* recording = std::get_if<trace::Recording>(&event.data)) {
     recording_ = recording->on;
     if (!recording->on) return;
     if (instructions_ > 0) paused_ = true;
+    resumed_at_ = events_;
     for (const std::unique_ptr<ThreadState>& state : threads_) {
       if (!state) continue;
-      std::fill(state->registers.begin(), state->registers.end(), Cell{});
+      forget_registers(*state);
       state->saved.clear();
       state->stack_pointer = 0;
     }
@@ -89,6 +90,8 @@ void Builder::read_arguments(const Instance& instance, ThreadState& thread, std:
     reader.operand = static_cast<std::uint8_t>(i);
     reader.dense = static_cast<std::uint32_t>(i);
     read_granules(argument_, 0, false, reader, thread.registers);
+    if (options_.origins)
+      origins_.use_arguments(tracked(instance), reader.operand, argument_, thread.registers, thread.origins);
   }
 }
 
@@ -98,7 +101,10 @@ void Builder::forget_call_registers(ThreadState& thread) {
 
 void Builder::produce(ThreadState& thread, const Instance& instance, std::span<const Granules::Piece> granules) {
   const Cell cell{streams_.definition(instance.site, 0), instance.entry, instance.counter};
-  for (const Granules::Piece& piece : granules) thread.registers[piece.granule] = cell;
+  for (const Granules::Piece& piece : granules) {
+    thread.registers[piece.granule] = cell;
+    thread.origins.where[piece.granule] = RegisterOrigins::kWriter;
+  }
 }
 
 void Builder::allocation(const Where* where, trace::ThreadId id, const trace::Allocation& allocation) {
@@ -153,6 +159,7 @@ void Builder::system_call(const Where* where, trace::ThreadId id, const trace::S
   if (where == nullptr) return;
   thread.system_call = outside(*where, Statement::Kind::kSystemCall, std::min(call.number, kOccurrence - 1));
   thread.system_call_point = point_;
+  thread.system_call_levels = *levels_;
   thread.kernel_reads = 0;
   thread.kernel_chunks = 0;
   if (!has_outside_effect(call.number)) return;
@@ -199,6 +206,7 @@ void Builder::kernel_access(trace::ThreadId id, const trace::KernelAccess& acces
   reader.chunks = true;
   reader.object = objects_.find(access.address).object;
   point_ = thread.system_call_point;
+  levels_ = &thread.system_call_levels;
   memory_.read(access.address, access.size, [&](std::uint64_t, std::uint64_t, const Cell& cell) {
     point_.back() = thread.kernel_chunks++;
     depend(reader, cell);
@@ -230,10 +238,11 @@ void Builder::signal(trace::ThreadId id, const trace::Signal& signal) {
   ThreadState& thread = this->thread(id);
   if (signal.enter) {
     if (thread.saved.size() == kMaxSaved) thread.saved.erase(thread.saved.begin());
-    thread.saved.push_back({thread.registers, thread.stack_pointer});
-    std::fill(thread.registers.begin(), thread.registers.end(), Cell{});
+    thread.saved.push_back({thread.registers, thread.origins, thread.stack_pointer});
+    forget_registers(thread);
   } else if (!thread.saved.empty()) {
     thread.registers = std::move(thread.saved.back().registers);
+    thread.origins = std::move(thread.saved.back().origins);
     thread.stack_pointer = thread.saved.back().stack_pointer;
     thread.saved.pop_back();
   }

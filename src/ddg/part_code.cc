@@ -10,8 +10,8 @@ namespace {
 
 using trace::RegisterFile;
 
-constexpr std::uint16_t kOutside = 0xffff;  // written before the part
 constexpr std::size_t kFlagCount = 6;
+constexpr std::uint8_t kStackPointer = 4;
 
 constexpr std::array<std::uint8_t, 5> kGeneralBounds{0, 1, 2, 4, 8};
 
@@ -34,6 +34,17 @@ bool is_loaded(const trace::IntegerResult& result, const trace::InstructionFacts
   for (const trace::RegisterUse& write : facts.writes)
     if (write.file == RegisterFile::kGeneral && write.index == result.reg) return !write.step;
   return false;
+}
+
+/// Whether a result is the stack pointer, computed from what it was: no value that was brought from elsewhere.
+bool is_moved_pointer(const trace::IntegerResult& result, const trace::InstructionFacts& facts) {
+  const auto pointer = [](const trace::RegisterUse& use) {
+    return use.file == RegisterFile::kGeneral && use.index == kStackPointer;
+  };
+  if (result.reg != kStackPointer) return false;
+  for (const trace::RegisterUse& write : facts.writes)
+    if (pointer(write) && write.step) return true;
+  return facts.transfer == trace::Transfer::kCompute && std::any_of(facts.reads.begin(), facts.reads.end(), pointer);
 }
 
 /// A write of 4 bytes to a general register clears the upper half.
@@ -172,6 +183,17 @@ void Granules::of_vector(std::uint8_t index, std::uint8_t bytes, std::vector<Pie
   of({.file = RegisterFile::kVector, .index = index, .width = bytes}, into);
 }
 
+namespace {
+
+/// As it is: what it does not load of the register has no origin.
+bool loads_a_vector(const trace::InstructionFacts& facts) {
+  const auto vector = [](const trace::RegisterUse& use) { return use.file == RegisterFile::kVector; };
+  return facts.transfer == trace::Transfer::kCopy && (facts.kinds & trace::kLoad) != 0 &&
+         std::any_of(facts.writes.begin(), facts.writes.end(), vector);
+}
+
+}  // namespace
+
 Granules granules_for(std::span<const trace::Block> blocks,
                       const std::vector<std::vector<trace::InstructionFacts>>& facts) {
   std::uint32_t bits = 8;
@@ -184,6 +206,9 @@ Granules granules_for(std::span<const trace::Block> blocks,
       note(instruction.reads);
       note(instruction.writes);
     }
+    for (const trace::Access& access : blocks[block].accesses)
+      if (access.instruction < facts[block].size() && loads_a_vector(facts[block][access.instruction]))
+        bits |= access.size;
   }
   return Granules(bits & (~bits + 1));
 }
@@ -222,7 +247,8 @@ PartCode compile_part(const trace::Block& block, const std::vector<trace::Instru
     const auto number = static_cast<std::uint16_t>(access.instruction - begin);
     const std::uint8_t index = seen[access.instruction]++;
     code.accesses.push_back({number, index, access.kind == trace::Access::Kind::kStore, access.guarded, access.size,
-                             dense++, compiler.first_access_operand(number) + index, access.address});
+                             dense++, compiler.first_access_operand(number) + index, access.address, MemoryAccess::kNo,
+                             MemoryAccess::kNo, false});
   }
   std::fill(seen.begin(), seen.end(), std::uint8_t{0});
   for (std::size_t i = 0; i < std::min(results, block.results.size()); ++i) {
@@ -230,14 +256,17 @@ PartCode compile_part(const trace::Block& block, const std::vector<trace::Instru
     if (result.instruction < begin || result.instruction >= end) continue;
     code.values.push_back({static_cast<std::uint16_t>(result.instruction - begin), seen[result.instruction]++,
                            result.reg, width_of(result, facts[result.instruction]),
-                           is_loaded(result, facts[result.instruction]), static_cast<std::uint32_t>(code.values.size()),
-                           result.value});
+                           is_loaded(result, facts[result.instruction]),
+                           is_moved_pointer(result, facts[result.instruction]),
+                           static_cast<std::uint32_t>(code.values.size()), result.value});
   }
+  compile_origins(facts, granules, code);
   return code;
 }
 
 void PartNumbers::renumber(PartCode& code) {
   for (RegisterRead& read : code.reads) read.dense = number(operands_, {read.instruction, read.operand, 0, 0});
+  for (OriginCode::Use& use : code.origins.uses) use.dense = number(operands_, {use.instruction, use.operand, 0, 0});
   for (MemoryAccess& access : code.accesses) {
     const Key key{access.instruction, access.index, access.store, access.size};
     access.dense = number(accesses_, key);

@@ -8,6 +8,10 @@
 // x87 registers are numbered from the top of the x87 stack, which is known only when the part runs: their granules are
 // relative, and the top at the block's entry is added.
 //
+// Behind copies, the same is asked of origins (graph.h: "Values behind copies"): what a part writes comes from a
+// granule that it found, from a load, or was made here. part_origins.cc follows that through the copies in the part;
+// what is left to be looked up when it runs is in PartCode::origins.
+//
 // Exact, as far as trace::decode is.
 #pragma once
 
@@ -88,6 +92,10 @@ struct MemoryAccess {
   std::uint32_t dense = 0;    // number of the access in the part
   std::uint32_t operand = 0;  // of a load: its dense number as an operand
   trace::Value address;
+  static constexpr std::uint16_t kNo = 0xffff;
+  std::uint16_t spill = kNo;  // in OriginCode::spills
+  std::uint16_t load = kNo;   // of a plain load: in OriginCode::loads
+  bool reloads = false;       // a plain load that may be a reload
 };
 
 struct IntegerValue {
@@ -96,8 +104,66 @@ struct IntegerValue {
   std::uint8_t reg = 0;
   std::uint8_t width = 0;
   bool loaded = false;      // from memory, as it is
+  bool moved = false;       // the stack pointer: what it was, moved by a push, call, subtraction, ...
   std::uint32_t dense = 0;  // number of the value in the part
   trace::Value value;
+};
+
+/// In a part: written before it.
+inline constexpr std::uint16_t kOutside = 0xffff;
+
+/// Where some bytes of a register come from, before the copies in the part.
+struct Source {
+  enum class Kind : std::uint8_t {
+    kHere,     // made by an instruction of the part
+    kLiveIn,   // what a granule had when the part began
+    kLoaded,   // bytes of what a plain load got
+    kSeveral,  // several sources side by side
+    kNone,     // nothing made it
+  };
+  Kind kind = Kind::kHere;
+  std::uint8_t byte = 0;    // kLoaded: the first one
+  std::uint8_t bytes = 0;   // kLoaded: how many; kSeveral: how many sources
+  std::uint16_t index = 0;  // instruction, granule, in OriginCode::loads, in OriginCode::several
+  friend bool operator==(const Source&, const Source&) = default;
+};
+
+/// What a part does with origins.
+struct OriginCode {
+  struct Piece {
+    std::uint16_t writer = kOutside;  // instruction of the part, or the granule had it before
+    std::uint8_t lane = 0;
+    Granule granule = 0;
+    Source source;
+  };
+  /// A register operand that is a use, or may turn out to be one, and not only of what is made in the part.
+  struct Use {
+    std::uint16_t instruction = 0;
+    std::uint8_t operand = 0;
+    bool spilled = false;     // no use if the instruction is a spill
+    std::uint32_t dense = 0;  // number of the operand in the part
+    std::uint32_t first = 0;  // in pieces
+    std::uint32_t count = 0;
+  };
+  struct Load {
+    std::uint16_t instruction = 0;
+    bool kept = false;  // what it loads reaches a use in the part, a spill, or what comes after the part
+  };
+  /// A store that is a spill if it is in the youngest frame.
+  struct Spill {
+    std::uint32_t first = 0;  // in pieces; the lane is the byte in memory
+    std::uint32_t count = 0;  // 0: a constant
+  };
+  struct Out {
+    Granule granule = 0;
+    Source source;
+  };
+  std::vector<Use> uses;  // in the order of execution
+  std::vector<Piece> pieces;
+  std::vector<Load> loads;
+  std::vector<Spill> spills;
+  std::vector<Source> several;
+  std::vector<Out> outs;  // live-outs that were not made by the instruction that wrote them last, and plain loads
 };
 
 struct PartCode {
@@ -112,8 +178,12 @@ struct PartCode {
   std::vector<LocalFlow> local;
   std::vector<MemoryAccess> accesses;  // in the order of execution
   std::vector<IntegerValue> values;
+  OriginCode origins;
   bool unknown = false;  // it has an instruction that could not be decoded
 };
+
+/// Fills in code.origins and what the accesses say of it.
+void compile_origins(const std::vector<trace::InstructionFacts>& facts, const Granules& granules, PartCode& code);
 
 /// Dense numbers for all parts of one place. Blocks that run over the same place need not list the same accesses and
 /// results: what an instruction does with values that are known when its block is translated may be left out there.

@@ -141,6 +141,7 @@ Streams::Link& Streams::insert(Slot& slot, Link link) {
 
 void Streams::access(SiteId site, const MemoryAccess& access, const std::int64_t* point, ObjectId object,
                      std::int64_t block, std::int64_t offset) {
+  last_access_ = kNoAccess;
   if (sites_[site].cold) return;
   Slot& slot = this->slot(sites_[site].accesses, access.dense);
   std::uint64_t key = object;
@@ -155,25 +156,33 @@ void Streams::access(SiteId site, const MemoryAccess& access, const std::int64_t
     if (stream == kNoStream) return;
     if (key == kUnknownKey) streams_[stream].folder->give_up("in more than 64 objects");
     accesses_.push_back(
-        {site, stream, access.instruction, access.index, access.store, access.guarded, access.size, object});
+        {site, stream, access.instruction, access.index, access.store, access.guarded, access.size, object, 0});
     link = &insert(slot, {key, stream, static_cast<std::uint32_t>(accesses_.size() - 1)});
   }
+  last_access_ = link->details;
   const std::int64_t labels[2] = {block, offset};
   add(link->stream, point, labels);
 }
 
-void Streams::value(SiteId site, const IntegerValue& value, const std::int64_t* point, std::int64_t label) {
+void Streams::count_copy() {
+  if (last_access_ != kNoAccess) ++accesses_[last_access_].copies;
+}
+
+void Streams::value(SiteId site, const IntegerValue& value, const std::int64_t* point, std::int64_t label,
+                    std::uint64_t entry) {
   Site& s = sites_[site];
   if (s.cold) return;
   const std::size_t dense = value.dense;
-  if (dense >= s.values.size()) s.values.resize(dense + 1, kNoStream);
-  if (s.values[dense] == kNoStream) {
+  if (dense >= s.values.size()) s.values.resize(dense + 1);
+  if (s.values[dense] == 0) {
     const StreamId stream = new_stream(Stream::Kind::kValue, site, {s.dimensions, 1, 0});
     if (stream == kNoStream) return;
-    s.values[dense] = stream;
-    values_.push_back({site, stream, value.instruction, value.index, value.reg, value.width});
+    values_.push_back({site, stream, value.instruction, value.index, value.reg, value.width, {}});
+    s.values[dense] = static_cast<std::uint32_t>(values_.size());
   }
-  add(s.values[dense], point, &label);
+  ValueDetails& details = values_[s.values[dense] - 1];
+  if (s.dimensions > 1) details.steady.add(entry, point[s.dimensions - 1], label);
+  add(details.stream, point, &label);
 }
 
 Streams::Link* Streams::dependence_link(const Reader& reader, DefinitionId from, std::uint64_t key, fold::Shape shape) {
@@ -190,25 +199,38 @@ Streams::Link* Streams::dependence_link(const Reader& reader, DefinitionId from,
                  {key, stream, static_cast<std::uint32_t>(dependences_.size() - 1)});
 }
 
-void Streams::dependence(const Reader& reader, DefinitionId from, const std::int64_t* point,
+bool Streams::dependence(const Reader& reader, DefinitionId from, const std::int64_t* point,
                          const std::int64_t* producer) {
-  if (sites_[reader.site].cold) return;
+  if (sites_[reader.site].cold) return false;
   Slot& slot = this->slot(sites_[reader.site].operands, reader.dense);
   const std::uint64_t key = key_of(from, reader.lane);
   Link* link = find(slot, key);
   if (link == nullptr) {
-    if (slot.links.size() >= kMaxProducers) return lost_dependence(reader, point);
+    if (slot.links.size() >= kMaxProducers) {
+      lost_dependence(reader, point);
+      return false;
+    }
     const Site& consumer = sites_[reader.site];
     const Site& source = sites_[site_of_definition_[from]];
     const auto dimensions = static_cast<std::uint16_t>(consumer.dimensions + (reader.chunks ? 1 : 0));
     const std::uint16_t shared = shared_dimensions(tree_, source.key.context, consumer.key.context);
     link = dependence_link(reader, from, key, {dimensions, source.dimensions, shared});
-    if (link == nullptr) return;
+    if (link == nullptr) return false;
   }
   DependenceDetails& details = dependences_[link->details];
-  ++details.carried[carrying_level(point, producer, details.shared)];
+  const std::size_t level = carrying_level(point, producer, details.shared);
+  ++details.carried[level];
   if (reader.object != details.reader.object) details.more_objects = true;
+  if (reader.reload) ++details.reloads;
+  last_dependence_ = link->details;
   add(link->stream, point, producer);
+  return level == 0;
+}
+
+void Streams::late(std::size_t coordinate) {
+  DependenceDetails& details = dependences_[last_dependence_];
+  if (details.late.empty()) details.late.resize(sites_[details.reader.site].dimensions);
+  ++details.late[coordinate];
 }
 
 void Streams::lost_dependence(const Reader& reader, const std::int64_t* point) {
@@ -287,7 +309,10 @@ void Streams::finish_cold(Graph& graph) {
   for (const Site& site : sites_) {
     if (!site.cold || site.count == 0) continue;
     ++sites;
-    if (site.code != nullptr) instructions += site.count * site.code->instructions;
+    if (site.code == nullptr) continue;
+    const std::uint64_t ran = site.count * site.code->instructions;
+    instructions += ran;
+    if (statement_of_[&site - sites_.data()] == kNoStatement) graph.unkept_instructions += ran;
   }
   if (sites == 0) return;
   graph.gave_up.push_back(
@@ -312,12 +337,11 @@ void Streams::finish_statements(Graph& graph, const structure::CodeMap& code,
   std::map<Key, StatementId> known;
   std::vector<std::vector<fold::Folded>> domains;
   statement_of_.assign(sites_.size(), kNoStatement);
-  std::vector<bool> produces(sites_.size());
   for (const DependenceDetails& details : dependences_)
-    if (details.from != kLostDefinition) produces[site_of_definition_[details.from]] = true;
+    if (details.from != kLostDefinition) keep(site_of_definition_[details.from]);
   for (SiteId id = 1; id < sites_.size(); ++id) {
     const Site& site = sites_[id];
-    if (site.count == 0 || (site.cold && !produces[id])) continue;
+    if (site.count == 0 || (site.cold && !site.produces)) continue;
     const SiteKey& key = site.key;
     const auto [found, added] = known.try_emplace({key.kind, key.context, key.function, key.node, key.variant},
                                                   static_cast<StatementId>(graph.statements.size()));
@@ -330,6 +354,7 @@ void Streams::finish_statements(Graph& graph, const structure::CodeMap& code,
       statement.function = site.key.function;
       statement.node = site.key.node;
       statement.place = site.place;
+      statement.followed = !site.cold;
       if (site.key.kind != Statement::Kind::kCode) statement.detail = site.key.variant & 0xffff;
       graph.statements.push_back(std::move(statement));
       domains.emplace_back();
@@ -341,6 +366,8 @@ void Streams::finish_statements(Graph& graph, const structure::CodeMap& code,
     const PartCode& part = *site.code;
     const trace::Block& block = code.blocks()[part.block];
     statement.local = part.local;
+    statement.block = part.block;
+    statement.first_instruction = part.first_instruction;
     statement.instructions.clear();
     std::uint64_t address = block.address;
     for (std::size_t i = 0; i < std::size_t{part.first_instruction} + part.instructions; ++i) {
@@ -392,16 +419,18 @@ void Streams::finish_accesses(Graph& graph) {
   Groups<Key, Access> groups;
   for (const AccessDetails& details : accesses_) {
     const StatementId statement = statement_of_[details.site];
-    groups.add({statement, details.instruction, details.index, details.object, details.store, details.size},
-               {statement,
-                details.instruction,
-                details.index,
-                details.store,
-                details.guarded,
-                details.size,
-                details.object,
-                {}},
-               streams_[details.stream].shape, folded(details.stream));
+    Access access;
+    access.statement = statement;
+    access.instruction = details.instruction;
+    access.index = details.index;
+    access.store = details.store;
+    access.guarded = details.guarded;
+    access.size = details.size;
+    access.object = details.object;
+    auto& group =
+        groups.add({statement, details.instruction, details.index, details.object, details.store, details.size},
+                   std::move(access), streams_[details.stream].shape, folded(details.stream));
+    group.item.copies += details.copies;
   }
   groups.into(graph.accesses, [](Access& access) -> fold::Folded& { return access.address; });
 }
@@ -411,9 +440,10 @@ void Streams::finish_values(Graph& graph) {
   Groups<Key, Value> groups;
   for (const ValueDetails& details : values_) {
     const StatementId statement = statement_of_[details.site];
-    groups.add({statement, details.instruction, details.index},
-               {statement, details.instruction, details.index, details.reg, details.width, {}},
-               streams_[details.stream].shape, folded(details.stream));
+    auto& group = groups.add({statement, details.instruction, details.index},
+                             {statement, details.instruction, details.index, details.reg, details.width, {}, true},
+                             streams_[details.stream].shape, folded(details.stream));
+    group.item.steady = group.item.steady && details.steady.steady();
   }
   groups.into(graph.values, [](Value& value) -> fold::Folded& { return value.value; });
 }
@@ -443,8 +473,11 @@ void Streams::finish_dependences(Graph& graph) {
     auto& group = groups.add(key, dependence, streams_[details.stream].shape, folded(details.stream));
     Dependence& item = group.item;
     item.more_objects = item.more_objects || details.more_objects || item.object != reader.object;
+    item.reloads += details.reloads;
     item.carried.resize(details.carried.size());
     for (std::size_t level = 0; level < details.carried.size(); ++level) item.carried[level] += details.carried[level];
+    if (item.late.size() < details.late.size()) item.late.resize(details.late.size());
+    for (std::size_t k = 0; k < details.late.size(); ++k) item.late[k] += details.late[k];
   }
   groups.into(graph.dependences, [](Dependence& dependence) -> fold::Folded& { return dependence.map; });
   for (Dependence& dependence : graph.dependences) {

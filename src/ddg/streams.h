@@ -19,6 +19,7 @@
 #include "ddg/fold_queue.h"
 #include "ddg/graph.h"
 #include "ddg/part_code.h"
+#include "ddg/steady.h"
 #include "fold/fold.h"
 #include "structure/loop_tree.h"
 
@@ -54,13 +55,27 @@ class Streams {
     return sites_[site].first_definition + instruction;
   }
 
+  SiteId site_of(DefinitionId definition) const { return site_of_definition_[definition]; }
+  std::uint16_t instruction_of(DefinitionId definition) const {
+    return static_cast<std::uint16_t>(definition - sites_[site_of_definition_[definition]].first_definition);
+  }
+  structure::ContextId context_of(SiteId site) const { return sites_[site].key.context; }
+  /// When it is finished.
+  StatementId statement_of(SiteId site) const { return statement_of_[site]; }
+  /// What this site made is known to be used: it gets a statement whatever happens.
+  void keep(SiteId site) { sites_[site].produces = true; }
+
   /// Remembers what the site's code is: the longest that ran.
   void set_code(SiteId site, const PartCode* code);
 
   void instance(SiteId site, const std::int64_t* point);
   void access(SiteId site, const MemoryAccess& access, const std::int64_t* point, ObjectId object, std::int64_t block,
               std::int64_t offset);
-  void value(SiteId site, const IntegerValue& value, const std::int64_t* point, std::int64_t label);
+  /// The last access was a spill or a reload.
+  void count_copy();
+  /// `entry` tells one entry of the innermost loop from the next.
+  void value(SiteId site, const IntegerValue& value, const std::int64_t* point, std::int64_t label,
+             std::uint64_t entry);
 
   /// Who reads.
   struct Reader {
@@ -73,9 +88,12 @@ class Streams {
     bool address = false;
     bool chunks = false;  // the point has one more coordinate
     ObjectId object = kUnknownObject;
+    bool reload = false;
   };
-  /// `producer` has as many coordinates as the definition's site has dimensions.
-  void dependence(const Reader& reader, DefinitionId from, const std::int64_t* point, const std::int64_t* producer);
+  /// `producer` has as many coordinates as the definition's site has dimensions. True if it is on another stack: then
+  /// late(k) says that it produced this after the loop of the reader's coordinate k was entered.
+  bool dependence(const Reader& reader, DefinitionId from, const std::int64_t* point, const std::int64_t* producer);
+  void late(std::size_t coordinate);
   /// A producer that is not known any more.
   void lost_dependence(const Reader& reader, const std::int64_t* point);
 
@@ -129,11 +147,12 @@ class Streams {
     std::uint16_t instructions = 0;
     std::uint16_t dimensions = 0;
     bool cold = false;
+    bool produces = false;
     std::vector<std::int64_t> box;  // cold: least coordinates, then greatest
     std::uint64_t count = 0;
     std::uint64_t dropped = 0;  // points of streams that were not made
     StreamId domain = kNoStream;
-    std::vector<StreamId> values;
+    std::vector<std::uint32_t> values;  // one more than in values_; 0: none yet
     std::vector<SlotId> accesses;
     std::vector<SlotId> operands;
     SiteId next = 0;  // of the same context and number of the node
@@ -148,6 +167,7 @@ class Streams {
     bool guarded = false;
     std::uint32_t size = 0;
     ObjectId object = kUnknownObject;
+    std::uint64_t copies = 0;
   };
   struct ValueDetails {
     SiteId site = 0;
@@ -156,6 +176,7 @@ class Streams {
     std::uint8_t index = 0;
     std::uint8_t reg = 0;
     std::uint8_t width = 0;
+    Steady steady;
   };
   struct DependenceDetails {
     Reader reader;
@@ -163,7 +184,9 @@ class Streams {
     StreamId stream = kNoStream;
     std::uint16_t shared = 0;
     bool more_objects = false;
+    std::uint64_t reloads = 0;
     std::vector<std::uint64_t> carried;
+    std::vector<std::uint64_t> late;
   };
 
   StreamId new_stream(Stream::Kind kind, SiteId site, fold::Shape shape);
@@ -194,6 +217,9 @@ class Streams {
   std::vector<AccessDetails> accesses_;
   std::vector<ValueDetails> values_;
   std::vector<DependenceDetails> dependences_;
+  static constexpr std::uint32_t kNoAccess = 0xffffffff;
+  std::uint32_t last_dependence_ = 0;
+  std::uint32_t last_access_ = kNoAccess;
   FoldQueue queue_;
   bool full_ = false;
   std::uint64_t points_ = 0;

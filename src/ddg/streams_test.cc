@@ -123,6 +123,55 @@ TEST_F(StreamsTest, StacksBesideEachOtherAreUnited) {
   EXPECT_EQ(graph.statements[0].domain.pieces.size(), 1u);
 }
 
+/// Only what another stack produced is asked for; the reader's coordinates are counted one by one.
+TEST_F(StreamsTest, LateFlowIsCountedByCoordinate) {
+  Streams streams({}, tree);
+  const SiteId sites[] = {streams.site(key(outer, 1, 0), 0, 1), streams.site(key(outer, 1, 1), 0, 1)};
+  const std::int64_t first[] = {0, 4};
+  const std::int64_t second[] = {1, 5};
+  const std::int64_t third[] = {1, 6};
+  streams.instance(sites[0], first);
+  streams.instance(sites[1], second);
+  streams.instance(sites[1], third);
+  EXPECT_TRUE(streams.dependence(reader(sites[1]), streams.definition(sites[0], 0), second, first));
+  streams.late(1);
+  EXPECT_TRUE(streams.dependence(reader(sites[1]), streams.definition(sites[0], 0), third, first));
+  streams.late(0);
+  streams.late(1);
+  EXPECT_FALSE(streams.dependence(reader(sites[1]), streams.definition(sites[1], 0), third, second));
+  const Graph graph = finish(streams);
+  ASSERT_EQ(graph.dependences.size(), 1u);
+  EXPECT_EQ(graph.dependences[0].late, (std::vector<std::uint64_t>{1, 2}));
+}
+
+/// Of what is not kept, producers are statements that nothing is known of, and the rest is counted.
+TEST_F(StreamsTest, CodeThatIsNotKept) {
+  std::vector<bool> hot(tree.contexts().size());
+  hot[outer] = true;
+  Streams streams({}, tree, 1, hot);
+  PartCode code;
+  code.instructions = 3;
+  const SiteId consumer = streams.site(key(outer, 1), 0, 1);
+  const SiteId producer = streams.site(key(inner, 2), 0, 3);
+  const SiteId other = streams.site(key(inner, 3), 0, 3);
+  const std::int64_t from[] = {0, 1, 2};
+  const std::int64_t to[] = {0, 2};
+  for (const SiteId site : {producer, other}) {
+    streams.set_code(site, &code);
+    streams.instance(site, from);
+  }
+  streams.instance(consumer, to);
+  streams.dependence(reader(consumer), streams.definition(producer, 1), to, from);
+  Graph graph;
+  std::vector<trace::Block> blocks(1);
+  blocks[0].lengths = {1, 1, 1};
+  streams.finish(graph, structure::CodeMap(blocks, {}, {}), {std::vector<trace::InstructionFacts>(3)});
+  ASSERT_EQ(graph.statements.size(), 2u);
+  EXPECT_TRUE(graph.statements[0].followed);
+  EXPECT_FALSE(graph.statements[1].followed);
+  EXPECT_EQ(graph.unkept_instructions, 3u);
+}
+
 /// What is largest is given up first; what is small stays exact.
 TEST_F(StreamsTest, TheLimitTakesTheLargestFirst) {
   fold::Options options;
@@ -137,8 +186,8 @@ TEST_F(StreamsTest, TheLimitTakesTheLargestFirst) {
   for (std::int64_t i = 0; i < 20000; ++i) {
     const std::int64_t point[] = {0, i};
     streams.instance(site, point);
-    streams.value(site, regular, point, 3 * i);
-    streams.value(site, irregular, point, static_cast<std::int64_t>(random() % 1000));
+    streams.value(site, regular, point, 3 * i, 0);
+    streams.value(site, irregular, point, static_cast<std::int64_t>(random() % 1000), 0);
   }
   const std::uint64_t before = streams.bytes();
   ASSERT_GT(before, 200000u);

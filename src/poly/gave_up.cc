@@ -296,7 +296,7 @@ std::uint64_t inexact_instructions(const ddg::Graph& graph) {
   for (const ddg::Dependence& dependence : graph.dependences)
     if (!dependence.map.exact() && !covered(dependence.to))
       concerned.add({dependence.to, dependence.to_instruction}, dependence.map.points);
-  return whole_statements + concerned.total();
+  return whole_statements + graph.unkept_instructions + concerned.total();
 }
 
 }  // namespace loopfold::poly

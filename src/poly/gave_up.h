@@ -21,7 +21,7 @@ namespace loopfold::poly {
 
 void add_gave_up(const ddg::Graph& graph, const Context& context, profile::Profile& profile);
 
-/// Instructions executed for which some address, domain or dependence is not exact.
+/// Instructions executed for which some address, domain or dependence is not exact, or that have no statement.
 std::uint64_t inexact_instructions(const ddg::Graph& graph);
 
 }  // namespace loopfold::poly

@@ -28,7 +28,7 @@
 // Iterations of runs are not expanded: an iteration that leaves everything but counters as it was is recorded (its
 // *journal*), and further ones along the same path are the journal times their number. An Observer that wants every
 // part has kEveryPart and is told of each, in order. One with kValues is also told of every event, with all its slots,
-// before its parts, and of every side event.
+// before its parts, and of every side event. leave() and end() tell of frames about to be popped and stacks that ended.
 #pragma once
 
 #include <algorithm>
@@ -178,6 +178,7 @@ class LoopWalk {
   }
 
   void leave(S& stack) {
+    if constexpr (requires { observer_.leave(*this, stack); }) observer_.leave(*this, stack);
     Stack& state = stack.data;
     const Frame frame = stack.frames.back().data;
     leave_loops(state, std::min<std::size_t>(frame.dimensions, state.dimensions.size()), frame.current);

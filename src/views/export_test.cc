@@ -261,6 +261,12 @@ TEST(Dot, quotes_are_even_whatever_names_are) {
 
 // ---- summary ----
 
+TEST(Summary, code_without_statements_is_not_exact) {
+  Profile profile = small_profile();
+  profile.program.instructions = 88;
+  EXPECT_NE(summary_text(profile, {}).find("50.0 % of the instructions: in which"), std::string::npos);
+}
+
 TEST(Summary, says_how_much_is_known) {
   SummaryOptions options;
   options.charset = Charset::kAscii;

@@ -15,15 +15,16 @@ namespace {
 
 using profile::Profile;
 
-/// `weight` of those elements that are `good`, in percent of all.
+/// `weight` of those elements that are `good`, in percent of all, which are `least` or more.
 template <typename T, typename Good, typename Weight>
-std::string share(const std::vector<T>& elements, Good good, Weight weight) {
+std::string share(const std::vector<T>& elements, Good good, Weight weight, std::uint64_t least = 0) {
   std::uint64_t part = 0;
   std::uint64_t whole = 0;
   for (const T& element : elements) {
     whole += weight(element);
     if (good(element)) part += weight(element);
   }
+  whole = std::max(whole, least);
   return whole == 0 ? "" : fmt::format("{} %", percent_text(percent_of(part, whole)));
 }
 
@@ -71,16 +72,17 @@ std::string kinds_of_dependences(const Profile& profile) {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-/// What is known exactly: of statements when they ran, of accesses what they touched, of dependences from where to
-/// where.
+/// What is known exactly: of statements when they ran (code that has none is not), of accesses what they touched, of
+/// dependences from where to where.
 std::string table(const Profile& profile) {
   const auto exact = [](const auto& element) { return element.exact; };
   const auto count = [](const auto& element) { return element.count; };
   const auto ops = [](const profile::Statement& statement) { return statement.ops; };
   const std::string kinds = kinds_of_dependences(profile);
   std::string text = fmt::format("  {:<12}{:>9}   {:>8}\n", "found", "", "exact");
-  text += row("statements", profile.statements.size(), share(profile.statements, exact, ops),
-              "of the instructions: in which iterations they ran");
+  text +=
+      row("statements", profile.statements.size(), share(profile.statements, exact, ops, profile.program.instructions),
+          "of the instructions: in which iterations they ran");
   text += row("accesses", profile.accesses.size(), share(profile.accesses, exact, count),
               fmt::format("of {} loads and stores: what they touched in {}", short_count(instances(profile.accesses)),
                           plural(profile.objects.size(), "object")));

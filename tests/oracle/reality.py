@@ -1,4 +1,4 @@
-"""Reality: the loops of kernels/verdicts/*.c are what their `// expect:` lines say.
+"""Reality: the loops of kernels/verdicts are what their `// expect:` lines say.
 
 No model of dependence is involved. Built with -DREALITY, a program finds out itself what is true of each of its loops,
 by running every iteration alone on memory as it was at loop entry (reality_runtime.c, kernels/verdicts/reality.h).
@@ -14,7 +14,6 @@ by running every iteration alone on memory as it was at loop entry (reality_runt
     LOOPFOLD_KERNELS  a regular expression: only the programs that it matches
 """
 
-import glob
 import os
 import re
 import shutil
@@ -24,64 +23,18 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "e2e"))
 os.environ.setdefault("LOOPFOLD", sys.executable)  # nothing of Loopfold itself is run
 import lf  # noqa: E402
+from expectations import loops_of, matching, normal, programs_in  # noqa: E402
 
 PROGRAMS = os.path.join(lf.SOURCE, "kernels", "verdicts")
 RUNTIME = os.path.join(HERE, "reality_runtime.c")
-WARNINGS = ["-std=gnu17", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
+WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"]
 INPUTS = [(13, 1), (16, 2), (12, 7)]  # size and seed
 FEWEST_LOOPS, MOST_BY_ARGUMENT = 60, 8
-HEAD = re.compile(r"\b(FOR|WHILE|WHILE_INDEX|for|while)\s*\(")
-MACROS = ("FOR", "WHILE", "WHILE_INDEX")
-VERDICT = re.compile(r"(parallel|no|unknown|reduction\(([-+*^&|,]|max|min)+\))(: .*)?$")
 SEVERITY = {"parallel": 0, "reduction": 1, "no": 2}
 TYPE = r"(?:int|unsigned|long|char|float|double|uint16_t|struct \w+)"
 
 suite = lf.Suite()
-
-
-class Loop:
-    """A head in the source, and what is expected of it."""
-
-    def __init__(self, line, number, studied, text, expected, argued):
-        self.line, self.number, self.studied, self.text = line, number, studied, text
-        self.expected, self.argued = expected, argued
-
-
-def loops_of(source):
-    """All loops of a program in the order of the text. A line with several heads has their expectations in that order,
-    separated by semicolons. Raises ValueError where a line does not say what it must."""
-    loops, number, lines = [], 0, source.split("\n")
-    for line, text in enumerate(lines, start=1):
-        code, _, comment = text.partition("//")
-        heads = HEAD.findall(code)
-        said = comment.strip()[len("expect:"):].split(";") if comment.strip().startswith("expect:") else []
-        if len(heads) != len(said):
-            raise ValueError(f"line {line}: {len(heads)} loops, {len(said)} expectations: {text.strip()}")
-        for head, words in zip(heads, said):
-            if not VERDICT.match(words.strip()):
-                raise ValueError(f"line {line}: not a verdict: {words}")
-            argued = "// by-argument:" in lines[line - 2]
-            if argued == (head in MACROS):
-                raise ValueError(f"line {line}: either FOR or WHILE, or a reason in the line above: {text.strip()}")
-            verdict = re.sub(r": .*", "", words.strip())
-            loops.append(Loop(line, number if head in MACROS else None, head in MACROS, code.strip(), verdict, argued))
-            number += head in MACROS
-    return loops
-
-
-class Program:
-    def __init__(self, path):
-        self.path, self.name = path, os.path.basename(path)
-        with open(path, encoding="utf-8") as file:
-            self.source = file.read()
-        self.loops = loops_of(self.source)
-        self.truth = {}  # level -> {number of the loop: Truth}
-
-    def __str__(self):
-        return self.name
-
-    def studied(self):
-        return [loop for loop in self.loops if loop.studied]
+truths = {}  # program -> level -> {number of the loop: Truth}
 
 
 class Truth:
@@ -102,12 +55,6 @@ def wrong_loops(loops, truth):
             (loop.number not in truth or normal(truth[loop.number].verdict) != normal(loop.expected))]
 
 
-def normal(verdict):
-    """Operators in one order."""
-    name, _, operators = verdict.rstrip(")").partition("(")
-    return name, sorted(operators.split(","))
-
-
 def compile_program(command):
     result = lf.run(command, env={**lf.ENVIRONMENT, "PATH": os.environ["PATH"]})
     if result.status != 0:
@@ -117,9 +64,9 @@ def compile_program(command):
 def build_reality(program, level, directory):
     """The sanitizer's calls are compiled in, its library is not linked."""
     binary = os.path.join(directory, f"{program.name}{level}.reality")
-    flags = ["-g", "-DREALITY", "-std=gnu17", "-fsanitize=thread"]
-    compile_program(["gcc", level, *flags, "-c", "-o", binary + ".o", program.path])
-    compile_program(["gcc", "-o", binary, binary + ".o", os.path.join(directory, "runtime.o"), "-lm"])
+    flags = ["-g", "-DREALITY", program.standard(), "-fsanitize=thread"]
+    compile_program([program.compiler("gcc"), level, *flags, "-c", "-o", binary + ".o", program.path])
+    compile_program([program.compiler("gcc"), "-o", binary, binary + ".o", os.path.join(directory, "runtime.o"), "-lm"])
     return binary
 
 
@@ -138,7 +85,7 @@ def ask(program, binary, rotate=False):
 
 def check_truth(program, level, directory):
     binary = build_reality(program, level, directory)
-    truth = program.truth[level] = ask(program, binary)
+    truth = truths.setdefault(program, {})[level] = ask(program, binary)
     wrong = wrong_loops(program.loops, truth)
     for loop in program.studied():
         found = truth.get(loop.number)
@@ -172,16 +119,6 @@ def check_flips(program, truth):
             wrong = wrong_loops(loops_of("\n".join(text)), truth)
             suite.check(f"{program}:{loop.line}: {other} instead of {loop.expected} is noticed",
                         [found.number for found in wrong] == [loop.number], [found.line for found in wrong])
-
-
-def matching(text, start, opening, closing):
-    """The end of what is opened at `start`."""
-    depth = 0
-    for at in range(start, len(text)):
-        depth += (text[at] == opening) - (text[at] == closing)
-        if depth == 0:
-            return at
-    raise ValueError("unbalanced")
 
 
 def unseen_variables(source):
@@ -234,7 +171,8 @@ def check_outputs(program, directory):
     for compiler in [name for name in ("gcc", "clang") if shutil.which(name)]:
         for level in ("-O0", "-O1", "-O2", "-O3"):
             binary = os.path.join(directory, f"{program.name}.{compiler}{level}")
-            compile_program([compiler, level, *WARNINGS, "-o", binary, program.path, "-lm", "-pthread"])
+            compile_program([program.compiler(compiler), program.standard(), level, *WARNINGS, "-o", binary,
+                             program.path, "-lm", "-pthread"])
             results = [lf.run([binary, str(size), str(seed)]) for size, seed in INPUTS]
             failed = [result for result in results if result.status != 0]
             suite.check(f"{program} {compiler} {level}: runs", not failed, *failed[:1])
@@ -251,14 +189,14 @@ def print_table(programs):
             if loop.argued:
                 verdict, longest, why = "by argument", "", ""
             else:
-                truth = program.truth["-O2"].get(loop.number, Truth())
+                truth = truths[program]["-O2"].get(loop.number, Truth())
                 verdict, longest, why = truth.verdict, truth.longest, truth.why
             print(f"{program.name + ':' + str(loop.line):22} {loop.expected:20} {verdict:20} {longest:>4}  {why}")
 
 
 def main():
     wanted = os.environ.get("LOOPFOLD_KERNELS", "")
-    programs = [Program(path) for path in sorted(glob.glob(os.path.join(PROGRAMS, "*.c"))) if re.search(wanted, path)]
+    programs = programs_in(PROGRAMS, wanted)
     loops = [loop for program in programs for loop in program.loops]
     argued = sum(loop.argued for loop in loops)
     if not wanted:
@@ -274,7 +212,7 @@ def main():
         suite.each(lambda program: check_outputs(program, directory), programs)
     for program in programs:
         check_source(program)
-        check_flips(program, program.truth.get("-O2", {}))
+        check_flips(program, truths.get(program, {}).get("-O2", {}))
     if "--table" in sys.argv:
         print_table(programs)
     print(f"{len(loops)} loops in {len(programs)} programs, {argued} by argument")

@@ -31,12 +31,22 @@ class Comparer {
   Comparer(const ddg::Graph& graph, const Graph& expected, symbols::Symbolizer& symbolizer)
       : graph_(graph), expected_(expected), symbolizer_(symbolizer) {}
 
+  std::vector<std::string> describe_origins() {
+    std::vector<std::string> lines;
+    for (const auto& [key, origin] : expected_.origins)
+      lines.push_back(fmt::format("{} {} times, carried ({}) rewritten ({}) reread ({}) turns ({})", name(key),
+                                  origin.count, fmt::join(origin.carried, ","), fmt::join(origin.rewritten, ","),
+                                  fmt::join(origin.reread, ","), fmt::join(origin.turns, ",")));
+    return lines;
+  }
+
   Comparison run() {
     check_statements();
     if (result_.differences != 0) return result_;
     check_accesses();
     check_values();
     check_dependences();
+    check_origins();
     if (std::string problem = check_objects(labelled_, graph_.objects); !problem.empty()) wrong("{}", problem);
     result_.labelled = labelled_.size();
     return result_;
@@ -58,6 +68,7 @@ class Comparer {
     std::string where = instruction < s.instructions.size() && s.instructions[instruction].address != 0
                             ? " " + symbolizer_.describe(s.instructions[instruction].address)
                             : fmt::format(" {} at place {}", s.key.detail, s.key.place);
+    if (instruction < s.texts.size()) where += fmt::format(" `{}`", s.texts[instruction]);
     return fmt::format("S{}.{}{}{} (context {} node {})", statement, instruction,
                        kKinds[static_cast<std::size_t>(s.key.kind)], where, s.key.context, s.key.node);
   }
@@ -71,6 +82,18 @@ class Comparer {
     return fmt::format("{} dependence of operand {} lane {}{}\n    of   {}\n    from {}\n   ",
                        kKinds[static_cast<std::size_t>(key.kind)], key.operand, key.lane, key.chunks ? " (chunks)" : "",
                        name(key.to, key.to_instruction), name(key.from, key.from_instruction));
+  }
+
+  std::string name(const OriginKey& key) {
+    return fmt::format("origin of operand {} lane {}\n    of   {}\n    by   {}{}\n    from {}{}\n   ", key.operand,
+                       key.lane, name_of_any(key.to, key.to_instruction), name_of_any(key.by, key.by_instruction),
+                       key.local ? " (local)" : "", name_of_any(key.from, key.from_instruction),
+                       key.load ? " (load)" : "");
+  }
+
+  std::string name_of_any(std::uint32_t statement, std::size_t instruction) {
+    if (statement == ddg::kNoStatement) return "nothing";
+    return statement < expected_.statements.size() ? name(statement, instruction) : fmt::format("S{}?", statement);
   }
 
   // ---- Statements -----------------------------------------------------------------------------------------------
@@ -101,6 +124,8 @@ class Comparer {
       wrong("{}: {} instructions, not {}", name(id), s.instructions.size(), e.instructions.size());
     else if (s.kind == ddg::Statement::Kind::kCode)
       check_instructions(s, e, id);
+    if (!s.followed) wrong("{}: is not followed", name(id));
+    if (s.kind == ddg::Statement::Kind::kCode) check_facts(s, e, id);
     check_local(s, e, id);
     check_stream(s.domain, e.domain, 0, [&] { return "domain of " + name(id); });
   }
@@ -110,6 +135,24 @@ class Comparer {
       if (s.instructions[i].address != e.instructions[i].address || s.instructions[i].kinds != e.instructions[i].kinds)
         wrong("{}: instruction at {:#x} of kinds {:#x}, not {:#x}, {:#x}", name(id, i), s.instructions[i].address,
               s.instructions[i].kinds, e.instructions[i].address, e.instructions[i].kinds);
+  }
+
+  /// The block that the statement names must have its code where it says.
+  void check_facts(const ddg::Statement& s, const Statement& e, std::uint32_t id) {
+    if (!graph_.facts) return wrong("{}: there are no facts", name(id));
+    if (!e.in_blocks.contains({s.block, s.first_instruction}) || s.block >= graph_.facts->size())
+      return wrong("{}: it is not in block {} from instruction {} on", name(id), s.block, s.first_instruction);
+    const std::vector<trace::InstructionFacts>& facts = (*graph_.facts)[s.block];
+    if (facts.size() < s.first_instruction + e.facts.size())
+      return wrong("{}: {} instructions, but block {} has {}", name(id), e.facts.size(), s.block, facts.size());
+    for (std::size_t i = 0; i < e.facts.size(); ++i)
+      if (!same_code(facts[s.first_instruction + i], e.facts[i])) wrong("{}: has other facts", name(id, i));
+  }
+
+  /// But for what depends on the block around it.
+  static bool same_code(const trace::InstructionFacts& a, const trace::InstructionFacts& b) {
+    return a.kinds == b.kinds && a.transfer == b.transfer && a.reads == b.reads && a.writes == b.writes &&
+           a.flags_read == b.flags_read && a.flags_written == b.flags_written;
   }
 
   void check_local(const ddg::Statement& s, const Statement& e, std::uint32_t id) {
@@ -166,8 +209,10 @@ class Comparer {
 
   void check_access(const AccessKey& key, const Access& expected, const std::vector<const ddg::Access*>& streams) {
     std::uint64_t sum = 0;
+    std::uint64_t copies = 0;
     for (const ddg::Access* stream : streams) {
       sum += stream->address.points;
+      copies += stream->copies;
       if (stream->store != expected.store || stream->guarded != expected.guarded || stream->size != expected.size)
         wrong("{}: store {} guarded {} size {}, not {} {} {}", name(key, "access"), stream->store, stream->guarded,
               stream->size, expected.store, expected.guarded, expected.size);
@@ -176,6 +221,8 @@ class Comparer {
     }
     if (sum != expected.address.count)
       return wrong("{}: {} points, not {}", name(key, "access"), sum, expected.address.count);
+    if (copies != expected.copies)
+      wrong("{}: {} of {} are spills or reloads, not {}", name(key, "access"), copies, sum, expected.copies);
     distribute(key, expected, streams);
   }
 
@@ -237,6 +284,8 @@ class Comparer {
       if (value->second->reg != expected.reg || value->second->width != expected.width)
         wrong("{}: register {} width {}, not {} {}", name(key, "value"), value->second->reg, value->second->width,
               expected.reg, expected.width);
+      if (value->second->steady != expected.steady)
+        wrong("{}: steady is {}, not {}", name(key, "value"), value->second->steady, expected.steady);
       check_stream(value->second->value, expected.value, 0, [&, k = key] { return name(k, "value"); });
     }
   }
@@ -261,6 +310,9 @@ class Comparer {
     if (d.address != expected.address) wrong("{} address is {}, not {}", name(key), d.address, expected.address);
     if (d.carried != expected.carried)
       wrong("{} carried ({}), not ({})", name(key), fmt::join(d.carried, ","), fmt::join(expected.carried, ","));
+    if (d.late != expected.late)
+      wrong("{} late ({}), not ({})", name(key), fmt::join(d.late, ","), fmt::join(expected.late, ","));
+    if (d.reloads != expected.reloads) wrong("{} {} reloads, not {}", name(key), d.reloads, expected.reloads);
     check_stream(d.map, expected.map, expected.shared, [&] { return name(key); });
     if (key.kind == ddg::Dependence::Kind::kEnvironment && d.object != ddg::kEnvironmentObject)
       wrong("{} object {}, not the environment", name(key), d.object);
@@ -278,6 +330,66 @@ class Comparer {
       wrong("{} is in object {}, which the load does not access", name(key), d.object);
   }
 
+  // ---- Origins --------------------------------------------------------------------------------------------------
+
+  void check_origins() {
+    std::map<OriginKey, const ddg::Origin*> found;
+    for (const ddg::Origin& o : graph_.origins) {
+      const OriginKey key{o.to,   o.to_instruction,   o.operand, o.lane, o.by, o.by_instruction,
+                          o.from, o.from_instruction, o.load,    o.local};
+      if (!found.emplace(key, &o).second) wrong("twice: {}", name(key));
+      if (!expected_.origins.contains(key))
+        wrong("{} carried ({}), there is none", name(key), fmt::join(o.carried, ","));
+    }
+    for (const auto& [key, expected] : expected_.origins) {
+      const auto origin = found.find(key);
+      if (origin == found.end())
+        wrong("missing: {} {} times, carried ({})", name(key), expected.count, fmt::join(expected.carried, ","));
+      else
+        check_origin(key, *origin->second, expected);
+    }
+    check_origin_order();
+    result_.origins = expected_.origins.size();
+  }
+
+  void check_origin(const OriginKey& key, const ddg::Origin& o, const Origin& expected) {
+    const bool made = key.from != ddg::kNoStatement;
+    const std::vector<std::uint64_t> carried = made ? expected.carried : std::vector{expected.count};
+    if (o.carried != carried)
+      wrong("{} carried ({}), not ({})", name(key), fmt::join(o.carried, ","), fmt::join(carried, ","));
+    check_counts(key, "rewritten", o.rewritten, expected.rewritten);
+    check_counts(key, "reread", o.reread, expected.reread);
+    check_counts(key, "turns", o.turns, expected.turns);
+    for (std::size_t level = 0; level < expected.distances.size(); ++level) {
+      if (expected.distances[level].empty()) continue;
+      const std::int64_t least = *expected.distances[level].begin();
+      const std::int64_t greatest = *expected.distances[level].rbegin();
+      if (level >= o.least.size() || level >= o.greatest.size())
+        wrong("{} no distances along level {}", name(key), level);
+      else if (o.least[level] != least || o.greatest[level] != greatest)
+        wrong("{} distances {}..{} along level {}, not {}..{}", name(key), o.least[level], o.greatest[level], level,
+              least, greatest);
+    }
+  }
+
+  /// Missing counts are 0.
+  void check_counts(const OriginKey& key, const char* what, std::vector<std::uint64_t> counts,
+                    std::vector<std::uint64_t> expected) {
+    const std::size_t size = std::max(counts.size(), expected.size());
+    counts.resize(size);
+    expected.resize(size);
+    if (counts != expected)
+      wrong("{} {} ({}), not ({})", name(key), what, fmt::join(counts, ","), fmt::join(expected, ","));
+  }
+
+  void check_origin_order() {
+    const auto order = [](const ddg::Origin& a, const ddg::Origin& b) {
+      return std::tie(a.to, a.to_instruction, a.operand, a.lane, a.by, a.by_instruction, a.from, a.from_instruction) <
+             std::tie(b.to, b.to_instruction, b.operand, b.lane, b.by, b.by_instruction, b.from, b.from_instruction);
+    };
+    if (!std::is_sorted(graph_.origins.begin(), graph_.origins.end(), order)) wrong("origins are not sorted");
+  }
+
   const ddg::Graph& graph_;
   const Graph& expected_;
   symbols::Symbolizer& symbolizer_;
@@ -289,6 +401,10 @@ class Comparer {
 
 Comparison compare(const ddg::Graph& graph, const Graph& expected, symbols::Symbolizer& symbolizer) {
   return Comparer(graph, expected, symbolizer).run();
+}
+
+std::vector<std::string> describe_origins(const Graph& expected, symbols::Symbolizer& symbolizer) {
+  return Comparer({}, expected, symbolizer).describe_origins();
 }
 
 std::string check_objects(const std::vector<LabelledAddress>& accesses, const std::vector<ddg::Object>& objects) {

@@ -2,7 +2,8 @@
 //
 // Statements are matched by what they are (kind, context, node, place, detail) and must have the same numbers, since
 // these are given in the order of first execution. Then the two sets of streams must have the same keys, every folded
-// stream must be right for the points of the reference (ddg_fold_check.h), and all that is counted must be equal.
+// stream must be right for the points of the reference (ddg_fold_check.h), and all that is counted must be equal; so
+// must be the origins behind copies.
 // Objects are not in the reference, which has addresses only; they must be consistent with them: see check_objects().
 #pragma once
 
@@ -22,10 +23,14 @@ struct Comparison {
   std::uint64_t streams = 0;          // compared
   std::uint64_t exact = 0;            // of these
   std::uint64_t points = 0;           // of all streams
+  std::uint64_t origins = 0;          // compared
   std::uint64_t labelled = 0;         // accesses whose object, block and offset were compared with the address
 };
 
 Comparison compare(const ddg::Graph& graph, const Graph& expected, symbols::Symbolizer& symbolizer);
+
+/// The origins of the reference, some lines each, for a person.
+std::vector<std::string> describe_origins(const Graph& expected, symbols::Symbolizer& symbolizer);
 
 /// One access of the run as the graph describes it, and its address as the trace has it.
 struct LabelledAddress {

@@ -1,8 +1,9 @@
-// ddg_compare TRACE_DIR [--fold F|FW|FGG|FGGW|auto] [--spoil N]: is the dependence graph of a trace right?
+// ddg_compare TRACE_DIR [--fold F|FW|FGG|FGGW|auto] [--spoil N] [--origins]: is the dependence graph of a trace right?
 //
 // Builds it twice, with src/ddg and with the reference (ddg_reference.h), and compares them (ddg_check.h). One line if
 // they agree, else the differences. With --spoil, graph and reference are made to differ in one of kSpoils ways before,
-// to see that a difference is found. Exit status: 0 they agree, 1 they do not, 2 usage, 3 the trace cannot be used.
+// to see that a difference is found. With --origins, those of the reference are printed, and nothing is compared. Exit
+// status: 0 they agree, 1 they do not, 2 usage, 3 the trace cannot be used.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -29,11 +30,14 @@ struct Arguments {
   std::string directory;
   fold::Options fold;
   int spoil = -1;
+  bool origins = false;
 };
 
 bool parse(const std::vector<std::string>& words, Arguments& into) {
   for (std::size_t i = 0; i < words.size(); ++i) {
-    if (words[i] == "--spoil" && i + 1 < words.size()) {
+    if (words[i] == "--origins") {
+      into.origins = true;
+    } else if (words[i] == "--spoil" && i + 1 < words.size()) {
       into.spoil = std::atoi(words[++i].c_str());
     } else if (words[i] == "--fold" && i + 1 < words.size()) {
       if (!fold::parse_variant(words[++i], into.fold.variant)) return false;
@@ -56,7 +60,36 @@ void change_last(std::vector<Item>& items, Suits suits, Change change) {
   if (found != items.rend()) change(*found);
 }
 
-constexpr int kSpoils = 12;
+constexpr int kSpoils = 22;
+
+/// Mistakes about copies, frames and stacks.
+void spoil_copies(ddg::Graph& graph, int kind) {
+  const auto any = [](const auto&) { return true; };
+  const auto made = [](const ddg::Origin& o) { return o.from != ddg::kNoStatement; };
+  const auto load = [](const ddg::Origin& o) { return o.load && !o.rewritten.empty() && !o.reread.empty(); };
+  switch (kind) {
+    case 12:
+      return graph.origins.pop_back();
+    case 13:
+      return change_last(graph.origins, any, [](auto& o) { ++o.carried.back(); });
+    case 14:
+      return change_last(graph.origins, made, [](auto& o) { o.from_instruction += 1; });
+    case 15:
+      return change_last(graph.origins, any, [](auto& o) { o.local = !o.local; });
+    case 16:
+      return change_last(graph.origins, load, [](auto& o) { ++o.rewritten.front(); });
+    case 17:
+      return change_last(graph.origins, load, [](auto& o) { ++o.reread.front(); });
+    case 18:
+      return change_last(graph.origins, any, [](auto& o) { o.turns.assign(o.turns.size() + 1, 1); });
+    case 19:
+      return change_last(graph.values, any, [](auto& v) { v.steady = !v.steady; });
+    case 20:
+      return change_last(graph.dependences, any, [](auto& d) { d.late.push_back(1); });
+    default:
+      return change_last(graph.accesses, any, [](auto& a) { ++a.copies; });
+  }
+}
 
 /// Mistakes that a dependence graph might have.
 void spoil(ddg::Graph& graph, int kind) {
@@ -91,8 +124,10 @@ void spoil(ddg::Graph& graph, int kind) {
     case 10:
       return change_last(
           graph.statements, [](const auto& s) { return !s.local.empty(); }, [](auto& s) { s.local.pop_back(); });
-    default:
+    case 11:
       return change_last(graph.dependences, any, [](auto& d) { d.from_instruction += 1; });
+    default:
+      return spoil_copies(graph, kind % kSpoils);
   }
 }
 
@@ -109,6 +144,10 @@ int run(const Arguments& arguments) {
   const auto begin = std::chrono::steady_clock::now();
   const Result<Graph> expected = build(**reader, structure);
   if (!expected) return bad_input(arguments.directory, expected.error().message);
+  if (arguments.origins) {
+    for (const std::string& origin : describe_origins(*expected, symbolizer)) fmt::print("{}\n", origin);
+    return 0;
+  }
   const double reference_seconds = seconds_since(begin);
   structure::LoopTree tree;
   ddg::Options options;
@@ -121,11 +160,12 @@ int run(const Arguments& arguments) {
     comparison.problems.push_back("the loop trees differ in size"), ++comparison.differences;
   for (const std::string& problem : comparison.problems) fmt::print("{}\n", problem);
   fmt::print(
-      "{}: {} instructions, {} statements, {} dependences, {} streams ({} exact), {} points, {} labelled "
+      "{}: {} instructions, {} statements, {} dependences, {} origins, {} streams ({} exact), {} points, {} labelled "
       "addresses; reference {:.2f} s, all {:.2f} s\n",
       comparison.differences == 0 ? "equal" : fmt::format("{} differences", comparison.differences),
-      expected->instructions, expected->statements.size(), expected->dependences.size(), comparison.streams,
-      comparison.exact, comparison.points, comparison.labelled, reference_seconds, seconds_since(begin));
+      expected->instructions, expected->statements.size(), expected->dependences.size(), expected->origins.size(),
+      comparison.streams, comparison.exact, comparison.points, comparison.labelled, reference_seconds,
+      seconds_since(begin));
   return comparison.differences == 0 ? 0 : 1;
 }
 
@@ -136,7 +176,7 @@ int run(const Arguments& arguments) {
 int main(int argc, char** argv) {
   loopfold::reference::Arguments arguments;
   if (!loopfold::reference::parse({argv + 1, argv + argc}, arguments)) {
-    fmt::print(stderr, "usage: ddg_compare TRACE_DIR [--fold F|FW|FGG|FGGW|auto] [--spoil N]\n");
+    fmt::print(stderr, "usage: ddg_compare TRACE_DIR [--fold F|FW|FGG|FGGW|auto] [--spoil N] [--origins]\n");
     return 2;
   }
   return loopfold::reference::run(arguments);

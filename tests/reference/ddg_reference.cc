@@ -9,6 +9,7 @@
 //   operand.
 // - Where control is nowhere yet (a thread or handler before its first block), and while recording is off, calls of
 //   allocators and system calls are no statements, and what they write has no producer.
+// - What the kernel reads has producers but no origins: its chunks have no lanes.
 #include "ddg_reference.h"
 
 #include <algorithm>
@@ -20,6 +21,10 @@
 #include <variant>
 
 #include "ddg/system_calls.h"
+#include "ddg_copies.h"
+#include "ddg_history.h"
+#include "ddg_origins.h"
+#include "ddg_stack.h"
 #include "ddg_state.h"
 #include "structure/loop_walk.h"
 #include "trace/decode.h"
@@ -28,18 +33,31 @@ namespace loopfold::reference {
 
 namespace {
 
-using Walk = structure::LoopWalk<structure::NoObserver>;
+/// Learns of frames that are left.
+struct LeftFrames {
+  static constexpr bool kEveryPart = false;
+  template <class SomeWalk, class SomeStack>
+  void leave(const SomeWalk&, const SomeStack& stack) {
+    FrameEntries frames;
+    for (const auto& frame : stack.frames) frames.push_back(frame.stack_pointer);
+    const AddressRange covered = stacks.leave(stack.data.id, frames);
+    const bool given_up = stack.dropped && (begins_again || stack.origin == structure::Origin::kCoroutine);
+    if (!given_up && covered.begin < covered.end) memory.clear(covered.begin, covered.end - covered.begin);
+  }
+  bool begins_again = false;  // recording, after a pause
+  StackMemory& stacks;
+  Memory& memory;
+};
+
+using Walk = structure::LoopWalk<LeftFrames>;
 using Tracker = structure::Activations<Walk>;
 using Stack = Tracker::Stack;
+static_assert(Tracker::kUnknown == kUnknownEntry);
 using Kind = ddg::Statement::Kind;
 
 constexpr std::size_t kMostKernelReads = 100;
 
-/// One instruction at work.
-struct Consumer {
-  std::uint32_t instance = kNobody;
-  std::uint16_t instruction = 0;
-};
+constexpr unsigned kStackPointer = 4;
 
 /// What is known of an operand beside its cells.
 struct Operand {
@@ -47,12 +65,22 @@ struct Operand {
   ddg::Dependence::Kind kind = ddg::Dependence::Kind::kRegister;
   bool address = false;
   bool chunks = false;
+  bool reload = false;
 };
 
-/// One byte or cell of an operand: its lane, and who wrote it.
-struct Byte {
-  std::uint16_t lane = 0;
-  Producer producer;
+/// An instruction that runs.
+struct Execution {
+  Producer self;
+  const trace::Block& block;
+  std::uint16_t in_block = 0;
+  const trace::InstructionFacts& facts;
+  const trace::Event& event;
+  unsigned top = 0;
+  CopyForm form;
+  AddressRange youngest_frame;
+  // Of a plain load, once it has loaded.
+  std::vector<Written> reloaded;  // by byte; empty if it is no reload
+  std::shared_ptr<const Loaded> loaded;
 };
 
 std::int64_t sign_extended(std::uint64_t value, unsigned bytes) {
@@ -70,8 +98,13 @@ std::uint8_t width_of(const trace::IntegerResult& result, const trace::Instructi
 
 /// The thread's own state.
 struct Thread {
+  struct State {
+    Registers registers;
+    StackPointer stack_pointer;
+  };
   Registers registers;
-  std::vector<Registers> interrupted;    // by signal handlers, innermost last
+  StackPointer stack_pointer;
+  std::vector<State> interrupted;        // by signal handlers, innermost last
   std::uint32_t system_call = kNobody;   // instance of the one that is going on
   std::size_t kernel_reads = 0;          // of it so far
   std::int64_t last_operand_chunks = 0;  // of the operand that all reads beyond kMostKernelReads share
@@ -84,7 +117,8 @@ class Builder {
       : reader_(reader),
         structure_(structure),
         starts_(structure.flow.starts()),
-        walk_(structure, graph_.tree, nothing_),
+        left_frames_{false, stacks_, memory_},
+        walk_(structure, graph_.tree, left_frames_),
         facts_(reader.blocks().size()) {}
 
   Result<Graph> run() {
@@ -101,6 +135,7 @@ class Builder {
         event(cursor.event());
       }
     }
+    for (auto& [key, value] : graph_.values) value.steady = is_steady(value.value);
     return std::move(graph_);
   }
 
@@ -135,14 +170,46 @@ class Builder {
             unsigned& top) {
     const std::uint32_t instance =
         new_instance(*thread.tracker->current(), Kind::kCode, part.place, 0, variant_of(block, part));
+    graph_.statements[history_[instance].statement].in_blocks.insert({block.id, part.first_instruction});
     const std::vector<trace::InstructionFacts>& facts = facts_of(block);
+    const FrameEntries frames = frame_entries(*thread.tracker->current());
     for (std::uint16_t i = 0; i < part.instructions; ++i) {
       const auto in_block = static_cast<std::uint16_t>(part.first_instruction + i);
       ++graph_.instructions;
       describe(instance, i, block, in_block, facts[in_block]);
-      execute(thread, {instance, i}, block, in_block, facts[in_block], event, top);
+      Execution execution{{instance, i}, block, in_block, facts[in_block], event, top, {}, {}, {}, {}};
+      execution.form = copy_form(facts[in_block], accesses_of(block, in_block));
+      execution.youngest_frame = follow_stack_pointer(thread, execution, frames);
+      execute(thread, execution);
       top = (top + static_cast<unsigned>(facts[in_block].x87_pops)) & 7;
     }
+  }
+
+  static FrameEntries frame_entries(const Stack& stack) {
+    FrameEntries frames;
+    for (const Tracker::Frame& frame : stack.frames) frames.push_back(frame.stack_pointer);
+    return frames;
+  }
+
+  static std::vector<trace::Access> accesses_of(const trace::Block& block, std::uint16_t in_block) {
+    std::vector<trace::Access> found;
+    for (const trace::Access& access : block.accesses)
+      if (access.instruction == in_block) found.push_back(access);
+    return found;
+  }
+
+  /// The youngest frame during the instruction.
+  AddressRange follow_stack_pointer(Thread& thread, const Execution& x, const FrameEntries& frames) {
+    const StackPointer before = thread.stack_pointer;
+    const std::uint64_t stack = history_[x.self.instance].stack;
+    const std::size_t results = reader_.exits()[x.event.exit].results;
+    for (std::size_t i = 0; i < results; ++i) {
+      const trace::IntegerResult& result = x.block.results[i];
+      if (result.instruction == x.in_block && result.reg == kStackPointer && result.width == 8)
+        stacks_.move(thread.stack_pointer, stack, frames, trace::evaluate(x.block, result.value, x.event.slots),
+                     stack_pointer_source(x.facts));
+    }
+    return stacks_.youngest_frame(before, thread.stack_pointer, stack, frames);
   }
 
   const std::vector<trace::InstructionFacts>& facts_of(const trace::Block& block) {
@@ -157,18 +224,30 @@ class Builder {
     const Walk::Frame& frame = stack.frames.back().data;
     const StatementKey key{kind, stack.data.context, frame.function, frame.current, place, detail, variant};
     std::vector<std::int64_t> vector;
-    for (const structure::Dimension& dimension : stack.data.dimensions)
+    std::vector<std::uint64_t> entries;
+    for (const structure::Dimension& dimension : stack.data.dimensions) {
       vector.push_back(static_cast<std::int64_t>(dimension.counter));
+      entries.push_back(dimension.serial);
+    }
     const auto [found, added] = statement_of_.try_emplace(key, static_cast<std::uint32_t>(graph_.statements.size()));
     if (added) {
       Statement& statement = graph_.statements.emplace_back();
       statement.key = key;
+      statement.counting = counting_contexts(key.context);
       statement.domain.dimensions = vector.size();
       if (kind != Kind::kCode) statement.instructions.resize(1);
     }
     graph_.statements[found->second].domain.add(vector, {});
-    instances_.push_back({found->second, std::move(vector)});
-    return static_cast<std::uint32_t>(instances_.size() - 1);
+    return history_.add(found->second, std::move(vector), stack.data.id, entries);
+  }
+
+  /// Those around `context` and itself that have a counter, outermost first.
+  std::vector<structure::ContextId> counting_contexts(structure::ContextId context) const {
+    std::vector<structure::ContextId> found;
+    for (; context != structure::LoopTree::root(); context = graph_.tree[context].parent)
+      if (graph_.tree[context].kind != structure::Context::Kind::kCall) found.push_back(context);
+    std::reverse(found.begin(), found.end());
+    return found;
   }
 
   /// The same for what the run did outside the program's own instructions, where control is now.
@@ -200,56 +279,74 @@ class Builder {
 
   void describe(std::uint32_t instance, std::uint16_t instruction, const trace::Block& block, std::uint16_t in_block,
                 const trace::InstructionFacts& facts) {
-    std::vector<ddg::Instruction>& known = graph_.statements[instances_[instance].statement].instructions;
-    if (instruction < known.size()) return;
+    Statement& statement = graph_.statements[history_[instance].statement];
+    if (instruction < statement.instructions.size()) return;
     std::uint64_t address = block.address;
     for (std::uint16_t i = 0; i < in_block; ++i) address += block.lengths[i];
-    known.push_back({address, facts.kinds});
+    statement.instructions.push_back({address, facts.kinds});
+    statement.facts.push_back(facts);
+    statement.texts.push_back(trace::disassemble(block, in_block));
   }
 
   // ---- Instructions ---------------------------------------------------------------------------------------------
 
-  void execute(Thread& thread, const Consumer& self, const trace::Block& block, std::uint16_t in_block,
-               const trace::InstructionFacts& facts, const trace::Event& event, unsigned top) {
-    const trace::Exit& exit = reader_.exits()[event.exit];
-    const Producer producer{self.instance, self.instruction};
-    for (std::size_t i = 0; i < facts.reads.size(); ++i) {
-      const Operand operand{static_cast<std::uint8_t>(i), ddg::Dependence::Kind::kRegister, facts.reads[i].address};
-      read_register(thread, self, operand, Registers::read_by(facts.reads[i], top));
-    }
-    read_flags(thread, self, facts.flags_read);
+  void execute(Thread& thread, Execution& x) {
+    const trace::Exit& exit = reader_.exits()[x.event.exit];
+    for (std::size_t i = 0; i < x.facts.reads.size(); ++i) read_operand(thread, x, i);
+    read_flags(thread, x.self, x.facts.flags_read);
     std::uint8_t index = 0;
     for (std::size_t i = 0; i < exit.accesses; ++i)
-      if (block.accesses[i].instruction == in_block && trace::accesses_memory(facts))
-        access(self, block.accesses[i], index++, trace::evaluate(block, block.accesses[i].address, event.slots));
-    for (const trace::RegisterUse& use : facts.writes)
-      thread.registers.write(Registers::written_by(use, top), producer);
-    thread.registers.write(Registers::flags(facts.flags_written), producer);
+      if (x.block.accesses[i].instruction == x.in_block && trace::accesses_memory(x.facts))
+        access(thread, x, x.block.accesses[i], index++,
+               trace::evaluate(x.block, x.block.accesses[i].address, x.event.slots));
+    write_registers(thread, x);
     index = 0;
     for (std::size_t i = 0; i < exit.results; ++i)
-      if (block.results[i].instruction == in_block)
-        value(self, block.results[i], width_of(block.results[i], facts), index++,
-              trace::evaluate(block, block.results[i].value, event.slots));
+      if (x.block.results[i].instruction == x.in_block)
+        value(x.self, x.block.results[i], width_of(x.block.results[i], x.facts), index++,
+              trace::evaluate(x.block, x.block.results[i].value, x.event.slots));
   }
 
-  void read_register(Thread& thread, const Consumer& self, const Operand& operand, const Cells& cells) {
+  void read_operand(Thread& thread, const Execution& x, std::size_t i) {
+    const trace::RegisterUse& use = x.facts.reads[i];
+    const Operand operand{static_cast<std::uint8_t>(i), ddg::Dependence::Kind::kRegister, use.address};
+    const std::vector<Byte> bytes = bytes_in(thread.registers, Registers::read_by(use, x.top));
+    consume(x.self, operand, bytes);
+    const bool stack_pointer = use.file == trace::RegisterFile::kGeneral && use.index == kStackPointer;
+    if (!use.merge && !use.step && !stack_pointer && !is_copied(x, i)) origins_.use(x.self, operand.number, bytes);
+  }
+
+  /// Is it what a register copy or a spill copies? Stores that are not in the youngest frame are no spills.
+  static bool is_copied(const Execution& x, std::size_t read) {
+    if (x.form.kind == CopyForm::Kind::kRegisterCopy) return x.form.data == read;
+    return x.form.kind == CopyForm::Kind::kStoredRegister && x.form.data == read && is_spill(x);
+  }
+
+  /// A store of the right form, to the youngest frame.
+  static bool is_spill(const Execution& x) {
+    if (x.form.kind != CopyForm::Kind::kStoredRegister && x.form.kind != CopyForm::Kind::kStoredConstant) return false;
+    const std::vector<trace::Access> accesses = accesses_of(x.block, x.in_block);
+    const std::uint64_t address = trace::evaluate(x.block, accesses[0].address, x.event.slots);
+    return address >= x.youngest_frame.begin && address < x.youngest_frame.end;
+  }
+
+  static std::vector<Byte> bytes_in(const Registers& registers, const Cells& cells) {
     std::vector<Byte> bytes;
-    for (const std::size_t cell : cells)
-      bytes.push_back({static_cast<std::uint16_t>(bytes.size()), thread.registers[cell]});
-    consume(self, operand, bytes);
+    for (const std::size_t cell : cells) bytes.push_back({static_cast<std::uint16_t>(bytes.size()), registers[cell]});
+    return bytes;
   }
 
-  void read_flags(Thread& thread, const Consumer& self, std::uint8_t set) {
+  void read_flags(Thread& thread, const Producer& self, std::uint8_t set) {
     std::vector<Byte> bytes;
     for (const std::size_t cell : Registers::flags(set))
       bytes.push_back({static_cast<std::uint16_t>(cell - Registers::kFlags), thread.registers[cell]});
     consume(self, {ddg::kFlagsOperand, ddg::Dependence::Kind::kRegister}, bytes);
   }
 
-  void access(const Consumer& self, const trace::Access& access, std::uint8_t index, std::uint64_t address) {
+  void access(Thread& thread, Execution& x, const trace::Access& access, std::uint8_t index, std::uint64_t address) {
     if (access.guarded && address == 0) return;
-    const Instance& instance = instances_[self.instance];
-    Access& stream = graph_.accesses[{instance.statement, self.instruction, index}];
+    const Instance& instance = history_[x.self.instance];
+    Access& stream = graph_.accesses[{instance.statement, x.self.instruction, index}];
     stream.store = access.kind == trace::Access::Kind::kStore;
     stream.guarded = access.guarded;
     stream.size = access.size;
@@ -258,11 +355,91 @@ class Builder {
     stream.address.add(instance.vector, std::vector{static_cast<std::int64_t>(address)});
     stream.heap_block.push_back(heap_.number_at(address));
     stream.moves.push_back(moves_);
-    if (stream.store)
-      memory_.write(address, access.size, {self.instance, self.instruction});
-    else
-      consume(self, {static_cast<std::uint8_t>(ddg::kFirstMemoryOperand + index), ddg::Dependence::Kind::kMemory},
-              bytes_at(address, access.size));
+    if (stream.store) {
+      if (is_spill(x)) ++stream.copies;
+      store(thread, x, address, access.size);
+    } else {
+      if (load(x, static_cast<std::uint8_t>(ddg::kFirstMemoryOperand + index), address, access.size)) ++stream.copies;
+    }
+  }
+
+  void store(const Thread& thread, const Execution& x, std::uint64_t address, std::uint64_t size) {
+    memory_.write(address, size, x.self);
+    if (!is_spill(x)) return;
+    const bool constant = x.form.kind == CopyForm::Kind::kStoredConstant;
+    std::vector<Written> stored(size, constant ? made_by(x.self) : Written{});
+    if (!constant) {
+      const Cells cells = Registers::read_by(x.facts.reads[x.form.data], x.top);
+      for (std::size_t i = 0; i < size; ++i)
+        stored[i] = copied(x.self, i < cells.size() ? thread.registers[cells[i]] : Written{});
+    }
+    for (std::uint64_t i = 0; i < size; ++i) {
+      stored[i].spill = address;
+      memory_.write(address + i, stored[i]);
+    }
+  }
+
+  /// True if it is a reload.
+  bool load(Execution& x, std::uint8_t operand, std::uint64_t address, std::uint64_t size) {
+    const std::vector<Byte> bytes = bytes_at(address, size);
+    const bool plain = x.form.kind == CopyForm::Kind::kPlainLoad;
+    const bool reload = plain && x.form.bitwise && written_by_one_spill(bytes, address);
+    consume(x.self, {operand, ddg::Dependence::Kind::kMemory, false, false, reload}, bytes);
+    if (!reload) origins_.use(x.self, operand, bytes);
+    if (reload)
+      for (const Byte& byte : bytes) x.reloaded.push_back(byte.written);
+    else if (plain)
+      x.loaded = what_is_loaded(bytes, address);
+    return reload;
+  }
+
+  bool written_by_one_spill(const std::vector<Byte>& bytes, std::uint64_t address) const {
+    const auto is_of_it = [&](const Byte& byte) {
+      return byte.written.spill == address && history_.same(byte.written.writer, bytes[0].written.writer);
+    };
+    return std::all_of(bytes.begin(), bytes.end(), is_of_it);
+  }
+
+  static std::shared_ptr<const Loaded> what_is_loaded(const std::vector<Byte>& bytes, std::uint64_t address) {
+    Loaded loaded{address, {}};
+    for (const Byte& byte : bytes) loaded.writers.push_back(byte.written.writer);
+    return std::make_shared<const Loaded>(std::move(loaded));
+  }
+
+  /// What `self` writes where it copies `from`.
+  static Written copied(const Producer& self, const Written& from) { return {self, from.origin, true, 0, from.load}; }
+
+  /// All writes see the registers as they were before.
+  void write_registers(Thread& thread, const Execution& x) {
+    std::vector<std::pair<std::size_t, Written>> written;
+    for (const trace::RegisterUse& use : x.facts.writes) {
+      const Cells cells = Registers::written_by(use, x.top);
+      for (std::size_t i = 0; i < cells.size(); ++i)
+        written.emplace_back(cells[i], written_byte(thread.registers, x, use, i));
+    }
+    for (const auto& [cell, what] : written) thread.registers.write(cell, what);
+    thread.registers.write(Registers::flags(x.facts.flags_written), x.self);
+  }
+
+  /// Byte `i` of what the instruction writes to `use`.
+  Written written_byte(const Registers& before, const Execution& x, const trace::RegisterUse& use,
+                       std::size_t i) const {
+    using File = trace::RegisterFile;
+    if (use.file == File::kGeneral && use.index == kStackPointer) return {x.self, {}, false, 0, nullptr};
+    if (use.file != File::kGeneral && use.file != File::kVector) return made_by(x.self);
+    const std::size_t kept =
+        use.file == File::kVector ? kept_at(x.facts, static_cast<unsigned>(use.byte + i)) : x.facts.reads.size();
+    if (kept != x.facts.reads.size())
+      return copied(x.self, before[Registers::kVector + x.facts.reads[kept].index * std::size_t{32} + use.byte + i]);
+    if (use.step) return made_by(x.self);
+    if (x.form.kind == CopyForm::Kind::kRegisterCopy) {
+      const Cells cells = Registers::read_by(x.facts.reads[x.form.data], x.top);
+      return copied(x.self, i < cells.size() ? before[cells[i]] : Written{});
+    }
+    if (!x.reloaded.empty()) return copied(x.self, i < x.reloaded.size() ? x.reloaded[i] : Written{});
+    Written written = made_by(x.self);
+    written.load = x.loaded;
+    return written;
   }
 
   std::vector<Byte> bytes_at(std::uint64_t address, std::uint64_t size) const {
@@ -272,9 +449,9 @@ class Builder {
     return bytes;
   }
 
-  void value(const Consumer& self, const trace::IntegerResult& result, std::uint8_t width, std::uint8_t index,
+  void value(const Producer& self, const trace::IntegerResult& result, std::uint8_t width, std::uint8_t index,
              std::uint64_t value) {
-    const Instance& instance = instances_[self.instance];
+    const Instance& instance = history_[self.instance];
     Value& stream = graph_.values[{instance.statement, self.instruction, index}];
     stream.reg = result.reg;
     stream.width = width;
@@ -285,34 +462,26 @@ class Builder {
 
   // ---- Dependences ----------------------------------------------------------------------------------------------
 
-  bool same(const Producer& a, const Producer& b) const {
-    if (!a.known() || !b.known()) return a.known() == b.known();
-    if (a.instruction != b.instruction) return false;
-    const Instance& x = instances_[a.instance];
-    const Instance& y = instances_[b.instance];
-    return x.statement == y.statement && x.vector == y.vector;
-  }
-
   /// Cuts an operand into chunks; each is a dependence.
-  void consume(const Consumer& self, const Operand& operand, const std::vector<Byte>& bytes) {
+  void consume(const Producer& self, const Operand& operand, const std::vector<Byte>& bytes) {
     std::int64_t chunk = 0;
     consume(self, operand, bytes, chunk);
   }
 
   /// The same, with chunks numbered from `chunk` on.
-  void consume(const Consumer& self, const Operand& operand, const std::vector<Byte>& bytes, std::int64_t& chunk) {
+  void consume(const Producer& self, const Operand& operand, const std::vector<Byte>& bytes, std::int64_t& chunk) {
     for (std::size_t i = 0; i < bytes.size(); ++i) {
-      const bool starts = i == 0 || !same(bytes[i - 1].producer, bytes[i].producer);
-      if (starts && bytes[i].producer.known()) depend(self, operand, bytes[i].lane, chunk++, bytes[i].producer);
+      const bool starts = i == 0 || !history_.same(bytes[i - 1].written.writer, bytes[i].written.writer);
+      if (starts && bytes[i].written.writer.known())
+        depend(self, operand, bytes[i].lane, chunk++, bytes[i].written.writer);
     }
   }
 
-  void depend(const Consumer& self, const Operand& operand, std::uint16_t lane, std::int64_t chunk,
+  void depend(const Producer& self, const Operand& operand, std::uint16_t lane, std::int64_t chunk,
               const Producer& producer) {
-    const Instance& from = instances_[producer.instance];
-    const Instance& to = instances_[self.instance];
-    const bool same_instance = from.statement == to.statement && from.vector == to.vector;
-    if (same_instance && operand.kind == ddg::Dependence::Kind::kRegister) {
+    const Instance& from = history_[producer.instance];
+    const Instance& to = history_[self.instance];
+    if (operand.kind == ddg::Dependence::Kind::kRegister && history_.same_instance(producer.instance, self.instance)) {
       graph_.statements[to.statement].local.insert(
           {producer.instruction, self.instruction, operand.number, static_cast<std::uint8_t>(lane)});
       return;
@@ -324,31 +493,23 @@ class Builder {
     if (operand.chunks) point.push_back(chunk);
     if (stream.map.count == 0) {
       stream.address = operand.address;
-      stream.shared = shared(from.statement, to.statement);
+      stream.shared = history_.shared(from.statement, to.statement);
       stream.carried.resize(stream.shared + 1);
       stream.map.dimensions = point.size();
       stream.map.outputs = from.vector.size();
     }
-    std::size_t level = 0;
-    while (level < stream.shared && from.vector[level] == to.vector[level]) ++level;
-    ++stream.carried[level];
+    ++stream.carried[history_.level(producer.instance, self.instance)];
+    if (operand.reload) ++stream.reloads;
+    count_late(stream, producer.instance, self.instance);
     stream.map.add(point, from.vector);
   }
 
-  /// How many counters belong to contexts that both statements are in.
-  std::size_t shared(std::uint32_t a, std::uint32_t b) const {
-    const std::vector<structure::ContextId> x = counting_contexts(graph_.statements[a].key.context);
-    const std::vector<structure::ContextId> y = counting_contexts(graph_.statements[b].key.context);
-    return static_cast<std::size_t>(std::mismatch(x.begin(), x.end(), y.begin(), y.end()).first - x.begin());
-  }
-
-  /// Those around `context` and itself that have a counter, outermost first.
-  std::vector<structure::ContextId> counting_contexts(structure::ContextId context) const {
-    std::vector<structure::ContextId> found;
-    for (; context != structure::LoopTree::root(); context = graph_.tree[context].parent)
-      if (graph_.tree[context].kind != structure::Context::Kind::kCall) found.push_back(context);
-    std::reverse(found.begin(), found.end());
-    return found;
+  void count_late(Dependence& stream, std::uint32_t producer, std::uint32_t consumer) const {
+    for (std::size_t i = 0; i < history_[consumer].vector.size(); ++i) {
+      if (!history_.late(producer, consumer, i)) continue;
+      stream.late.resize(history_[consumer].vector.size());
+      ++stream.late[i];
+    }
   }
 
   // ---- Side events ----------------------------------------------------------------------------------------------
@@ -362,29 +523,37 @@ class Builder {
   void happen(Thread&, const trace::Fork&) {}
   void happen(Thread&, const trace::Exec&) {}
 
-  void happen(Thread& thread, const trace::ThreadStart&) { thread.registers.clear(); }
+  void happen(Thread& thread, const trace::ThreadStart&) {
+    thread.registers.clear();
+    thread.stack_pointer.forget();
+  }
   void happen(Thread& thread, const trace::ThreadEnd&) { thread.tracker->finish(); }
 
   void happen(Thread&, const trace::Recording& recording) {
     recording_ = recording.on;
     if (!recording.on) return;
+    left_frames_.begins_again = true;
     for (auto& [id, thread] : threads_) {
       thread.tracker->finish();
       thread.registers.clear();
+      thread.stack_pointer.forget();
       thread.interrupted.clear();
       thread.system_call = kNobody;
     }
+    left_frames_.begins_again = false;
   }
 
   void happen(Thread& thread, const trace::Signal& signal) {
     if (signal.enter) {
       thread.tracker->signal_enter();
-      thread.interrupted.push_back(thread.registers);
+      thread.interrupted.push_back({thread.registers, thread.stack_pointer});
       thread.registers.clear();
+      thread.stack_pointer.forget();
     } else {
       thread.tracker->signal_return();
       if (thread.interrupted.empty()) return;
-      thread.registers = thread.interrupted.back();
+      thread.registers = thread.interrupted.back().registers;
+      thread.stack_pointer = thread.interrupted.back().stack_pointer;
       thread.interrupted.pop_back();
     }
   }
@@ -419,8 +588,11 @@ class Builder {
   void read_arguments(Thread& thread, std::uint32_t instance, std::uint8_t count) {
     static constexpr std::array<unsigned, 6> kArguments = {7, 6, 2, 1, 8, 9};
     if (instance == kNobody) return;
-    for (std::uint8_t i = 0; i < count; ++i)
-      read_register(thread, {instance, 0}, {i, ddg::Dependence::Kind::kRegister}, Registers::general(kArguments[i]));
+    for (std::uint8_t i = 0; i < count; ++i) {
+      const std::vector<Byte> bytes = bytes_in(thread.registers, Registers::general(kArguments[i]));
+      consume({instance, 0}, {i, ddg::Dependence::Kind::kRegister}, bytes);
+      origins_.use({instance, 0}, i, bytes);
+    }
   }
 
   void happen(Thread& thread, const trace::SyscallEnter& call) {
@@ -429,7 +601,7 @@ class Builder {
     thread.last_operand_chunks = 0;
     if (thread.system_call == kNobody || !ddg::has_outside_effect(call.number)) return;
     consume({thread.system_call, 0}, {ddg::kEnvironmentOperand, ddg::Dependence::Kind::kEnvironment},
-            {{0, environment_}});
+            {{0, made_by(environment_)}});
     environment_ = {thread.system_call, 0};
   }
 
@@ -466,24 +638,21 @@ class Builder {
     }
   }
 
-  struct Instance {
-    std::uint32_t statement = 0;
-    std::vector<std::int64_t> vector;
-  };
-
   const trace::Reader& reader_;
   const structure::Structure& structure_;
   std::vector<std::uint8_t> starts_;
   Graph graph_;
-  structure::NoObserver nothing_;
+  History history_{graph_};
+  Memory memory_;
+  StackMemory stacks_;
+  Origins origins_{graph_, history_, memory_};
+  LeftFrames left_frames_;
   Walk walk_;
   std::vector<std::vector<trace::InstructionFacts>> facts_;  // by block
   std::map<trace::ThreadId, Thread> threads_;
   std::map<StatementKey, std::uint32_t> statement_of_;
   std::map<structure::PlaceId, std::vector<std::vector<std::uint8_t>>> code_at_;
   std::map<std::uint64_t, std::map<StatementKey, std::uint32_t>> outside_;  // by stack: since its last event
-  std::vector<Instance> instances_;
-  Memory memory_;
   Heap heap_;
   Producer environment_;
   bool recording_ = true;
@@ -497,6 +666,33 @@ void Points::add(std::span<const std::int64_t> point, std::span<const std::int64
   data.insert(data.end(), point.begin(), point.end());
   data.insert(data.end(), labels.begin(), labels.end());
   ++count;
+}
+
+bool is_steady(const Points& value) {
+  if (value.dimensions < 2) return true;
+  struct Line {
+    std::int64_t at = 0;
+    std::int64_t value = 0;
+    std::int64_t run = 0;  // and the first point that is elsewhere: how far on, and how much more
+    __extension__ __int128 rise = 0;
+  };
+  std::map<std::vector<std::int64_t>, Line> lines;
+  for (std::size_t i = 0; i < value.count; ++i) {
+    const std::span<const std::int64_t> point = value.point(i);
+    const std::int64_t label = value.labels(i)[0];
+    const auto [found, added] = lines.try_emplace({point.begin(), point.end() - 1}, Line{point.back(), label, 0, 0});
+    Line& line = found->second;
+    if (added) continue;
+    const std::int64_t run = point.back() - line.at;
+    __extension__ const __int128 rise = static_cast<__int128>(label) - line.value;
+    if (run != 0 && line.run == 0) {
+      if (rise % run != 0) return false;
+      line.run = run;
+      line.rise = rise;
+    }
+    if (run == 0 ? rise != 0 : rise * line.run != line.rise * run) return false;
+  }
+  return true;
 }
 
 Result<Graph> build(const trace::Reader& reader, const structure::Structure& structure) {

@@ -33,6 +33,13 @@ Cells cells_of(const trace::RegisterUse& use, unsigned top) {
 
 }  // namespace
 
+Written made_by(const Producer& producer) {
+  Written written;
+  written.writer = producer;
+  written.origin = producer;
+  return written;
+}
+
 Cells Registers::read_by(const trace::RegisterUse& use, unsigned top) { return cells_of(use, top); }
 
 Cells Registers::written_by(const trace::RegisterUse& use, unsigned top) {
@@ -52,22 +59,22 @@ Cells Registers::general(unsigned number) { return consecutive(kGeneral + number
 Cells Registers::low_vector(unsigned number) { return consecutive(kVector + number * std::size_t{32}, 16); }
 
 void Registers::write(const Cells& cells, const Producer& producer) {
-  for (const std::size_t cell : cells) cells_[cell] = producer;
+  for (const std::size_t cell : cells) cells_[cell] = made_by(producer);
 }
 
 void Registers::clear_call_clobbered() {
   for (const unsigned number : {0u, 1u, 2u, 6u, 7u, 8u, 9u, 10u, 11u}) write(general(number), {});
-  std::fill(cells_.begin() + kVector, cells_.end(), Producer{});
+  std::fill(cells_.begin() + kVector, cells_.end(), Written{});
 }
 
-Producer Memory::read(std::uint64_t address) const {
+Written Memory::read(std::uint64_t address) const {
   const auto found = bytes_.find(address);
-  return found == bytes_.end() ? Producer{} : found->second;
+  return found == bytes_.end() ? Written{} : found->second;
 }
 
 void Memory::write(std::uint64_t address, std::uint64_t size, const Producer& producer) {
   if (!producer.known()) return clear(address, size);
-  for (std::uint64_t i = 0; i < size; ++i) bytes_[address + i] = producer;
+  for (std::uint64_t i = 0; i < size; ++i) bytes_[address + i] = made_by(producer);
 }
 
 void Memory::clear(std::uint64_t address, std::uint64_t size) {
@@ -77,10 +84,10 @@ void Memory::clear(std::uint64_t address, std::uint64_t size) {
 void Memory::move(std::uint64_t from, std::uint64_t to, std::uint64_t size) {
   const auto first = bytes_.lower_bound(from);
   const auto last = bytes_.lower_bound(from + size);
-  const std::vector<std::pair<std::uint64_t, Producer>> moved(first, last);
+  const std::vector<std::pair<std::uint64_t, Written>> moved(first, last);
   bytes_.erase(first, last);
   clear(to, size);
-  for (const auto& [address, producer] : moved) bytes_[address - from + to] = producer;
+  for (const auto& [address, written] : moved) bytes_[address - from + to] = written;
 }
 
 const Heap::Block* Heap::starts_at(std::uint64_t address) const {

@@ -1,4 +1,5 @@
-// Who wrote what last: registers and memory byte by byte, and the heap blocks that are live, for the reference.
+// Who wrote what last, and who made what was written: registers and memory byte by byte, and the heap blocks that are
+// live, for the reference.
 //
 // Registers are numbered as one array of cells. A byte of a general or vector register is a cell, an x87 or MMX
 // register is one, a flag is one. No producer (kNobody) means that nothing in the trace wrote it.
@@ -8,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <vector>
 
 #include "trace/decode.h"
@@ -23,6 +25,24 @@ struct Producer {
   std::uint16_t instruction = 0;
   bool known() const { return instance != kNobody; }
 };
+
+/// What a plain load found: the bytes that it loaded, and who had written each of them last.
+struct Loaded {
+  std::uint64_t address = 0;
+  std::vector<Producer> writers;  // by byte
+};
+
+/// One byte, or one cell of a register.
+struct Written {
+  Producer writer;                     // the last one
+  Producer origin;                     // who made the value, before all copies
+  bool copy = false;                   // the writer is a copy
+  std::uint64_t spill = 0;             // memory: the address at which the spill begins that wrote it; 0: none did
+  std::shared_ptr<const Loaded> load;  // if the origin is a plain load: what it loaded
+};
+
+/// What an instruction writes that is no copy: it is the origin itself, of all of it.
+Written made_by(const Producer& producer);
 
 /// Cells of registers, or addresses, in the order in which an operand has them.
 using Cells = std::vector<std::size_t>;
@@ -45,26 +65,30 @@ class Registers {
   static Cells general(unsigned number);
   static Cells low_vector(unsigned number);  // 16 bytes
 
-  const Producer& operator[](std::size_t cell) const { return cells_[cell]; }
+  const Written& operator[](std::size_t cell) const { return cells_[cell]; }
+  void write(std::size_t cell, const Written& written) { cells_[cell] = written; }
+  /// By an instruction that made the value.
   void write(const Cells& cells, const Producer& producer);
   void clear() { cells_.fill({}); }
   /// Takes the producers of all registers away that a call may change.
   void clear_call_clobbered();
 
  private:
-  std::array<Producer, kCells> cells_;
+  std::array<Written, kCells> cells_;
 };
 
 class Memory {
  public:
-  Producer read(std::uint64_t address) const;
+  Written read(std::uint64_t address) const;
+  /// By an instruction that made the value.
   void write(std::uint64_t address, std::uint64_t size, const Producer& producer);
+  void write(std::uint64_t address, const Written& written) { bytes_[address] = written; }
   void clear(std::uint64_t address, std::uint64_t size);
   /// `from` is left without producers, but for what `to` has of it.
   void move(std::uint64_t from, std::uint64_t to, std::uint64_t size);
 
  private:
-  std::map<std::uint64_t, Producer> bytes_;
+  std::map<std::uint64_t, Written> bytes_;
 };
 
 /// Heap blocks that were allocated while recording and not freed.

@@ -4,7 +4,8 @@ A program is a function of its seed. It calls NESTS functions, each a nest of lo
 element types: bounds that are constant, triangular, strided or data, guards that are affine, modular or data, accesses
 that are affine, wrapped or indirect, and in between whatever moves bytes in other ways: calls, function pointers,
 recursion, unions, memcpy, heap blocks, libc, string instructions, vectors, x87, MMX, atomics, flags, signals, threads,
-longjmp. It prints a checksum, so nothing is dead.
+longjmp, coroutines; and whatever makes compilers copy values about: more live values than registers, values that live
+over calls, that rotate, or are kept for the next iteration. It prints a checksum, so nothing is dead.
 
 No behaviour is undefined: integers are computed as unsigned long, indices are proved to be in range by interval
 arithmetic or masked, floating point is converted through a function that checks. (`make soak` runs them under
@@ -26,6 +27,7 @@ PRELUDE = r"""
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/uio.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 typedef signed char i8; typedef unsigned char u8; typedef short i16; typedef unsigned short u16;
@@ -58,6 +60,42 @@ static NOINLINE u64 walk_rows(u64 depth, u64 at) {
   u64 s = 0;
   for (u64 k = 0; k < 3; k++) s += (u64)M32[depth & 15][(at + k) & 15]++;
   return depth == 0 ? s : s + walk_rows(depth - 1, at + 1) + (depth & 1 ? walk_rows(depth / 2, at) : 0);
+}
+struct triple { u64 a; u32 b; double c; };
+struct pair { u64 a, b; };
+static NOINLINE struct triple turned(struct triple x, u64 by) {
+  struct triple y = x;
+  y.a = x.b + by; y.b = (u32)x.a; y.c = x.c * 0.5 + (double)(by & 7);
+  return y;
+}
+static NOINLINE struct pair crossed(struct pair x) { return (struct pair){x.b, x.a + 1}; }
+/// Keeps many values over calls: they are in registers that a callee saves.
+static NOINLINE u64 keeper(u64 a, u64 b, u64 c, u64 d) {
+  const u64 x = a * 3 + b, y = b ^ c, z = c - d, w = d + a;
+  const u64 first = mixed(x, y);
+  const u64 second = twice(first, z);
+  return first + second * w + lesser(x, z) + y;
+}
+static NOINLINE u64 tree_sum(u64 depth, u64 at, u64 *best) {
+  if (depth == 0) { if (U8[at & 255] > *best) *best = U8[at & 255]; return U8[at & 255]; }
+  const u64 left = tree_sum(depth - 1, at * 2 + 1, best);
+  const u64 right = tree_sum(depth - 1, at * 2 + 2, best);
+  return left * 3 + right + at;
+}
+static NOINLINE void deep_jump(u64 depth, u64 value) {
+  volatile u64 local[4] = {value, depth, 1, 2};
+  if (depth == 0) longjmp(back, (int)(local[0] & 7) + 1);
+  deep_jump(depth - 1, local[0] + local[1]);
+  A64[depth & 15] += (i64)local[2];
+}
+static ucontext_t outside_context, inside_context; static u64 passed;
+static void coroutine(void) {
+  for (u64 k = 0;; k++) {
+    u64 a = passed, b = k;
+    for (u64 l = 0; l < 3; l++) { const u64 c = a; a = b; b = c + l; }
+    passed = a * 5 + b;
+    swapcontext(&inside_context, &outside_context);
+  }
 }
 static u64 (*const functions[4])(u64, u64) = {mixed, twice, lesser, mixed};
 static int by_value(const void *a, const void *b) {
@@ -306,7 +344,7 @@ class Nest:
             self.line(f"char {text}[24]; memset({text}, 'x', sizeof {text}); {text}[{size}] = 0;")
             self.line(f"s += strlen({text});")
         elif kind == 3:
-            self.line(f"s += (u64)abs(memcmp(&A8[{self.index(256, 16)}], &U8[{self.index(256, 16)}], {size})) & 1;")
+            self.line(f"s += (u64)(memcmp(&A8[{self.index(256, 16)}], &U8[{self.index(256, 16)}], {size}) > 0);")
         elif kind == 4 and self.chance(0.3):
             text = self.name("text")
             self.line(f"char {text}[32]; snprintf({text}, sizeof {text}, \"%d\", (int)(s & 1023)); t += (u8){text}[0];")
@@ -456,7 +494,7 @@ class Nest:
                       f"\"+q\"({b}) : : \"cc\"); t += {a} ^ {b};")
         else:
             self.line(f"__asm__ volatile(\"shlq %%cl, %0\\n\\trclq $1, %1\\n\\tsetl %b1\" : \"+q\"({a}), \"+q\"({b}) : "
-                      f"\"c\"(s & 7) : \"cc\"); t += {a} ^ {b};")
+                      f"\"c\"((s & 7) + 1) : \"cc\"); t += {a} ^ {b};")
 
     def local_array(self):
         array, k = self.name("local"), self.name("k")
@@ -638,7 +676,153 @@ class Nest:
         self.line("for (char *p = strchr(text, ' '); p; p = strchr(p + 1, ' ')) s += (u64)(p - text);")
         self.line("s += strlen(text); char other[40]; strcpy(other, text); s += (u64)(strcmp(text, other) == 0);")
 
-    SPECIAL = [swapped_buffers, swapped_buffers, rows, rows, growing, list_walk, jumps, signals, threads, sorting, mapped,
+    # ---- Whole functions that make compilers copy ----
+
+    def many_live(self):
+        """More accumulators than registers, and calls between their uses."""
+        count = self.rng.randint(9, 20)
+        kind = self.rng.choice(["u64", "u64", "u32", "double"])
+        one = "(double)U8[k]" if kind == "double" else f"({kind})U16[k]"
+        self.line(" ".join(f"{kind} r{n} = ({kind}){n};" for n in range(count)))
+        self.line(f"for (int k = 0; k < {self.rng.randint(3, 9)}; k++) {{")
+        for n in range(count):
+            other = self.rng.randrange(count)
+            change = f"r{n} * 0.5 + r{other}" if kind == "double" else f"r{n} * 3 + r{other}"
+            self.line(f"  r{n} = {change} + {one};")
+            if self.chance(0.15):
+                self.line(f"  t = mixed(t, (u64)k + {n});")
+        self.line("}")
+        if kind == "double":
+            self.line(f"f += {' + '.join(f'r{n} * 1e-6' for n in range(count))};")
+        else:
+            self.line(f"s += {' ^ '.join(f'(u64)r{n}' for n in range(count))};")
+
+    def over_calls(self):
+        self.line("u64 a = s, b = t + 1, c = 5; double x = f;")
+        self.line(f"for (u64 k = 0; k < {self.rng.randint(3, 8)}; k++) {{")
+        for _ in range(self.rng.randint(2, 4)):
+            self.line("  " + self.rng.choice([
+                "a += keeper(b, k, c, 3);", "b ^= mixed(c, k);", "x = blend(x, 0.5);", "c = twice(k, c) - b;",
+                "A64[k] = (i64)(a + keeper(k, a, b, c));", "x += (double)(lesser(k, c) & 15);", "a += 1;"]))
+        self.line("}")
+        self.line("s += a + b * c; f += x * 1e-6;")
+
+    def rotation(self):
+        kind = self.rng.choice(["u64", "double", "u32"])
+        names = ["a", "b", "c", "d"][:self.rng.randint(2, 4)]
+        self.line(" ".join(f"{kind} {n} = ({kind})U8[{i}];" for i, n in enumerate(names)))
+        source = self.rng.choice(["", f" + ({kind})U8[k]"])
+        self.line(f"for (int k = 0; k < {self.rng.randint(2, 10)}; k++) {{ const {kind} first = {names[0]};")
+        for to, source_name in zip(names, names[1:]):
+            self.line(f"  {to} = {source_name};")
+        last = {0: "first", 1: f"first{source}", 2: f"first + {names[0]}"}[self.rng.randint(0, 2)]
+        self.line(f"  {names[-1]} = {last};")
+        if self.chance(0.6):
+            self.line(f"  F64[k] += (double){names[0]} * 0.5;")
+        self.line("}")
+        self.line(f"f += {' + '.join(f'(double){n} * 1e-6' for n in names)};")
+
+    def kept_for_later(self):
+        """Loaded in some iterations, used in others."""
+        kind, array = self.rng.choice([("u64", "A64"), ("double", "F64"), ("u32", "U32")])
+        self.line(f"{kind} kept = 1, best = 0; int at = 0;")
+        self.line(f"for (int k = 0; k < {self.rng.randint(6, 20)}; k++) {{")
+        self.line(f"  if ({self.rng.choice(['U8[k] & 1', 'k % 3 == 0', 'k == 2', 'U8[k] > 128'])}) "
+                  f"kept = ({kind}){array}[{self.rng.choice(['k', 'k + 1', 'U8[k]', '3'])}];")
+        if self.chance(0.5):
+            self.line(f"  if (({kind}){array}[k] > best) {{ best = ({kind}){array}[k]; at = k; }}")
+        if self.chance(0.5):
+            self.line(f"  {array}[k + 2] = ({array}[k] / 2);")
+        self.line("  F64[40 + k] = (double)kept * 0.5 + (double)at;")
+        self.line("}")
+        self.line("f += F64[43] * 1e-9 + (double)best * 1e-9;")
+
+    def stencil(self):
+        """Neighbours that compilers keep for the next iteration, in place or not, in one or two dimensions."""
+        kind, array = self.rng.choice([("double", "F64"), ("i32", "A32"), ("u16", "U16"), ("float", "F32")])
+        to = self.rng.choice([array, array, "F64", "A32"])
+        shift = self.rng.choice([-1, 0, 1, 2])
+        expression = f"{array}[k - 1] / 4 + {array}[k] / 4 + {array}[k + 1] / 4"
+        if self.chance(0.4):
+            array2, n = self.rng.choice([("MF", 16), ("M32", 16)])
+            self.line(f"for (int l = 1; l < {self.rng.randint(3, 6)}; l++) for (int k = 1; k < {n - 1}; k++)")
+            self.line(f"  {array2}[l][k] = {array2}[l - 1][k] / 4 + {array2}[l][k - 1] / 4 + {array2}[l][k + 1] / 4 + "
+                      f"{array2}[l + 1][k] / 4;")
+        self.line(f"for (int time = 0; time < {self.rng.randint(1, 3)}; time++)")
+        value = {"F64": f"(double)({expression})", "A32": f"(i32)to_int((double)({expression}))"}
+        self.line(f"  for (int k = 2; k < {self.rng.randint(6, 20)}; k++) {to}[k + {shift}] = "
+                  f"{value.get(to, f'({kind})({expression})')};")
+
+    def by_value(self):
+        """Structures that are passed, returned, swapped and kept in arrays."""
+        self.line("struct triple x = {s, 2, 0.5}, rows[4] = {{1, 2, 3}, {4, 5, 6}}; struct pair p = {t, s};")
+        self.line(f"for (u64 k = 0; k < {self.rng.randint(3, 8)}; k++) {{")
+        for _ in range(self.rng.randint(2, 4)):
+            self.line("  " + self.rng.choice([
+                "x = turned(x, k);", "p = crossed(p);", "rows[k & 3] = x;", "x = rows[(k + 1) & 3];",
+                "{ const struct triple y = rows[0]; rows[0] = rows[k & 3]; rows[k & 3] = y; }",
+                "{ const struct pair q = p; p.a = q.b; p.b = q.a; }", "x.a += p.a;", "rows[k & 1].b++;"]))
+        self.line("}")
+        self.line("s += x.a + x.b + p.a + rows[1].b; f += (x.c + rows[2].c) * 1e-6;")
+
+    def punned(self):
+        """What is stored in one size, or as one type, and loaded in another, on the stack."""
+        self.line("volatile union { u64 d; u32 w[2]; u16 h[4]; u8 b[8]; double g; float e[2]; } u; u.d = s;")
+        self.line(f"for (u32 k = 0; k < {self.rng.randint(3, 9)}; k++) {{")
+        for _ in range(self.rng.randint(2, 5)):
+            self.line("  " + self.rng.choice([
+                "u.d = t + k;", "t += u.w[0];", "u.w[1] = k;", "t ^= u.d;", "u.b[k & 7] = (u8)k;", "t += u.h[1];",
+                "u.g = (double)k;", "t += u.d >> 40;", "u.d = 0;", "u.w[0] = 7;", "t += u.b[0];",
+                "{ volatile u64 v = t; t = (u32)v; }", "{ volatile u32 v = k; volatile u32 v2 = v; t += v2; }"]))
+        self.line("}")
+        self.line("s += u.d + t;")
+
+    def swapped_pointers(self):
+        self.line("u64 one[12] = {1}, two[12] = {2}, three[12] = {3}, *p = one, *q = two, *r = three;")
+        self.line(f"for (int time = 0; time < {self.rng.randint(2, 6)}; time++) {{")
+        self.line(f"  for (int k = 1; k < {self.rng.randint(4, 11)}; k++) p[k] = q[k - 1] + r[k] * 3 + (u64)k;")
+        if self.chance(0.4):
+            self.line("  t = keeper(t, p[1], q[2], r[3]);")
+        self.line("  u64 *const old = p; p = q; q = r; r = old;" if self.chance(0.5) else
+                  "  u64 *const old = p; p = q; q = old;")
+        self.line("}")
+        self.line("s += p[3] + q[4] * 5 + r[5] * 7;")
+
+    def deep_jumps(self):
+        self.line("volatile u64 kept = s, times = 0;")
+        self.line("const int way = setjmp(back); kept = kept * 3 + (u64)way; times = times + 1;")
+        self.line(f"if (times < {self.rng.randint(2, 4)}) deep_jump(times & 3, kept);")
+        self.line("s += kept + times;")
+
+    def trees(self):
+        self.line("u64 best = 0;")
+        self.line(f"for (u64 k = 0; k < {self.rng.randint(2, 4)}; k++) s = s * 3 + tree_sum(k & 3, s & 63, &best);")
+        self.line("t += best;")
+
+    def vectors_over_calls(self):
+        """All vector registers belong to callees: what lives over a call is spilled whole."""
+        self.line("__m128i v = _mm_set1_epi32((int)(u32)s), w = _mm_setzero_si128(); __m128d x = _mm_set1_pd(0.5);")
+        self.line(f"for (u32 k = 0; k < {self.rng.randint(3, 8)}; k++) {{")
+        for _ in range(self.rng.randint(2, 4)):
+            self.line("  " + self.rng.choice([
+                "t = mixed(t, k);", "v = _mm_add_epi32(v, w);", "w = v;", "f = blend(f, 0.25);",
+                "{ const __m128i old = v; v = w; w = old; }", "x = _mm_add_sd(x, _mm_set_sd(f * 1e-9));",
+                "w = _mm_loadu_si128((const __m128i *)&U32[k]);", "_mm_storeu_si128((__m128i *)&A32[k + 8], v);",
+                "x = _mm_unpackhi_pd(x, x);"]))
+        self.line("}")
+        self.line("s += (u32)_mm_cvtsi128_si32(v) + (u32)_mm_cvtsi128_si32(w); f += _mm_cvtsd_f64(x);")
+
+    def coroutines(self):
+        self.line("char *const stack = malloc(65536); if (!stack || getcontext(&inside_context) != 0) return;")
+        self.line("inside_context.uc_stack.ss_sp = stack; inside_context.uc_stack.ss_size = 65536;")
+        self.line("inside_context.uc_link = NULL; makecontext(&inside_context, coroutine, 0); u64 a = s, b = 1;")
+        self.line(f"for (u64 k = 0; k < {self.rng.randint(2, 5)}; k++) {{ passed = a + k; "
+                  "swapcontext(&outside_context, &inside_context); const u64 c = a; a = b + passed; b = c; }")
+        self.line("s += a + b; free(stack);")
+
+    SPECIAL = [many_live, many_live, over_calls, over_calls, rotation, rotation, kept_for_later, kept_for_later, stencil,
+               stencil, by_value, by_value, punned, punned, swapped_pointers, deep_jumps, trees, vectors_over_calls,
+               coroutines, swapped_buffers, swapped_buffers, rows, rows, growing, list_walk, jumps, signals, threads, sorting, mapped,
                output, words, gathered, pipes, mapped]
 
     def write(self, special):
@@ -672,7 +856,7 @@ def generate(seed, nests=20):
     rng.shuffle(special)
     parts = [f"// {nests} random loop nests, seed {seed}.", PRELUDE.replace("SEEDu", f"{rng.getrandbits(32)}u"), WORK]
     for number in range(nests):
-        kind = special.pop() if special and number % 3 == 2 else None
+        kind = special.pop() if special and number % 3 != 0 else None
         parts.append(Nest(rng, number).write(kind))
     parts.append("int main(void) {\n  start_values();")
     for number in range(nests):

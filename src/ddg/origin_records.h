@@ -1,0 +1,141 @@
+// What uses get through copies and from loads of other iterations, counted: Graph::origins.
+//
+// From what: every use of every instance that is followed, chunk by chunk, with the last writer and the origin of each.
+// Which of them are records is said in graph.h. A record is found as streams are: operands are numbered, and each lane
+// of an operand remembers the record that it used last. It also remembers the origin and the point of the last time,
+// record or not, to count turns. Exact counts; constant cost per use, and that of walking from an instance to its
+// iteration vector for those that are records. Iteration vectors are kept by reference, so entries are marked here too.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <tuple>
+#include <vector>
+
+#include "ddg/entries.h"
+#include "ddg/graph.h"
+#include "ddg/shadow_memory.h"
+#include "ddg/spills.h"
+#include "ddg/streams.h"
+#include "structure/loop_tree.h"
+
+namespace loopfold::ddg {
+
+class OriginRecords {
+ public:
+  OriginRecords(const Streams& streams, const structure::LoopTree& tree, const Entries& entries,
+                const ShadowMemory& memory)
+      : streams_(streams), tree_(tree), entries_(entries), memory_(memory) {}
+
+  /// Who reads, and when.
+  struct Reader {
+    SiteId site = 0;
+    EntryId entry = kNoEntry;
+    std::uint64_t counter = 0;
+    const std::int64_t* point = nullptr;
+    std::uint16_t instruction = 0;
+    std::uint8_t operand = 0;
+    std::uint32_t dense = 0;  // number of the operand in the site's code
+  };
+  /// Where a chunk comes from.
+  struct Value {
+    Cell origin;
+    bool none = false;
+    const Provenance* load = nullptr;  // if the origin is a plain load
+
+    bool same(const Value& other) const { return none == other.none && (none || origin == other.origin); }
+  };
+
+  /// A chunk of a use, from byte `lane` on, that `writer` wrote last: a copy, if it has no origin.
+  void use(const Reader& reader, std::uint16_t lane, const Cell& writer, const Value& value);
+
+  /// Marks the entries that are still needed.
+  void mark(Entries& entries) const;
+
+  /// visit(DefinitionId) for all origins and last writers.
+  template <class Visit>
+  void for_each_producer(Visit&& visit) const {
+    for (const Record& record : records_) {
+      if (record.instances == 0) continue;
+      if (record.key.by != 0) visit(record.key.by);
+      if (record.key.from != 0) visit(record.key.from);
+    }
+  }
+
+  /// When the streams are finished.
+  void finish(Graph& graph) const;
+
+  std::uint64_t bytes() const;
+
+ private:
+  struct Key {
+    DefinitionId by = 0;
+    DefinitionId from = 0;  // 0: none
+    bool local = false;
+    friend auto operator<=>(const Key&, const Key&) = default;
+  };
+  struct Record {
+    Key key;
+    SiteId site = 0;
+    std::uint16_t instruction = 0;
+    std::uint8_t operand = 0;
+    std::uint16_t lane = 0;
+    bool load = false;
+    std::uint16_t shared = 0;
+    std::uint64_t instances = 0;
+    std::vector<std::uint64_t> carried, rewritten, reread, turns;
+    std::vector<std::int64_t> least, greatest;
+  };
+  /// The bytes of an operand from one on, as of the last time.
+  struct Lane {
+    std::uint16_t lane = 0;
+    bool met = false;
+    bool none = false;
+    Cell origin;
+    EntryId entry = kNoEntry;
+    std::uint64_t counter = 0;
+    std::uint32_t last = 0;                               // in `records`
+    std::vector<std::uint32_t> records;                   // in records_
+    std::unique_ptr<std::map<Key, std::uint32_t>> index;  // of them, if they are many
+  };
+  struct Slot {
+    std::vector<Lane> lanes;
+  };
+  struct SharedEntry {
+    SiteId a = 0;
+    SiteId b = 0;
+    std::uint16_t shared = 0;
+  };
+  static constexpr std::size_t kSharedEntries = 4096;
+  static constexpr std::size_t kFewRecords = 8;
+  static constexpr std::size_t kMaxRecords = 4096;  // of one lane; all others are one that nothing is known of
+
+  Lane& lane_of(const Reader& reader, std::uint16_t lane);
+  Record& record_of(const Reader& reader, Lane& lane, Key key, const Value& value);
+  std::uint16_t shared(SiteId a, SiteId b);
+  /// Dimensions that the reader and an instance share, and the first of these in which they differ.
+  struct Distance {
+    std::uint16_t shared = 0;
+    std::uint16_t level = 0;
+  };
+  Distance distance(const Reader& reader, const Cell& cell);
+  bool is_instance(const Reader& reader, const Cell& cell) const;
+  bool count(const Reader& reader, const Value& value, bool by_origin, Record& record);
+  void count_load(const Reader& reader, const Provenance& load, std::uint16_t level, Record& record);
+  void count_turns(const Reader& reader, const Lane& lane, const Value& value, Record& record);
+
+  const Streams& streams_;
+  const structure::LoopTree& tree_;
+  const Entries& entries_;
+  const ShadowMemory& memory_;
+  std::vector<std::vector<std::uint32_t>> slots_of_;  // by site and operand: one more than in slots_; 0: none yet
+  std::vector<Slot> slots_;
+  std::vector<Record> records_;
+  std::array<SharedEntry, kSharedEntries> shared_{};
+  std::vector<std::int64_t> vector_;
+  std::uint64_t lanes_ = 0;
+};
+
+}  // namespace loopfold::ddg

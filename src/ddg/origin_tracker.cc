@@ -1,0 +1,214 @@
+#include "ddg/origin_tracker.h"
+
+#include <algorithm>
+
+namespace loopfold::ddg {
+
+void OriginTracker::begin(const PartCode& code, const Instance& instance, const std::vector<Cell>& writers,
+                          RegisterOrigins& registers) {
+  code_ = &code;
+  instance_ = instance;
+  writers_ = &writers;
+  registers_ = &registers;
+  next_use_ = 0;
+  if (loads_.size() < code.origins.loads.size()) loads_.resize(code.origins.loads.size());
+}
+
+OriginTracker::Value OriginTracker::value_of(const Provenance& provenance) {
+  return {provenance.origin, provenance.none, provenance.load ? &provenance : nullptr};
+}
+
+Provenance OriginTracker::provenance_of(const Value& value) {
+  if (value.load != nullptr) return *value.load;
+  Provenance provenance;
+  provenance.origin = value.origin;
+  provenance.none = value.none;
+  return provenance;
+}
+
+/// What a granule had when the part began.
+OriginTracker::Value OriginTracker::found(Granule granule) const {
+  const Cell& writer = (*writers_)[granule];
+  if (writer.producer == 0) return {{}, true, nullptr};
+  switch (registers_->where[granule]) {
+    case RegisterOrigins::kWriter:
+      return {writer, false, nullptr};
+    case RegisterOrigins::kKept:
+      return value_of(registers_->kept[granule]);
+    default:
+      return {{}, true, nullptr};
+  }
+}
+
+OriginTracker::Value OriginTracker::loaded(const Source& source) const {
+  const Loaded& load = loads_[source.index];
+  if (!load.reload) return {load.itself.origin, false, &load.itself};
+  if (source.byte >= load.size) return {{}, true, nullptr};
+  const Value value = value_of(load.reloaded.at(source.byte));
+  const bool uniform = load.reloaded.end_at(source.byte) >= source.byte + source.bytes;
+  return uniform ? value : Value{{}, true, nullptr};
+}
+
+OriginTracker::Value OriginTracker::value(const Source& source) const {
+  switch (source.kind) {
+    case Source::Kind::kHere:
+      return {cell(source.index), false, nullptr};
+    case Source::Kind::kLiveIn:
+      return found(source.index);
+    case Source::Kind::kLoaded:
+      return loaded(source);
+    case Source::Kind::kSeveral: {
+      const Value first = value(code_->origins.several[source.index]);
+      for (std::size_t i = 1; i < source.bytes; ++i)
+        if (!value(code_->origins.several[source.index + i]).same(first)) return {{}, true, nullptr};
+      return first;
+    }
+    case Source::Kind::kNone:
+      break;
+  }
+  return {{}, true, nullptr};
+}
+
+/// Neighbours with one writer and one origin are one chunk.
+void OriginTracker::use_register(const OriginCode::Use& use) {
+  const OriginRecords::Reader reader = this->reader(use.instruction, use.operand, use.dense);
+  Cell before;
+  Value before_value;
+  for (std::uint32_t i = 0; i < use.count; ++i) {
+    const OriginCode::Piece& piece = code_->origins.pieces[use.first + i];
+    const Cell writer = piece.writer == kOutside ? (*writers_)[piece.granule] : cell(piece.writer);
+    if (writer.producer == 0) {
+      before = {};
+      continue;
+    }
+    const Value value = this->value(piece.source);
+    if (writer == before && value.same(before_value)) continue;
+    before = writer;
+    before_value = value;
+    records_.use(reader, piece.lane, writer, value);
+  }
+}
+
+void OriginTracker::use_arguments(const Instance& instance, std::uint8_t operand, std::span<const LiveIn> granules,
+                                  const std::vector<Cell>& writers, const RegisterOrigins& registers) {
+  if (!instance.followed) return;
+  instance_ = instance;
+  writers_ = &writers;
+  registers_ = const_cast<RegisterOrigins*>(&registers);
+  const OriginRecords::Reader reader = this->reader(0, operand, operand);
+  Cell before;
+  Value before_value;
+  for (const LiveIn& in : granules) {
+    const Cell& writer = writers[in.granule];
+    const Value value = found(in.granule);
+    const bool goes_on = writer == before && value.same(before_value);
+    before = writer;
+    before_value = value;
+    if (!goes_on && writer.producer != 0) records_.use(reader, in.lane, writer, value);
+  }
+}
+
+void OriginTracker::spill(const MemoryAccess& access, std::uint64_t address, const Cell& store) {
+  const OriginCode::Spill& code = code_->origins.spills[access.spill];
+  Spill& spill = spills_.at(address, memory_);
+  spill.size = access.size;
+  spill.cell = store;
+  spill.value.clear();
+  for (std::uint32_t i = 0; i < code.count; ++i) {
+    const OriginCode::Piece& piece = code_->origins.pieces[code.first + i];
+    const std::uint32_t end = i + 1 < code.count ? code_->origins.pieces[code.first + i + 1].lane : access.size;
+    spill.value.add(static_cast<std::uint8_t>(end), provenance_of(value(piece.source)));
+  }
+  if (code.count == 0) spill.value.add(static_cast<std::uint8_t>(access.size), provenance_of({store, false, nullptr}));
+  if (store.producer >= is_spill_.size()) is_spill_.resize(store.producer + std::size_t{1});
+  is_spill_[store.producer] = 1;
+}
+
+/// The spill that a load gets back, if it is a reload.
+const Spill* OriginTracker::reloaded(const MemoryAccess& access, std::uint64_t address,
+                                     std::span<const Chunk> chunks) const {
+  if (!access.reloads || chunks.size() != 1 || chunks[0].size != access.size) return nullptr;
+  return is_spill(chunks[0].cell.producer) ? spills_.find(address, chunks[0].cell) : nullptr;
+}
+
+bool OriginTracker::load(const MemoryAccess& access, std::uint64_t address, std::span<const Chunk> chunks) {
+  const Spill* spill = reloaded(access, address, chunks);
+  if (spill == nullptr && instance_.followed) use_memory(access, address, chunks);
+  if (access.load == MemoryAccess::kNo || !code_->origins.loads[access.load].kept) return spill != nullptr;
+  Loaded& loaded = loads_[access.load];
+  loaded.reload = spill != nullptr;
+  loaded.size = access.size;
+  if (spill != nullptr) {
+    loaded.reloaded = spill->value;
+    return true;
+  }
+  Provenance& itself = loaded.itself;
+  itself = {};
+  itself.origin = cell(access.instruction);
+  itself.address = address;
+  itself.size = access.size;
+  itself.load = true;
+  if (chunks.size() == 1 && chunks[0].size == access.size && chunks[0].cell.producer != kLostProducer)
+    itself.writers = chunks[0].cell;
+  else if (!chunks.empty())
+    note_writers(memory_, itself);
+  return false;
+}
+
+void OriginTracker::use_memory(const MemoryAccess& access, std::uint64_t address, std::span<const Chunk> chunks) {
+  const OriginRecords::Reader reader =
+      this->reader(access.instruction, static_cast<std::uint8_t>(kFirstMemoryOperand + access.index), access.operand);
+  for (const Chunk& chunk : chunks) {
+    if (chunk.cell.producer == kLostProducer) continue;
+    const Spill* spill = is_spill(chunk.cell.producer) ? spills_.covering(address + chunk.offset, chunk.cell) : nullptr;
+    if (spill != nullptr)
+      use_spilled(reader, *spill, address, chunk);
+    else
+      records_.use(reader, static_cast<std::uint16_t>(chunk.offset), chunk.cell, {chunk.cell, false, nullptr});
+  }
+}
+
+/// Bytes of a chunk that have different origins are chunks of their own.
+void OriginTracker::use_spilled(const OriginRecords::Reader& reader, const Spill& spill, std::uint64_t address,
+                                const Chunk& chunk) {
+  for (std::uint64_t offset = chunk.offset; offset < chunk.offset + chunk.size;) {
+    const auto byte = static_cast<std::uint8_t>(address + offset - spill.address);
+    records_.use(reader, static_cast<std::uint16_t>(offset), chunk.cell, value_of(spill.value.at(byte)));
+    offset += static_cast<std::uint64_t>(spill.value.end_at(byte) - byte);
+  }
+}
+
+void OriginTracker::finish_part() {
+  read_registers(0xffff, false);
+  outs_.clear();
+  for (const OriginCode::Out& out : code_->origins.outs) outs_.push_back(provenance_of(value(out.source)));
+}
+
+void OriginTracker::write() {
+  for (std::size_t i = 0; i < outs_.size(); ++i) {
+    const Granule granule = code_->origins.outs[i].granule;
+    registers_->where[granule] = outs_[i].none ? RegisterOrigins::kNowhere : RegisterOrigins::kKept;
+    if (!outs_[i].none) registers_->kept[granule] = outs_[i];
+  }
+}
+
+/// Where several wrote what a load got, their entries are not kept for it: if they are others by now, that is noted.
+void OriginTracker::mark(Entries& entries, std::span<RegisterOrigins* const> registers) {
+  const auto look_at = [&](Provenance& provenance) {
+    if (provenance.none) return;
+    entries.mark(provenance.origin.entry);
+    if (!provenance.load) return;
+    if (provenance.mixed)
+      provenance.stale = is_rewritten(memory_, provenance);
+    else if (provenance.writers.producer != 0)
+      entries.mark(provenance.writers.entry);
+  };
+  spills_.drop_dead(memory_);
+  spills_.for_each([&](Spill& spill) { spill.value.for_each(look_at); });
+  for (RegisterOrigins* const of_thread : registers)
+    for (std::size_t i = 0; i < of_thread->where.size(); ++i)
+      if (of_thread->where[i] == RegisterOrigins::kKept) look_at(of_thread->kept[i]);
+  records_.mark(entries);
+}
+
+}  // namespace loopfold::ddg

@@ -1,0 +1,127 @@
+// Origins of values, as a part of code runs (graph.h: "Values behind copies").
+//
+// Beside the last writer of every granule of a thread's registers there is a byte that says where its origin is: it is
+// the last writer (so for whatever is computed, and then this byte is all that has to be written), or there is none, or
+// a provenance is kept for it. What a part does with them is in PartCode::origins; here it is looked up and counted, in
+// the order of its instructions, since what a load would load if it were repeated depends on what was stored before.
+//
+// Use: begin(); for every access, read_registers() for what is read before it, then spill() or load(); finish_part(),
+// before the registers get their new writers, and write() after.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "ddg/entries.h"
+#include "ddg/origin_records.h"
+#include "ddg/part_code.h"
+#include "ddg/shadow_memory.h"
+#include "ddg/spills.h"
+#include "ddg/streams.h"
+
+namespace loopfold::ddg {
+
+/// The origins of a thread's registers, beside their last writers.
+struct RegisterOrigins {
+  enum Where : std::uint8_t { kWriter = 0, kKept = 1, kNowhere = 2 };
+  std::vector<std::uint8_t> where;  // by granule
+  std::vector<Provenance> kept;     // by granule
+
+  explicit RegisterOrigins(std::size_t granules = 0) : where(granules), kept(granules) {}
+  void clear() { std::fill(where.begin(), where.end(), std::uint8_t{kWriter}); }
+};
+
+class OriginTracker {
+ public:
+  OriginTracker(const Streams& streams, const structure::LoopTree& tree, const Entries& entries,
+                const ShadowMemory& memory)
+      : streams_(streams), memory_(memory), records_(streams, tree, entries, memory) {}
+
+  struct Instance {
+    SiteId site = 0;
+    EntryId entry = kNoEntry;
+    std::uint64_t counter = 0;
+    const std::int64_t* point = nullptr;
+    bool followed = true;  // its uses are counted
+  };
+  void begin(const PartCode& code, const Instance& instance, const std::vector<Cell>& writers,
+             RegisterOrigins& registers);
+
+  /// The uses of registers by the instructions up to this one; `spilled`: it is a spill.
+  void read_registers(std::uint16_t instruction, bool spilled) {
+    while (next_use_ < code_->origins.uses.size() && code_->origins.uses[next_use_].instruction <= instruction) {
+      const OriginCode::Use& use = code_->origins.uses[next_use_++];
+      if (instance_.followed && !(use.spilled && spilled && use.instruction == instruction)) use_register(use);
+    }
+  }
+
+  /// A store that is a spill, before memory knows of it.
+  void spill(const MemoryAccess& access, std::uint64_t address, const Cell& store);
+
+  /// What shadow memory says of the bytes of a load.
+  struct Chunk {
+    std::uint64_t offset = 0;
+    std::uint64_t size = 0;
+    Cell cell;
+  };
+  /// Any load. True if it is a reload.
+  bool load(const MemoryAccess& access, std::uint64_t address, std::span<const Chunk> chunks);
+
+  void finish_part();
+  /// Once the registers have their new writers.
+  void write();
+
+  /// An operand of a statement that is no code.
+  void use_arguments(const Instance& instance, std::uint8_t operand, std::span<const LiveIn> granules,
+                     const std::vector<Cell>& writers, const RegisterOrigins& registers);
+
+  /// References to entries, and what must be known of memory before entries are used again.
+  void mark(Entries& entries, std::span<RegisterOrigins* const> registers);
+
+  OriginRecords& records() { return records_; }
+  std::uint64_t bytes() const { return spills_.bytes() + records_.bytes() + is_spill_.size(); }
+
+ private:
+  using Value = OriginRecords::Value;
+  struct Loaded {
+    bool reload = false;
+    std::uint32_t size = 0;
+    Provenance itself;
+    ProvenanceBytes reloaded;
+  };
+
+  Cell cell(std::uint16_t instruction) const {
+    return {streams_.definition(instance_.site, instruction), instance_.entry, instance_.counter};
+  }
+  OriginRecords::Reader reader(std::uint16_t instruction, std::uint8_t operand, std::uint32_t dense) const {
+    return {instance_.site, instance_.entry, instance_.counter, instance_.point, instruction, operand, dense};
+  }
+  Value found(Granule granule) const;
+  Value value(const Source& source) const;
+  Value loaded(const Source& source) const;
+  static Value value_of(const Provenance& provenance);
+  static Provenance provenance_of(const Value& value);
+  void use_register(const OriginCode::Use& use);
+  void use_memory(const MemoryAccess& access, std::uint64_t address, std::span<const Chunk> chunks);
+  void use_spilled(const OriginRecords::Reader& reader, const Spill& spill, std::uint64_t address, const Chunk& chunk);
+  const Spill* reloaded(const MemoryAccess& access, std::uint64_t address, std::span<const Chunk> chunks) const;
+  bool is_spill(DefinitionId definition) const { return definition < is_spill_.size() && is_spill_[definition] != 0; }
+
+  const Streams& streams_;
+  const ShadowMemory& memory_;
+  OriginRecords records_;
+  Spills spills_;
+  std::vector<std::uint8_t> is_spill_;  // by definition: it was a spill, at least once
+
+  // Of the part that runs.
+  const PartCode* code_ = nullptr;
+  Instance instance_;
+  const std::vector<Cell>* writers_ = nullptr;
+  RegisterOrigins* registers_ = nullptr;
+  std::size_t next_use_ = 0;
+  std::vector<Loaded> loads_;
+  std::vector<Provenance> outs_;
+};
+
+}  // namespace loopfold::ddg

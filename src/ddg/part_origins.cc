@@ -1,0 +1,284 @@
+// Where the values in a part come from, behind the copies in it: one pass over its instructions, with the source of
+// every granule so far.
+//
+// A granule starts as what it was when the part began. A register copy and a merge hand sources on; a plain load is a
+// source of its own, since whether it is a reload is known only when it runs; whatever else an instruction writes is
+// made by it. A copy between registers whose granules are cut differently (movq xmm,rax) may take several sources into
+// one granule; if they turn out to have different origins, it has none that is known.
+#include <algorithm>
+
+#include "ddg/part_code.h"
+
+namespace loopfold::ddg {
+
+namespace {
+
+using trace::RegisterFile;
+using trace::RegisterUse;
+using trace::Transfer;
+
+constexpr std::uint8_t kStackPointer = 4;
+constexpr std::uint8_t kFramePointer = 5;
+
+bool has_origins(RegisterFile file) { return file == RegisterFile::kGeneral || file == RegisterFile::kVector; }
+bool is_data(const RegisterUse& use) { return !use.address && !use.merge && !use.step; }
+bool is_stack_pointer(const RegisterUse& use) {
+  return use.file == RegisterFile::kGeneral && use.index == kStackPointer;
+}
+
+/// The only one for which `is` holds, if there is only one.
+template <class Is>
+const RegisterUse* only(const std::vector<RegisterUse>& uses, Is is) {
+  const RegisterUse* found = nullptr;
+  for (const RegisterUse& use : uses) {
+    if (!is(use)) continue;
+    if (found != nullptr) return nullptr;
+    found = &use;
+  }
+  return found;
+}
+
+const RegisterUse* only_data_read(const trace::InstructionFacts& facts) {
+  const RegisterUse* read = only(facts.reads, is_data);
+  return read != nullptr && has_origins(read->file) ? read : nullptr;
+}
+const RegisterUse* only_write(const trace::InstructionFacts& facts) {
+  const RegisterUse* write = only(facts.writes, [](const RegisterUse& use) { return !use.step; });
+  return write != nullptr && has_origins(write->file) ? write : nullptr;
+}
+bool uses_flags(const trace::InstructionFacts& facts) { return facts.flags_read != 0 || facts.flags_written != 0; }
+
+bool is_register_copy(const trace::InstructionFacts& facts) {
+  return facts.transfer == Transfer::kCopy && !trace::accesses_memory(facts) && only_data_read(facts) != nullptr &&
+         only_write(facts) != nullptr;
+}
+
+/// Through the stack or frame pointer, and a constant.
+bool is_at_constant_place(const trace::InstructionFacts& facts) {
+  const auto is_address = [](const RegisterUse& use) { return use.address; };
+  const auto is_pushed = [](const RegisterUse& use) { return use.step && is_stack_pointer(use); };
+  if (std::none_of(facts.reads.begin(), facts.reads.end(), is_address))
+    return std::any_of(facts.reads.begin(), facts.reads.end(), is_pushed);
+  const RegisterUse* base = only(facts.reads, is_address);
+  return base != nullptr && base->file == RegisterFile::kGeneral &&
+         (base->index == kStackPointer || base->index == kFramePointer);
+}
+
+/// A constant, unless it has a data read.
+bool stores_a_copy(const trace::InstructionFacts& facts) {
+  if ((facts.kinds & trace::kLoad) != 0 || !is_at_constant_place(facts)) return false;
+  if (only_data_read(facts) != nullptr) return facts.transfer == Transfer::kCopy;
+  return facts.transfer != Transfer::kZero && !uses_flags(facts) &&
+         std::none_of(facts.reads.begin(), facts.reads.end(), is_data);
+}
+
+bool is_plain_load(const trace::InstructionFacts& facts) {
+  constexpr std::uint32_t kOthers = trace::kStore | trace::kArithmetic | trace::kRepeat | trace::kUnknown;
+  const auto reads_more = [](const RegisterUse& use) { return is_data(use) || use.merge; };
+  return (facts.kinds & trace::kLoad) != 0 && (facts.kinds & kOthers) == 0 && !uses_flags(facts) &&
+         std::none_of(facts.reads.begin(), facts.reads.end(), reads_more) && only_write(facts) != nullptr;
+}
+
+class OriginCompiler {
+ public:
+  OriginCompiler(const std::vector<trace::InstructionFacts>& facts, const Granules& granules, PartCode& code)
+      : facts_(facts), granules_(granules), code_(code), origins_(code.origins), granule_(granules.count()) {
+    for (std::size_t i = 0; i < granule_.size(); ++i)
+      granule_[i] = {kOutside, {Source::Kind::kLiveIn, 0, 0, static_cast<std::uint16_t>(i)}};
+  }
+
+  void compile() {
+    for (std::uint16_t i = 0; i < code_.instructions; ++i) {
+      const trace::InstructionFacts& facts = facts_[std::size_t{code_.first_instruction} + i];
+      MemoryAccess* const access = only_access(i);
+      const bool spills = access != nullptr && access->store && !access->guarded && stores_a_copy(facts);
+      uses(facts, i, spills);
+      if (spills) add_spill(facts, *access);
+      if (access != nullptr && !access->store && !access->guarded && is_plain_load(facts))
+        load(facts, i, *access);
+      else
+        write(facts, i);
+    }
+    finish();
+  }
+
+ private:
+  struct State {
+    std::uint16_t writer = kOutside;
+    Source source;
+  };
+
+  MemoryAccess* only_access(std::uint16_t instruction) {
+    MemoryAccess* found = nullptr;
+    for (MemoryAccess& access : code_.accesses) {
+      if (access.instruction != instruction) continue;
+      if (found != nullptr) return nullptr;
+      found = &access;
+    }
+    return found;
+  }
+
+  std::vector<Granules::Piece> pieces_of(const RegisterUse& use) const {
+    std::vector<Granules::Piece> pieces;
+    granules_.of(use, pieces);
+    return pieces;
+  }
+  std::vector<Granules::Piece> written_by(RegisterUse use) const {
+    if (use.file == RegisterFile::kGeneral && use.width == 4) use.width = static_cast<std::uint8_t>(8 - use.byte);
+    return pieces_of(use);
+  }
+  /// Bytes of the granule.
+  std::uint8_t bytes_of(const RegisterUse& use, std::uint8_t byte) const {
+    RegisterUse whole = use;
+    whole.byte = 0;
+    whole.width = use.file == RegisterFile::kGeneral ? 8 : Granules::kVectorRegister;
+    std::uint8_t end = whole.width;
+    for (const Granules::Piece& piece : pieces_of(whole))
+      if (piece.byte > byte) end = std::min(end, piece.byte);
+    return static_cast<std::uint8_t>(end - byte);
+  }
+
+  void uses(const trace::InstructionFacts& facts, std::uint16_t number, bool spills) {
+    const bool copies = is_register_copy(facts);
+    for (std::size_t i = 0; i < facts.reads.size(); ++i) {
+      const RegisterUse& read = facts.reads[i];
+      if (!has_origins(read.file) || read.merge || read.step || is_stack_pointer(read)) continue;
+      if (copies && is_data(read)) continue;
+      use(read, number, static_cast<std::uint8_t>(i), spills && is_data(read));
+    }
+  }
+
+  void use(const RegisterUse& read, std::uint16_t number, std::uint8_t operand, bool spilled) {
+    const auto first = static_cast<std::uint32_t>(origins_.pieces.size());
+    bool open = false;
+    for (const Granules::Piece& piece : pieces_of(read)) {
+      const State& state = granule_[piece.granule];
+      open = open || !is_made_here(state.source);
+      origins_.pieces.push_back({state.writer, static_cast<std::uint8_t>(piece.byte - std::min(piece.byte, read.byte)),
+                                 piece.granule, state.source});
+    }
+    if (!open) return origins_.pieces.resize(first);
+    for (std::size_t i = first; i < origins_.pieces.size(); ++i) keep(origins_.pieces[i].source);
+    origins_.uses.push_back(
+        {number, operand, spilled, 0, first, static_cast<std::uint32_t>(origins_.pieces.size()) - first});
+  }
+
+  /// Whatever happens: a load that cannot be a reload is made here as well.
+  bool is_made_here(const Source& source) const {
+    if (source.kind == Source::Kind::kLoaded) return !reloads_[source.index];
+    return source.kind == Source::Kind::kHere;
+  }
+
+  void keep(const Source& source) {
+    if (source.kind == Source::Kind::kLoaded) origins_.loads[source.index].kept = true;
+    if (source.kind != Source::Kind::kSeveral) return;
+    for (std::size_t i = 0; i < source.bytes; ++i) keep(origins_.several[source.index + i]);
+  }
+
+  void add_spill(const trace::InstructionFacts& facts, MemoryAccess& access) {
+    OriginCode::Spill spill;
+    spill.first = static_cast<std::uint32_t>(origins_.pieces.size());
+    if (const RegisterUse* read = only_data_read(facts)) {
+      for (const Granules::Piece& piece : pieces_of(*read)) {
+        const State& state = granule_[piece.granule];
+        keep(state.source);
+        origins_.pieces.push_back(
+            {state.writer, static_cast<std::uint8_t>(piece.byte - read->byte), piece.granule, state.source});
+        ++spill.count;
+      }
+    }
+    access.spill = static_cast<std::uint16_t>(origins_.spills.size());
+    origins_.spills.push_back(spill);
+  }
+
+  void load(const trace::InstructionFacts& facts, std::uint16_t number, MemoryAccess& access) {
+    const auto index = static_cast<std::uint16_t>(origins_.loads.size());
+    access.load = index;
+    access.reloads = facts.transfer == Transfer::kCopy;
+    origins_.loads.push_back({number, false});
+    reloads_.push_back(access.reloads);
+    write(facts, number);
+    const RegisterUse& target = *only_write(facts);
+    if (is_stack_pointer(target)) return;
+    for (const Granules::Piece& piece : written_by(target))
+      granule_[piece.granule].source = {Source::Kind::kLoaded, static_cast<std::uint8_t>(piece.byte - target.byte),
+                                        bytes_of(target, piece.byte), index};
+  }
+
+  /// All that an instruction writes, copies and merges included.
+  void write(const trace::InstructionFacts& facts, std::uint16_t number) {
+    const std::vector<State> before = granule_;
+    const bool copies = is_register_copy(facts);
+    const bool merges = !trace::accesses_memory(facts);
+    for (const RegisterUse& target : facts.writes) {
+      if (!has_origins(target.file)) continue;
+      for (const Granules::Piece& piece : written_by(target)) {
+        State& state = granule_[piece.granule];
+        state = {number, {Source::Kind::kHere, 0, 0, number}};
+        if (is_stack_pointer(target)) {
+          state.source = {Source::Kind::kNone, 0, 0, 0};
+        } else if (const RegisterUse* kept = merges ? kept_at(facts, target, piece.byte) : nullptr) {
+          state.source = taken(before, *kept, piece.byte, bytes_of(target, piece.byte));
+        } else if (copies && !target.step) {
+          const RegisterUse& read = *only_data_read(facts);
+          const int byte = piece.byte - target.byte;
+          state.source = byte < read.width ? taken(before, read, static_cast<std::uint8_t>(read.byte + byte),
+                                                   bytes_of(target, piece.byte))
+                                           : Source{Source::Kind::kNone, 0, 0, 0};
+        }
+      }
+    }
+  }
+
+  static const RegisterUse* kept_at(const trace::InstructionFacts& facts, const RegisterUse& target,
+                                    std::uint8_t byte) {
+    if (target.file != RegisterFile::kVector) return nullptr;
+    for (const RegisterUse& read : facts.reads)
+      if (read.merge && read.file == RegisterFile::kVector && read.byte <= byte && byte < read.byte + read.width)
+        return &read;
+    return nullptr;
+  }
+
+  /// The source of some bytes of a register, from `byte` on.
+  Source taken(const std::vector<State>& before, RegisterUse from, std::uint8_t byte, std::uint8_t bytes) {
+    from.byte = byte;
+    from.width = bytes;
+    std::vector<Source> sources;
+    for (const Granules::Piece& piece : pieces_of(from)) {
+      Source source = before[piece.granule].source;
+      if (source.kind == Source::Kind::kLoaded && piece.byte < byte)
+        source.byte = static_cast<std::uint8_t>(source.byte + byte - piece.byte);
+      if (source.kind == Source::Kind::kLoaded) source.bytes = std::min(source.bytes, bytes);
+      if (sources.empty() || !(sources.back() == source)) sources.push_back(source);
+    }
+    if (sources.size() == 1) return sources.front();
+    const auto first = static_cast<std::uint16_t>(origins_.several.size());
+    origins_.several.insert(origins_.several.end(), sources.begin(), sources.end());
+    return {Source::Kind::kSeveral, 0, static_cast<std::uint8_t>(sources.size()), first};
+  }
+
+  void finish() {
+    for (std::size_t i = 0; i < granule_.size(); ++i) {
+      const State& state = granule_[i];
+      if (state.writer == kOutside) continue;
+      if (state.source == Source{Source::Kind::kHere, 0, 0, state.writer}) continue;
+      keep(state.source);
+      origins_.outs.push_back({static_cast<Granule>(i), state.source});
+    }
+  }
+
+  const std::vector<trace::InstructionFacts>& facts_;
+  const Granules& granules_;
+  PartCode& code_;
+  OriginCode& origins_;
+  std::vector<State> granule_;
+  std::vector<bool> reloads_;  // by load: it may be one
+};
+
+}  // namespace
+
+void compile_origins(const std::vector<trace::InstructionFacts>& facts, const Granules& granules, PartCode& code) {
+  OriginCompiler(facts, granules, code).compile();
+}
+
+}  // namespace loopfold::ddg

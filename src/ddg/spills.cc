@@ -1,0 +1,140 @@
+#include "ddg/spills.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace loopfold::ddg {
+
+namespace {
+
+std::uint64_t mix(std::uint64_t hash, std::uint64_t value) {
+  hash = (hash ^ value) * 0xff51afd7ed558ccdu;
+  return hash ^ hash >> 32;
+}
+
+bool is_alive(const Spill& spill, const ShadowMemory& memory) {
+  bool alive = false;
+  memory.read(spill.address, spill.size,
+              [&](std::uint64_t, std::uint64_t, const Cell& cell) { alive = alive || cell == spill.cell; });
+  return alive;
+}
+
+}  // namespace
+
+void note_writers(const ShadowMemory& memory, Provenance& into) {
+  into.writers = {};
+  into.mixed = false;
+  std::uint64_t hash = 0;
+  bool whole = false;
+  memory.read(into.address, into.size, [&](std::uint64_t offset, std::uint64_t size, const Cell& cell) {
+    if (cell.producer == kLostProducer) into.stale = true;
+    if (size == into.size) {
+      into.writers = cell;
+      whole = true;
+      return;
+    }
+    hash = mix(mix(mix(mix(hash, offset), size), std::uint64_t{cell.producer} << 32 | cell.entry), cell.counter);
+    into.mixed = true;
+  });
+  if (into.mixed && !whole) into.writers = {0, 0, hash};
+}
+
+bool is_rewritten(const ShadowMemory& memory, const Provenance& load) {
+  if (load.stale) return true;
+  Provenance now;
+  now.address = load.address;
+  now.size = load.size;
+  note_writers(memory, now);
+  return now.stale || now.mixed != load.mixed || !(now.writers == load.writers);
+}
+
+// ---- ProvenanceBytes -----------------------------------------------------------------------------------------------
+
+const Provenance ProvenanceBytes::kNothing = [] {
+  Provenance nothing;
+  nothing.none = true;
+  return nothing;
+}();
+
+void ProvenanceBytes::add(std::uint8_t end, const Provenance& provenance) {
+  if (count_ == 0) {
+    first_ = provenance;
+    first_end_ = end;
+    count_ = 1;
+  } else if (more_.empty() && first_.same_origin(provenance)) {
+    first_end_ = end;
+  } else if (!more_.empty() && more_.back().provenance.same_origin(provenance)) {
+    more_.back().end = end;
+  } else {
+    more_.push_back({end, provenance});
+  }
+}
+
+const Provenance& ProvenanceBytes::at(std::uint8_t byte) const {
+  if (count_ > 0 && byte < first_end_) return first_;
+  for (const Piece& piece : more_)
+    if (byte < piece.end) return piece.provenance;
+  return kNothing;
+}
+
+std::uint8_t ProvenanceBytes::end_at(std::uint8_t byte) const {
+  if (count_ > 0 && byte < first_end_) return first_end_;
+  for (const Piece& piece : more_)
+    if (byte < piece.end) return piece.end;
+  return 0xff;
+}
+
+// ---- Spills --------------------------------------------------------------------------------------------------------
+
+Spill& Spills::at(std::uint64_t address, const ShadowMemory& memory) {
+  std::size_t slot = slot_of(address);
+  while (table_[slot].address != 0 && table_[slot].address != address) slot = (slot + 1) & (table_.size() - 1);
+  if (table_[slot].address == address) return table_[slot];
+  if (used_ * 2 >= table_.size()) {
+    drop_dead(memory);
+    return at(address, memory);
+  }
+  ++used_;
+  table_[slot].address = address;
+  return table_[slot];
+}
+
+const Spill* Spills::find(std::uint64_t address, const Cell& cell) const {
+  for (std::size_t slot = slot_of(address); table_[slot].address != 0; slot = (slot + 1) & (table_.size() - 1))
+    if (table_[slot].address == address) return table_[slot].cell == cell ? &table_[slot] : nullptr;
+  return nullptr;
+}
+
+const Spill* Spills::covering(std::uint64_t address, const Cell& cell) const {
+  for (std::uint64_t before = 0; before < kLongest && before < address; ++before) {
+    const Spill* spill = find(address - before, cell);
+    if (spill != nullptr) return spill->size > before ? spill : nullptr;
+  }
+  return nullptr;
+}
+
+void Spills::drop_dead(const ShadowMemory& memory) {
+  std::vector<Spill> alive;
+  more_bytes_ = 0;
+  for (Spill& spill : table_) {
+    if (spill.address == 0 || !is_alive(spill, memory)) continue;
+    more_bytes_ += spill.value.bytes();
+    alive.push_back(std::move(spill));
+  }
+  std::size_t slots = kSmallest;
+  while (slots < alive.size() * 4) slots *= 2;
+  insert(alive, slots);
+}
+
+void Spills::insert(std::vector<Spill>& old, std::size_t slots) {
+  table_.clear();
+  table_.resize(slots);
+  used_ = old.size();
+  for (Spill& spill : old) {
+    std::size_t slot = slot_of(spill.address);
+    while (table_[slot].address != 0) slot = (slot + 1) & (slots - 1);
+    table_[slot] = std::move(spill);
+  }
+}
+
+}  // namespace loopfold::ddg

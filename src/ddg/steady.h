@@ -1,0 +1,47 @@
+// Whether a value grows evenly in every entry of its innermost loop.
+//
+// From the values of one integer result in the order of the run, each with the entry and the counter of the loop. In
+// one entry, two values make a step, if their difference is a multiple of that of the counters; all others must lie on
+// the same line. Iterations in which the value was not computed count as iterations. Other entries may have other
+// steps. Exact: differences are computed in 128 bits, and a value that wraps around is not steady. Constant cost.
+#pragma once
+
+#include <cstdint>
+
+namespace loopfold::ddg {
+
+class Steady {
+ public:
+  /// `entry` tells the entries of the loop apart; counters grow within one.
+  void add(std::uint64_t entry, std::int64_t counter, std::int64_t value) {
+    if (!steady_) return;
+    if (entry != entry_) {
+      entry_ = entry;
+      seen_ = 0;
+    }
+    if (seen_ > 0) follow(static_cast<Wide>(counter) - counter_, static_cast<Wide>(value) - value_);
+    if (seen_ < 2) ++seen_;
+    counter_ = counter;
+    value_ = value;
+  }
+  bool steady() const { return steady_; }
+
+ private:
+  __extension__ using Wide = __int128;
+
+  void follow(Wide iterations, Wide growth) {
+    if (seen_ == 1 && iterations != 0) step_ = growth / iterations;
+    Wide expected = 0;
+    const bool overflow = __builtin_mul_overflow(step_, iterations, &expected);
+    steady_ = !overflow && iterations > 0 && expected == growth;
+  }
+
+  std::uint64_t entry_ = ~std::uint64_t{0};
+  std::int64_t counter_ = 0;
+  std::int64_t value_ = 0;
+  Wide step_ = 0;
+  std::uint8_t seen_ = 0;  // values of this entry, up to two
+  bool steady_ = true;
+};
+
+}  // namespace loopfold::ddg

@@ -1,0 +1,519 @@
+#include "poly/loop_values.h"
+
+#include <algorithm>
+
+#include "structure/digraph.h"
+
+namespace loopfold::poly {
+
+namespace {
+
+constexpr std::uint32_t kOutside = FlowEdge::kOutside;
+constexpr std::uint8_t kStackPointer = 4;
+constexpr int kLongestChain = 64;  // of copies in one piece of code
+
+/// Whether no piece of a stream changes along a coordinate, and all say the same.
+bool is_constant_along(const fold::Folded& folded, std::size_t output, std::size_t coordinate) {
+  for (const fold::Piece& piece : folded.pieces) {
+    const fold::Output& o = piece.outputs[output];
+    if (o.top[coordinate] || o.value.coefficients[coordinate] != 0) return false;
+    if (!(o.value == folded.pieces.front().outputs[output].value)) return false;
+  }
+  return !folded.pieces.empty();
+}
+
+bool is_affine_along(const fold::Folded& folded, std::size_t coordinate) {
+  if (folded.pieces.size() != 1) return false;
+  const fold::Output& output = folded.pieces.front().outputs.front();
+  return !output.top[coordinate] && output.modulus == 0;
+}
+
+std::uint64_t at(std::span<const std::uint64_t> counts, std::size_t level) {
+  return level < counts.size() ? counts[level] : 0;
+}
+
+}  // namespace
+
+LoopValues::LoopValues(const FlowIndex& index, const Control& control, const SourceLoop& loop,
+                       std::vector<std::uint32_t>& scratch)
+    : index_(index), control_(control), base_(scratch) {
+  flow_.loops = loop.loops;
+  flow_.level = static_cast<std::uint16_t>(ddg::dimensions_of(index.tree(), loop.loops.front()) - 1);
+  add_statements();
+  for (const structure::ContextId copy : loop.loops) {
+    const std::span<const ddg::StatementId> exits = control.exit_deciders(copy);
+    exits_.insert(exits_.end(), exits.begin(), exits.end());
+  }
+  std::sort(exits_.begin(), exits_.end());
+  judge_alone();
+  build_edges();
+  while (true) {
+    do find_data();
+    while (find_recurrences());
+    const bool decided = find_decided();
+    const bool opaque = find_opaque();
+    if (opaque) build_edges();
+    if (!decided && !opaque) break;
+  }
+  mark_recurrences();
+  for (std::uint32_t node = 0; node < flow_.nodes.size(); ++node) flow_.nodes[node].index = !data_[node];
+}
+
+LoopValues::~LoopValues() {
+  for (const ddg::StatementId statement : statements_) base_[statement] = kOutside;
+}
+
+void LoopValues::add_statements() {
+  for (const structure::ContextId copy : flow_.loops) {
+    for (const ddg::StatementId id : index_.statements_in(copy)) {
+      const ddg::Statement& statement = index_.graph().statements[id];
+      statements_.push_back(id);
+      base_[id] = static_cast<std::uint32_t>(flow_.nodes.size());
+      for (std::uint16_t i = 0; i < statement.instructions.size(); ++i) {
+        FlowNode node;
+        node.at = {id, i};
+        node.facts = index_.facts(node.at);
+        passes_.push_back(index_.pass(node.at));
+        node.copy = passes_.back() != Pass::kNone;
+        flow_.nodes.push_back(node);
+      }
+    }
+  }
+  opaque_.assign(flow_.nodes.size(), false);
+  steady_.assign(flow_.nodes.size(), false);
+  unvalued_.assign(flow_.nodes.size(), false);
+}
+
+std::uint32_t LoopValues::branch_node(ddg::StatementId statement) const {
+  return base_[statement] + static_cast<std::uint32_t>(index_.graph().statements[statement].instructions.size()) - 1;
+}
+
+/// What speaks against a node by itself, whatever flows into it.
+void LoopValues::judge_alone() {
+  data_.assign(flow_.nodes.size(), false);
+  for (std::uint32_t node = 0; node < flow_.nodes.size(); ++node) {
+    const FlowNode& n = flow_.nodes[node];
+    const bool known = n.facts != nullptr && (n.facts->kinds & trace::kUnknown) == 0 &&
+                       index_.graph().statements[n.at.statement].followed;
+    if (!known) data_[node] = true;
+    steady_[node] = known && is_steady(n.at);
+  }
+  for (const ddg::StatementId statement : statements_) {
+    const ddg::Access* before = nullptr;
+    for (const std::uint32_t number : index_.accesses_of(statement)) {
+      const ddg::Access& access = index_.graph().accesses[number];
+      const std::uint32_t node = base_[statement] + access.instruction;
+      const bool stack = index_.graph().objects[access.object].kind == ddg::Object::Kind::kStack;
+      const bool another = before != nullptr && before->instruction == access.instruction &&
+                           before->index == access.index && before->object != access.object;
+      before = &access;
+      if (another || !is_constant_along(access.address, 1, flow_.level) ||
+          (!stack && !is_constant_along(access.address, 0, flow_.level)))
+        data_[node] = true;
+    }
+  }
+}
+
+/// Its values are affine along the loop, step by step in each entry.
+bool LoopValues::is_steady(CodePoint point) const {
+  const bool innermost = index_.dimensions(point.statement) == flow_.level + 1;
+  bool steady = false;
+  for (const std::uint32_t number : index_.values_of(point.statement)) {
+    const ddg::Value& value = index_.graph().values[number];
+    if (value.instruction != point.instruction || value.reg == kStackPointer) continue;
+    if (!(innermost && value.steady) && !is_affine_along(value.value, flow_.level)) return false;
+    steady = true;
+  }
+  return steady;
+}
+
+// ---- Decisions and copies ------------------------------------------------------------------------------------------
+
+/// Statements that run or not as data decide. The loop's own exits do not count here: data that decide them are a
+/// verdict of their own. Says whether there are more than before.
+bool LoopValues::find_decided() {
+  bool more = false;
+  for (const ddg::StatementId statement : statements_) {
+    const std::uint32_t first = base_[statement];
+    if (flow_.nodes[first].data_decided) continue;
+    for (const ddg::StatementId decider : control_.deciders(statement)) {
+      if (base_[decider] == kOutside || !data_[branch_node(decider)]) continue;
+      if (std::binary_search(exits_.begin(), exits_.end(), decider)) continue;
+      more = true;
+      for (std::size_t i = 0; i < index_.graph().statements[statement].instructions.size(); ++i) {
+        flow_.nodes[first + i].data_decided = true;
+        data_[first + i] = true;
+      }
+      break;
+    }
+  }
+  return more;
+}
+
+/// Copies and loads that are not seen through: under a decision by data, or behind another such copy.
+bool LoopValues::find_opaque() {
+  bool any = false;
+  bool more = true;
+  while (more) {
+    more = false;
+    for (const ddg::StatementId id : statements_) {
+      const ddg::Statement& statement = index_.graph().statements[id];
+      for (std::uint16_t i = 0; i < statement.instructions.size(); ++i) {
+        const std::uint32_t node = base_[id] + i;
+        if (passes_[node] == Pass::kNone || opaque_[node]) continue;
+        if (!flow_.nodes[node].data_decided && !passes_opaque(statement, i)) continue;
+        opaque_[node] = true;
+        more = any = true;
+      }
+    }
+  }
+  return any;
+}
+
+/// Whether what an instruction passes on comes from an opaque copy.
+bool LoopValues::passes_opaque(const ddg::Statement& statement, std::uint16_t instruction) const {
+  const trace::InstructionFacts& facts = *flow_.nodes[base_[statement.id] + instruction].facts;
+  const auto is_opaque_copy = [&](std::uint32_t from) { return from != kOutside && opaque_[from]; };
+  for (const ddg::LocalFlow& local : statement.local)
+    if (local.to == instruction && FlowIndex::is_passed(facts, local.operand) &&
+        is_opaque_copy(base_[statement.id] + local.from))
+      return true;
+  for (const std::uint32_t number : index_.dependences_to(statement.id)) {
+    const ddg::Dependence& d = index_.graph().dependences[number];
+    if (d.to_instruction != instruction || d.from == ddg::kNoStatement) continue;
+    if (!FlowIndex::is_passed(facts, d.operand) || FlowIndex::is_ignored(&facts, d.operand)) continue;
+    if (d.kind == Kind::kMemory && d.reloads == 0) continue;
+    if (is_opaque_copy(node({d.from, d.from_instruction}))) return true;
+  }
+  return false;
+}
+
+// ---- Flow ----------------------------------------------------------------------------------------------------------
+
+void LoopValues::build_edges() {
+  flow_.edges.clear();
+  edge_facts_.clear();
+  flow_.in.assign(flow_.nodes.size(), {});
+  flow_.out.assign(flow_.nodes.size(), {});
+  materialised_.assign(flow_.nodes.size(), false);
+  for (std::uint32_t node = 0; node < flow_.nodes.size(); ++node)
+    if (opaque_[node]) materialised_[node] = true;
+  // A copy that turns out to be needed as a node gets its edges in another round.
+  std::vector<bool> before;
+  do {
+    before = materialised_;
+    flow_.edges.clear();
+    edge_facts_.clear();
+    for (const ddg::StatementId id : statements_) edges_to(index_.graph().statements[id]);
+  } while (before != materialised_);
+  for (std::uint32_t edge = 0; edge < flow_.edges.size(); ++edge) {
+    flow_.in[flow_.edges[edge].to].push_back(edge);
+    if (flow_.edges[edge].from != kOutside) flow_.out[flow_.edges[edge].from].push_back(edge);
+  }
+}
+
+void LoopValues::edges_to(const ddg::Statement& statement) {
+  direct_edges(statement);
+  local_edges(statement);
+  origin_edges(statement);
+}
+
+/// Whether an operand makes an edge: what copies pass on does only if they are nodes.
+bool LoopValues::consumes(std::uint32_t node, std::uint8_t operand) const {
+  const FlowNode& n = flow_.nodes[node];
+  if (FlowIndex::is_ignored(n.facts, operand)) return false;
+  switch (passes_[node]) {
+    case Pass::kNone:
+      return true;
+    case Pass::kRegisterCopy:
+    case Pass::kSpill:
+      return materialised_[node];
+    case Pass::kLoad:
+      return materialised_[node] || index_.sometimes_plain(n.at);
+  }
+  return true;
+}
+
+FlowEdge LoopValues::counted(std::span<const std::uint64_t> carried, CodePoint from) const {
+  FlowEdge edge;
+  edge.from = from.statement == ddg::kNoStatement ? kOutside : node(from);
+  for (std::size_t level = 0; level < carried.size(); ++level) {
+    if (edge.from == kOutside || level < flow_.level)
+      edge.before += carried[level];
+    else
+      (level == flow_.level ? edge.carried : edge.inside) += carried[level];
+  }
+  return edge;
+}
+
+void LoopValues::materialise(CodePoint point) {
+  const std::uint32_t number = node(point);
+  if (number != kOutside && passes_[number] != Pass::kNone) materialised_[number] = true;
+}
+
+/// Origins have the order of to_instruction, operand, lane, so that those of an operand are neighbours.
+bool LoopValues::has_origins(const ddg::Dependence& dependence) const {
+  const std::span<const std::uint32_t> numbers = index_.origins_to(dependence.to);
+  const auto key = [&](std::uint32_t number) {
+    const ddg::Origin& origin = index_.graph().origins[number];
+    return std::pair(origin.to_instruction, origin.operand);
+  };
+  const std::pair wanted(dependence.to_instruction, dependence.operand);
+  auto found = std::lower_bound(numbers.begin(), numbers.end(), wanted,
+                                [&](std::uint32_t number, const auto& value) { return key(number) < value; });
+  for (; found != numbers.end() && key(*found) == wanted; ++found) {
+    const ddg::Origin& origin = index_.graph().origins[*found];
+    if (!origin.local && origin.by == dependence.from && origin.by_instruction == dependence.from_instruction)
+      return true;
+  }
+  return false;
+}
+
+void LoopValues::direct_edges(const ddg::Statement& statement) {
+  for (const std::uint32_t number : index_.dependences_to(statement.id)) {
+    const ddg::Dependence& d = index_.graph().dependences[number];
+    const std::uint32_t to = base_[statement.id] + d.to_instruction;
+    if (d.from == ddg::kNoStatement || !consumes(to, d.operand)) continue;
+    const bool reload = d.kind == Kind::kMemory && passes_[to] == Pass::kLoad && d.reloads == d.map.points;
+    if (reload && !materialised_[to]) continue;
+    FlowEdge edge = counted(d.carried, {d.from, d.from_instruction});
+    const bool copies_it = materialised_[to] && FlowIndex::is_passed(*flow_.nodes[to].facts, d.operand);
+    const Pass pass = index_.pass({d.from, d.from_instruction});
+    const bool opaque = edge.from != kOutside && opaque_[edge.from];
+    if (pass != Pass::kNone && !opaque && !copies_it) {
+      if (pass == Pass::kLoad && d.kind != Kind::kMemory) {
+        // What another iteration loaded is in the origins.
+        if (!index_.sometimes_plain({d.from, d.from_instruction})) continue;
+        if (edge.from == kOutside) continue;
+        edge.carried = 0;
+        edge.before = 0;
+        edge.inside = d.carried.back();
+        if (edge.inside == 0) continue;
+      } else if (has_origins(d)) {
+        continue;
+      } else {
+        materialise({d.from, d.from_instruction});
+      }
+    } else if (copies_it) {
+      materialise({d.from, d.from_instruction});
+    }
+    edge.to = to;
+    edge.operand = d.operand;
+    edge.lane = d.lane;
+    edge.kind = d.kind;
+    edge.address = d.address;
+    edge.object = d.object;
+    if (edge.carried > 0 && flow_.level + 1u < d.carried.size()) set_distance(d.map, edge);
+    EdgeFacts facts;
+    facts.load = pass == Pass::kLoad;
+    if (facts.load && opaque) facts.load = false;
+    add_edge(edge, facts);
+  }
+}
+
+/// Of the iterations that carry it, as far as they are told apart from those that do not.
+void LoopValues::set_distance(const fold::Folded& map, FlowEdge& edge) const {
+  bool any = false;
+  for (const fold::Piece& piece : map.pieces) {
+    const fold::Output& output = piece.outputs[flow_.level];
+    if (output.distance_maximum <= 0) continue;
+    const std::int64_t least = std::max<std::int64_t>(1, output.distance_minimum);
+    edge.least = any ? std::min(edge.least, least) : least;
+    edge.greatest = any ? std::max(edge.greatest, output.distance_maximum) : output.distance_maximum;
+    any = true;
+  }
+}
+
+void LoopValues::local_edges(const ddg::Statement& statement) {
+  for (const ddg::LocalFlow& local : statement.local) {
+    if (!consumes(base_[statement.id] + local.to, local.operand)) continue;
+    local_edge(statement, local, local.from, 0);
+  }
+}
+
+/// From `from`, or from what it passes on inside the instance.
+void LoopValues::local_edge(const ddg::Statement& statement, const ddg::LocalFlow& flow, std::uint16_t from,
+                            int depth) {
+  const std::uint32_t to = base_[statement.id] + flow.to;
+  const std::uint32_t node = base_[statement.id] + from;
+  const bool copies_it = materialised_[to] && FlowIndex::is_passed(*flow_.nodes[to].facts, flow.operand);
+  const Pass pass = passes_[node];
+  if (copies_it) materialised_[node] = materialised_[node] || pass != Pass::kNone;
+  if (pass != Pass::kNone && !opaque_[node] && !copies_it) {
+    if (pass == Pass::kLoad && !index_.sometimes_plain(flow_.nodes[node].at)) return;
+    if (pass == Pass::kRegisterCopy && depth < kLongestChain) {
+      const trace::InstructionFacts& facts = *flow_.nodes[node].facts;
+      for (const ddg::LocalFlow& inner : statement.local)
+        if (inner.to == from && FlowIndex::is_passed(facts, inner.operand) &&
+            !FlowIndex::is_ignored(&facts, inner.operand))
+          local_edge(statement, flow, inner.from, depth + 1);
+      return;
+    }
+  }
+  FlowEdge edge;
+  edge.from = node;
+  edge.to = to;
+  edge.operand = flow.operand;
+  edge.lane = flow.lane;
+  const trace::InstructionFacts* facts = flow_.nodes[to].facts;
+  edge.address = facts != nullptr && flow.operand < facts->reads.size() && facts->reads[flow.operand].address;
+  edge.inside = statement.count;
+  edge.behind_copies = depth > 0;
+  add_edge(edge, {});
+}
+
+void LoopValues::origin_edges(const ddg::Statement& statement) {
+  for (const std::uint32_t number : index_.origins_to(statement.id)) {
+    const ddg::Origin& o = index_.graph().origins[number];
+    const std::uint32_t to = base_[statement.id] + o.to_instruction;
+    if (!consumes(to, o.operand)) continue;
+    if (materialised_[to] && FlowIndex::is_passed(*flow_.nodes[to].facts, o.operand)) continue;
+    const std::uint32_t by = o.by == ddg::kNoStatement ? kOutside : node({o.by, o.by_instruction});
+    if (by != kOutside && opaque_[by]) continue;
+    FlowEdge edge = counted(o.carried, {o.from, o.from_instruction});
+    edge.to = to;
+    edge.operand = o.operand;
+    edge.lane = o.lane;
+    edge.behind_copies = o.by != o.from || o.by_instruction != o.from_instruction;
+    const trace::InstructionFacts* facts = flow_.nodes[to].facts;
+    edge.address = facts != nullptr && o.operand < facts->reads.size() && facts->reads[o.operand].address;
+    if (o.operand >= ddg::kFirstMemoryOperand && o.operand < ddg::kEnvironmentOperand) edge.kind = Kind::kMemory;
+    if (edge.carried > 0 && flow_.level < o.least.size()) {
+      edge.least = o.least[flow_.level];
+      edge.greatest = o.greatest[flow_.level];
+    }
+    EdgeFacts more;
+    more.load = o.load;
+    more.rewritten = at(o.rewritten, flow_.level);
+    more.reread = at(o.reread, flow_.level);
+    more.turns = at(o.turns, flow_.level);
+    add_edge(edge, more);
+  }
+}
+
+void LoopValues::add_edge(FlowEdge edge, EdgeFacts facts) {
+  flow_.edges.push_back(edge);
+  edge_facts_.push_back(facts);
+}
+
+// ---- Index values --------------------------------------------------------------------------------------------------
+
+/// What gets data is data.
+void LoopValues::find_data() {
+  std::vector<std::uint32_t> work;
+  const auto mark = [&](std::uint32_t node) {
+    if (data_[node]) return;
+    data_[node] = true;
+    work.push_back(node);
+  };
+  for (std::uint32_t edge = 0; edge < flow_.edges.size(); ++edge) {
+    const FlowEdge& e = flow_.edges[edge];
+    const bool data = e.from != kOutside && data_[e.from] && e.carried + e.inside > 0;
+    if (data || edge_facts_[edge].turns > 0 || e.kind == Kind::kEnvironment) mark(e.to);
+  }
+  while (!work.empty()) {
+    const std::uint32_t node = work.back();
+    work.pop_back();
+    for (const std::uint32_t edge : flow_.out[node])
+      if (flow_.edges[edge].carried + flow_.edges[edge].inside > 0) mark(flow_.edges[edge].to);
+  }
+}
+
+/// Strongly connected components of the index values that are not left out: by node, its component's head.
+std::vector<std::uint32_t> LoopValues::components(const std::vector<bool>& left_out) const {
+  std::vector<structure::Edge> edges;
+  for (const FlowEdge& edge : flow_.edges) {
+    if (edge.from == kOutside || edge.carried + edge.inside == 0) continue;
+    if (data_[edge.from] || data_[edge.to] || left_out[edge.from] || left_out[edge.to]) continue;
+    edges.push_back({edge.from, edge.to});
+  }
+  const structure::Digraph graph(flow_.nodes.size(), edges);
+  return structure::strong_component_heads(graph, {});
+}
+
+/// Recurrences that are not affine are data. Says whether there were any.
+bool LoopValues::find_recurrences() {
+  std::vector<bool> anchored(flow_.nodes.size());
+  for (std::uint32_t node = 0; node < flow_.nodes.size(); ++node) anchored[node] = !data_[node] && is_anchored(node);
+  const std::vector<std::uint32_t> head = components(anchored);
+  std::vector<bool> recurs(flow_.nodes.size());
+  bool any = false;
+  for (const FlowEdge& edge : flow_.edges) {
+    if (edge.from == kOutside || edge.carried == 0) continue;
+    if (data_[edge.from] || data_[edge.to] || anchored[edge.from] || anchored[edge.to]) continue;
+    if (head[edge.from] != head[edge.to]) continue;
+    recurs[head[edge.from]] = true;
+    any = true;
+  }
+  if (!any) return false;
+  for (std::uint32_t node = 0; node < flow_.nodes.size(); ++node) {
+    if (data_[node] || anchored[node] || !recurs[head[node]]) continue;
+    const trace::InstructionFacts* facts = flow_.nodes[node].facts;
+    unvalued_[node] = facts != nullptr && (facts->kinds & trace::kIntegerVector) != 0;
+    data_[node] = true;
+  }
+  return true;
+}
+
+bool LoopValues::is_anchored(std::uint32_t node) const {
+  if (steady_[node]) return true;
+  if (adds_constant(node)) return true;
+  const trace::InstructionFacts* facts = flow_.nodes[node].facts;
+  if (facts == nullptr || (facts->kinds & trace::kStore) == 0) return false;
+  // What a store wrote is seen by a load that reads it.
+  bool read = false;
+  for (const std::uint32_t edge : flow_.out[node]) {
+    const FlowEdge& e = flow_.edges[edge];
+    if (e.kind != Kind::kMemory || passes_[e.to] != Pass::kLoad) continue;
+    if (!steady_[e.to]) return false;
+    read = true;
+  }
+  return read;
+}
+
+/// x = x + c, once in every iteration, c from before the loop.
+bool LoopValues::adds_constant(std::uint32_t node) const {
+  const trace::InstructionFacts* facts = flow_.nodes[node].facts;
+  if (facts == nullptr || facts->floating) return false;
+  if (facts->associative != trace::Associative::kAdd && facts->associative != trace::Associative::kSubtract)
+    return false;
+  int recurring = -1;
+  for (const std::uint32_t edge : flow_.in[node]) {
+    const FlowEdge& e = flow_.edges[edge];
+    if (e.address || e.from == kOutside || e.carried + e.inside == 0) continue;
+    if (e.from != node || e.inside > 0 || (recurring >= 0 && recurring != e.operand)) return false;
+    recurring = e.operand;
+  }
+  return recurring >= 0 && once_per_iteration(flow_.nodes[node].at.statement);
+}
+
+bool LoopValues::once_per_iteration(ddg::StatementId statement) const {
+  if (index_.dimensions(statement) != flow_.level + 1) return false;
+  for (const ddg::StatementId decider : control_.deciders(statement))
+    if (base_[decider] != kOutside && !std::binary_search(exits_.begin(), exits_.end(), decider)) return false;
+  return true;
+}
+
+void LoopValues::mark_recurrences() {
+  const std::vector<std::uint32_t> head = components(std::vector<bool>(flow_.nodes.size()));
+  std::vector<bool> recurs(flow_.nodes.size());
+  for (const FlowEdge& edge : flow_.edges) {
+    if (edge.from == kOutside || edge.carried == 0 || data_[edge.from] || data_[edge.to]) continue;
+    if (head[edge.from] == head[edge.to]) recurs[head[edge.from]] = true;
+  }
+  for (std::uint32_t node = 0; node < flow_.nodes.size(); ++node)
+    flow_.nodes[node].in_recurrence = !data_[node] && recurs[head[node]];
+}
+
+bool LoopValues::can_be_repeated(std::uint32_t node) const {
+  if (flow_.nodes[node].data_decided || opaque_[node]) return false;
+  for (const std::uint32_t edge : flow_.in[node]) {
+    const FlowEdge& e = flow_.edges[edge];
+    if (!e.address) continue;
+    if (edge_facts_[edge].turns > 0) return false;
+    if (e.from != kOutside && e.carried + e.inside > 0 && data_[e.from]) return false;
+  }
+  return true;
+}
+
+}  // namespace loopfold::poly

@@ -1,0 +1,106 @@
+// The values of one loop: which of them are index values, which copies the loop sees through, and so what flows where.
+//
+// An *index value* of a loop can be computed from the numbers of its iterations and what was there before it: all
+// operands are constants, index values, or come from before the loop and are the same in every iteration of that entry;
+// a loaded cell that the loop writes is written by index values only, at an unchanging address; whether it runs at all
+// is not decided by data. A value that the loop carries to its own computation must also be affine along the loop, by
+// value: then it is an induction variable. "The same" is about where a value comes from, never about equal values.
+//
+// The greatest fixed point: everything is an index value and every copy is seen through until something speaks against
+// it. What is found to be data may make a branch data-decided; copies and loads under such a branch are not seen
+// through, which changes the flow; so flow and values are found in turns, and every turn only takes away. Each turn is
+// linear in the flow of the loop, and few are needed.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "poly/control.h"
+#include "poly/flow_index.h"
+#include "poly/loop_flow.h"
+#include "poly/verdicts.h"
+
+namespace loopfold::poly {
+
+/// What is known about an edge beside the edge itself.
+struct EdgeFacts {
+  bool load = false;            // the value is what a plain load got
+  std::uint64_t rewritten = 0;  // of the carried ones: the cell has been written since
+  std::uint64_t reread = 0;     // of the others: the cell's writer is carried, too
+  std::uint64_t turns = 0;      // instances that come from before the loop, from elsewhere than the last time
+};
+
+class LoopValues {
+ public:
+  /// `scratch` is by statement, all FlowEdge::kOutside, and is left so.
+  LoopValues(const FlowIndex& index, const Control& control, const SourceLoop& loop,
+             std::vector<std::uint32_t>& scratch);
+  ~LoopValues();
+  LoopValues(const LoopValues&) = delete;
+  LoopValues& operator=(const LoopValues&) = delete;
+
+  const LoopFlow& flow() const { return flow_; }
+  const EdgeFacts& facts(std::uint32_t edge) const { return edge_facts_[edge]; }
+  std::span<const ddg::StatementId> statements() const { return statements_; }
+
+  /// The node of an instruction; kOutside if it is not in the loop.
+  std::uint32_t node(CodePoint at) const {
+    return base_[at.statement] == FlowEdge::kOutside ? FlowEdge::kOutside : base_[at.statement] + at.instruction;
+  }
+  /// The last instruction of a statement in the loop.
+  std::uint32_t branch_node(ddg::StatementId statement) const;
+  /// Every operand that forms its address is an index value, and it is not under a decision by data.
+  bool can_be_repeated(std::uint32_t node) const;
+  /// It is no index value only because there is no record of its values.
+  bool is_unvalued(std::uint32_t node) const { return unvalued_[node]; }
+
+ private:
+  using Kind = ddg::Dependence::Kind;
+
+  void add_statements();
+  void judge_alone();
+  bool is_steady(CodePoint at) const;
+
+  bool find_decided();
+  bool find_opaque();
+  bool passes_opaque(const ddg::Statement& statement, std::uint16_t instruction) const;
+
+  void build_edges();
+  void materialise(CodePoint at);
+  void edges_to(const ddg::Statement& statement);
+  void direct_edges(const ddg::Statement& statement);
+  void local_edges(const ddg::Statement& statement);
+  void local_edge(const ddg::Statement& statement, const ddg::LocalFlow& flow, std::uint16_t from, int depth);
+  void origin_edges(const ddg::Statement& statement);
+  bool has_origins(const ddg::Dependence& dependence) const;
+  bool sees_through(std::uint32_t node) const { return flow_.nodes[node].copy && !opaque_[node]; }
+  bool consumes(std::uint32_t node, std::uint8_t operand) const;
+  void add_edge(FlowEdge edge, EdgeFacts facts);
+  void set_distance(const fold::Folded& map, FlowEdge& edge) const;
+  FlowEdge counted(std::span<const std::uint64_t> carried, CodePoint from) const;
+
+  void find_data();
+  bool find_recurrences();
+  bool is_anchored(std::uint32_t node) const;
+  bool adds_constant(std::uint32_t node) const;
+  bool once_per_iteration(ddg::StatementId statement) const;
+  void mark_recurrences();
+  std::vector<std::uint32_t> components(const std::vector<bool>& left_out) const;
+
+  const FlowIndex& index_;
+  const Control& control_;
+  std::vector<std::uint32_t>& base_;  // by statement: its first node
+  LoopFlow flow_;
+  std::vector<EdgeFacts> edge_facts_;
+  std::vector<ddg::StatementId> statements_;
+  std::vector<ddg::StatementId> exits_;  // statements that decide the loop's exit
+  std::vector<Pass> passes_;             // by node
+  std::vector<bool> data_;               // by node
+  std::vector<bool> opaque_;             // by node: passes values on, and is not seen through
+  std::vector<bool> materialised_;       // by node: seen through, and a node all the same
+  std::vector<bool> steady_;             // by node: its values are affine along the loop
+  std::vector<bool> unvalued_;           // by node
+};
+
+}  // namespace loopfold::poly

@@ -1,0 +1,214 @@
+#include "poly/verdicts.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "poly/control.h"
+#include "poly/flow_index.h"
+#include "poly/loop_values.h"
+#include "poly/reductions.h"
+
+namespace loopfold::poly {
+
+namespace {
+
+constexpr std::uint32_t kOutside = FlowEdge::kOutside;
+using Kind = ddg::Dependence::Kind;
+
+class Judge {
+ public:
+  Judge(const FlowIndex& index, const Control& control, const VerdictOptions& options, const LoopValues& values,
+        LoopVerdict& verdict)
+      : index_(index),
+        graph_(index.graph()),
+        control_(control),
+        options_(options),
+        values_(values),
+        flow_(values.flow()),
+        verdict_(verdict) {}
+
+  void run() {
+    find_doubts();
+    look_at_edges();
+    look_at_exits();
+    find_assumptions();
+    explain_by_reductions();
+    conclude();
+  }
+
+ private:
+  bool is_pure(ddg::StatementId statement) const {
+    const structure::ContextId context = graph_.statements[statement].context;
+    return context < options_.pure.size() && options_.pure[context];
+  }
+
+  void doubt(std::string why, CodePoint at, std::uint64_t count) {
+    for (Doubt& known : verdict_.doubts) {
+      if (known.why != why) continue;
+      known.count += count;
+      return;
+    }
+    verdict_.doubts.push_back({std::move(why), at, count});
+  }
+
+  /// What is not known about the loop, whatever is known.
+  void find_doubts() {
+    std::uint64_t ran = 0;
+    std::uint64_t known = 0;
+    for (const structure::ContextId loop : flow_.loops) {
+      ran += index_.instructions_in(loop);
+      known += index_.statement_instructions_in(loop);
+    }
+    if (known < ran) doubt("code that is not followed (--max-statements)", {}, ran - known);
+    for (const ddg::StatementId id : values_.statements()) {
+      const ddg::Statement& statement = graph_.statements[id];
+      if (!statement.followed) doubt("code that is not followed (--max-statements)", {id, 0}, statement.count);
+      if (statement.kind == ddg::Statement::Kind::kHidden)
+        doubt("code of libraries that was not recorded", {id, 0}, statement.count);
+      for (std::uint16_t i = 0; i < statement.instructions.size(); ++i)
+        if ((statement.instructions[i].kinds & trace::kUnknown) != 0)
+          doubt("an instruction that cannot be decoded", {id, i}, statement.count);
+      for (const std::uint32_t number : index_.dependences_to(id)) {
+        const ddg::Dependence& d = graph_.dependences[number];
+        if (d.from == ddg::kNoStatement)
+          doubt("values whose producers are not known (memory limit)", {id, d.to_instruction}, d.map.points);
+        const std::uint64_t late = flow_.level < d.late.size() ? d.late[flow_.level] : 0;
+        if (late > 0) doubt("values that another thread or handler produced meanwhile", {id, d.to_instruction}, late);
+      }
+    }
+  }
+
+  void look_at_edges() {
+    for (std::uint32_t number = 0; number < flow_.edges.size(); ++number) {
+      const FlowEdge& edge = flow_.edges[number];
+      const EdgeFacts& facts = values_.facts(number);
+      const CodePoint to = flow_.nodes[edge.to].at;
+      if (facts.turns > 0) turns_.push_back(number);
+      if (edge.carried == 0 || edge.from == kOutside) continue;
+      const FlowNode& from = flow_.nodes[edge.from];
+      if (is_pure(from.at.statement) && is_pure(to.statement)) continue;
+      if (from.index && from.in_recurrence) continue;
+      if (facts.load && values_.can_be_repeated(edge.from) && facts.rewritten == 0 && facts.reread == 0) {
+        reload_.insert(from.at);
+        continue;
+      }
+      if (!graph_.statements[from.at.statement].followed) continue;  // in doubt already
+      if (values_.is_unvalued(edge.from)) {
+        doubt("an index in a vector register, whose values are not recorded", from.at, edge.carried);
+        continue;
+      }
+      carried_.push_back(number);
+    }
+  }
+
+  /// Data decide whether there is a next iteration.
+  void look_at_exits() {
+    for (const structure::ContextId loop : flow_.loops) {
+      for (const ddg::StatementId id : control_.exit_deciders(loop)) {
+        const std::uint32_t branch = values_.branch_node(id);
+        if (flow_.nodes[branch].index) continue;
+        if (!graph_.statements[id].followed) continue;
+        Blocking blocking;
+        blocking.kind = Blocking::Kind::kExit;
+        blocking.from = blocking.to = flow_.nodes[branch].at;
+        blocking.count = graph_.statements[id].count;
+        verdict_.blocking.push_back(blocking);
+      }
+    }
+  }
+
+  void find_assumptions() {
+    for (const ddg::StatementId id : control_.one_way()) {
+      if (values_.node({id, 0}) == kOutside) continue;
+      const std::uint32_t branch = values_.branch_node(id);
+      if (!flow_.nodes[branch].index) verdict_.assumes.push_back(flow_.nodes[branch].at);
+    }
+  }
+
+  void explain_by_reductions() {
+    std::set<std::uint32_t> explained;
+    for (FoundReduction& found : find_reductions(flow_, carried_, graph_, control_)) {
+      explained.insert(found.edges.begin(), found.edges.end());
+      verdict_.reductions.push_back(found.what);
+    }
+    std::erase_if(carried_, [&](std::uint32_t edge) { return explained.contains(edge); });
+  }
+
+  static Blocking::Kind kind_of(const FlowEdge& edge) {
+    switch (edge.kind) {
+      case Kind::kRegister:
+        return Blocking::Kind::kRegister;
+      case Kind::kMemory:
+        return Blocking::Kind::kMemory;
+      case Kind::kEnvironment:
+        return Blocking::Kind::kEnvironment;
+    }
+    return Blocking::Kind::kRegister;
+  }
+
+  /// One entry per pair of instructions.
+  void add_blocking(const FlowEdge& edge, Blocking::Kind kind, std::uint64_t count) {
+    const CodePoint to = flow_.nodes[edge.to].at;
+    const CodePoint from = edge.from == kOutside ? to : flow_.nodes[edge.from].at;
+    Blocking& blocking = merged_[{kind, from, to, edge.object}];
+    const bool first = blocking.count == 0;
+    blocking.kind = kind;
+    blocking.from = from;
+    blocking.to = to;
+    blocking.object = edge.object;
+    blocking.count = std::max(blocking.count, count);
+    blocking.least = first ? edge.least : std::min(blocking.least, edge.least);
+    blocking.greatest = first ? edge.greatest : std::max(blocking.greatest, edge.greatest);
+  }
+
+  void conclude() {
+    for (const std::uint32_t edge : carried_)
+      add_blocking(flow_.edges[edge], kind_of(flow_.edges[edge]), flow_.edges[edge].carried);
+    for (const std::uint32_t edge : turns_)
+      add_blocking(flow_.edges[edge], Blocking::Kind::kTurn, values_.facts(edge).turns);
+    for (const auto& [key, blocking] : merged_) verdict_.blocking.push_back(blocking);
+    std::stable_sort(verdict_.blocking.begin(), verdict_.blocking.end(),
+                     [](const Blocking& a, const Blocking& b) { return a.count > b.count; });
+    verdict_.reload.assign(reload_.begin(), reload_.end());
+    if (!verdict_.blocking.empty())
+      verdict_.parallel = Parallel::kNo;
+    else if (!verdict_.doubts.empty())
+      verdict_.parallel = Parallel::kUnknown;
+    else
+      verdict_.parallel = verdict_.reductions.empty() ? Parallel::kYes : Parallel::kReduction;
+  }
+
+  const FlowIndex& index_;
+  const ddg::Graph& graph_;
+  const Control& control_;
+  const VerdictOptions& options_;
+  const LoopValues& values_;
+  const LoopFlow& flow_;
+  LoopVerdict& verdict_;
+  std::vector<std::uint32_t> carried_;
+  std::vector<std::uint32_t> turns_;
+  std::set<CodePoint> reload_;
+  std::map<std::tuple<Blocking::Kind, CodePoint, CodePoint, ddg::ObjectId>, Blocking> merged_;
+};
+
+}  // namespace
+
+std::vector<LoopVerdict> judge(const ddg::Graph& graph, const structure::Structure& structure,
+                               const structure::LoopTree& tree, std::span<const SourceLoop> loops,
+                               const VerdictOptions& options) {
+  const FlowIndex index(graph, tree);
+  const Control control(graph, structure, tree);
+  std::vector<std::uint32_t> scratch(graph.statements.size(), kOutside);
+  std::vector<LoopVerdict> verdicts;
+  for (const SourceLoop& loop : loops) {
+    LoopVerdict& verdict = verdicts.emplace_back();
+    verdict.loop = loop;
+    const LoopValues values(index, control, loop, scratch);
+    Judge(index, control, options, values, verdict).run();
+  }
+  return verdicts;
+}
+
+}  // namespace loopfold::poly
