@@ -242,6 +242,11 @@ bool LoopValues::consumes(std::uint32_t node, std::uint8_t operand) const {
   return true;
 }
 
+/// Whether an operand is what a copy, which is a node, passes on.
+bool LoopValues::passes_on(std::uint32_t node, std::uint8_t operand) const {
+  return passes_[node] != Pass::kNone && materialised_[node] && FlowIndex::is_passed(*flow_.nodes[node].facts, operand);
+}
+
 FlowEdge LoopValues::counted(std::span<const std::uint64_t> carried, CodePoint from) const {
   FlowEdge edge;
   edge.from = from.statement == ddg::kNoStatement ? kOutside : node(from);
@@ -285,7 +290,7 @@ void LoopValues::direct_edges(const ddg::Statement& statement) {
     const bool reload = d.kind == Kind::kMemory && passes_[to] == Pass::kLoad && d.reloads == d.map.points;
     if (reload && !materialised_[to]) continue;
     FlowEdge edge = counted(d.carried, {d.from, d.from_instruction});
-    const bool copies_it = materialised_[to] && FlowIndex::is_passed(*flow_.nodes[to].facts, d.operand);
+    const bool copies_it = passes_on(to, d.operand) && (passes_[to] != Pass::kLoad || d.reloads > 0);
     const Pass pass = index_.pass({d.from, d.from_instruction});
     const bool opaque = edge.from != kOutside && opaque_[edge.from];
     if (pass != Pass::kNone && !opaque && !copies_it) {
@@ -360,7 +365,7 @@ void LoopValues::local_edge(const ddg::Statement& statement, const ddg::LocalFlo
                             int depth) {
   const std::uint32_t to = base_[statement.id] + flow.to;
   const std::uint32_t node = base_[statement.id] + from;
-  const bool copies_it = materialised_[to] && FlowIndex::is_passed(*flow_.nodes[to].facts, flow.operand);
+  const bool copies_it = passes_on(to, flow.operand);
   const Pass pass = passes_[node];
   if (copies_it) materialised_[node] = materialised_[node] || pass != Pass::kNone;
   if (pass != Pass::kNone && !opaque_[node] && !copies_it) {
@@ -410,7 +415,7 @@ void LoopValues::origin_edges(const ddg::Statement& statement) {
     const ddg::Origin& o = index_.graph().origins[number];
     const std::uint32_t to = base_[statement.id] + o.to_instruction;
     if (!consumes(to, o.operand)) continue;
-    if (materialised_[to] && FlowIndex::is_passed(*flow_.nodes[to].facts, o.operand)) continue;
+    if (passes_[to] != Pass::kLoad && passes_on(to, o.operand)) continue;
     const std::uint32_t by = o.by == ddg::kNoStatement ? kOutside : node({o.by, o.by_instruction});
     if (by != kOutside && opaque_[by]) continue;
     FlowEdge edge = counted(o.carried, {o.from, o.from_instruction});
@@ -588,6 +593,20 @@ void LoopValues::mark_recurrences() {
   }
   for (std::uint32_t node = 0; node < flow_.nodes.size(); ++node)
     flow_.nodes[node].in_recurrence = !data_[node] && recurs[head[node]];
+}
+
+bool LoopValues::is_computable(std::uint32_t node, int depth) const {
+  const FlowNode& n = flow_.nodes[node];
+  if (data_[node]) return false;
+  if (n.in_recurrence) return true;
+  if (!n.copy || passes_[node] == Pass::kLoad || opaque_[node] || depth >= kLongestChain) return false;
+  for (const std::uint32_t edge : flow_.in[node]) {
+    const FlowEdge& e = flow_.edges[edge];
+    if (e.address) continue;
+    if (edge_facts_[edge].turns > 0) return false;
+    if (e.from != kOutside && e.carried + e.inside > 0 && !is_computable(e.from, depth + 1)) return false;
+  }
+  return true;
 }
 
 bool LoopValues::can_be_repeated(std::uint32_t node) const {

@@ -51,6 +51,8 @@ class LoopValues {
   }
   /// The last instruction of a statement in the loop.
   std::uint32_t branch_node(ddg::StatementId statement) const;
+  /// An induction variable, or a copy of one: every iteration can compute it for itself.
+  bool is_computable(std::uint32_t node, int depth = 0) const;
   /// Every operand that forms its address is an index value, and it is not under a decision by data.
   bool can_be_repeated(std::uint32_t node) const;
   /// It is no index value only because there is no record of its values.
@@ -79,6 +81,7 @@ class LoopValues {
   void origin_edges(const ddg::Statement& statement);
   bool has_origins(const ddg::Dependence& dependence) const;
   bool sees_through(std::uint32_t node) const { return flow_.nodes[node].copy && !opaque_[node]; }
+  bool passes_on(std::uint32_t node, std::uint8_t operand) const;
   bool consumes(std::uint32_t node, std::uint8_t operand) const;
   void add_edge(FlowEdge edge, EdgeFacts facts);
   void set_distance(const fold::Folded& map, FlowEdge& edge) const;

@@ -82,7 +82,35 @@ class Judge {
     }
   }
 
+  /// Conditional moves whose results nothing in the loop uses, but for being kept by such moves: `if (c) at = i` made
+  /// branch-free. What is kept is as if it had not been touched.
+  void find_kept() {
+    kept_.assign(flow_.nodes.size(), false);
+    for (std::uint32_t node = 0; node < flow_.nodes.size(); ++node) {
+      const trace::InstructionFacts* facts = flow_.nodes[node].facts;
+      kept_[node] = facts != nullptr && (facts->kinds & trace::kConditional) != 0 &&
+                    (facts->kinds & (trace::kBranch | trace::kStore)) == 0 && facts->reads.size() >= 2;
+    }
+    bool changed = true;
+    while (changed) {
+      changed = false;
+      for (std::uint32_t node = 0; node < flow_.nodes.size(); ++node) {
+        if (!kept_[node]) continue;
+        for (const std::uint32_t number : flow_.out[node]) {
+          const FlowEdge& edge = flow_.edges[number];
+          if (edge.carried + edge.inside == 0) continue;
+          if (kept_[edge.to] && !edge.address && edge.operand != ddg::kFlagsOperand) continue;
+          kept_[node] = false;
+          changed = true;
+          break;
+        }
+      }
+    }
+  }
+  bool is_kept(std::uint32_t node) const { return kept_[node]; }
+
   void look_at_edges() {
+    find_kept();
     for (std::uint32_t number = 0; number < flow_.edges.size(); ++number) {
       const FlowEdge& edge = flow_.edges[number];
       const EdgeFacts& facts = values_.facts(number);
@@ -91,7 +119,8 @@ class Judge {
       if (edge.carried == 0 || edge.from == kOutside) continue;
       const FlowNode& from = flow_.nodes[edge.from];
       if (is_pure(from.at.statement) && is_pure(to.statement)) continue;
-      if (from.index && from.in_recurrence) continue;
+      if (values_.is_computable(edge.from)) continue;
+      if (is_kept(edge.from) && is_kept(edge.to) && edge.operand != ddg::kFlagsOperand) continue;
       if (facts.load && values_.can_be_repeated(edge.from) && facts.rewritten == 0 && facts.reread == 0) {
         reload_.insert(from.at);
         continue;
@@ -192,6 +221,7 @@ class Judge {
   const LoopFlow& flow_;
   LoopVerdict& verdict_;
   bool late_ = false;
+  std::vector<bool> kept_;  // by node
   std::vector<std::uint32_t> carried_;
   std::vector<std::uint32_t> turns_;
   std::set<CodePoint> reload_;
