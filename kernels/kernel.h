@@ -32,14 +32,14 @@ static inline void* block_of(long count, long size) {
 
 /// A block of reproducible numbers between 0.5 and 1.5.
 static inline double* numbers(long count) {
-  double* const block = block_of(count, sizeof(double));
+  double* const block = (double*)block_of(count, sizeof(double));
   for (long i = 0; i < count; i++) block[i] = 0.5 + (double)(i * 37 % 101) / 101;
   return block;
 }
 
 /// A block of reproducible integers from 0 to below - 1.
 static inline int* integers(long count, int below) {
-  int* const block = block_of(count, sizeof(int));
+  int* const block = (int*)block_of(count, sizeof(int));
   unsigned state = 12345;
   for (long i = 0; i < count; i++) {
     state = state * 1664525u + 1013904223u;

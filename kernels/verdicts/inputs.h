@@ -29,7 +29,7 @@ static inline void seed_input(int argc, char** argv) { input_seed = (unsigned)si
 
 /// A block of integers from low to high; each call gives others.
 static inline int* some_ints(int count, int low, int high) {
-  int* const block = block_of(count, sizeof(int));
+  int* const block = (int*)block_of(count, sizeof(int));
   const unsigned stream = input_seed * 1000 + ++input_count;
   for (int i = 0; i < count; i++) block[i] = low + (int)(noise(stream, (unsigned)i) % (unsigned)(high - low + 1));
   return block;
@@ -37,7 +37,7 @@ static inline int* some_ints(int count, int low, int high) {
 
 /// A block of whole numbers from low to high.
 static inline double* some_doubles(int count, int low, int high) {
-  double* const block = block_of(count, sizeof(double));
+  double* const block = (double*)block_of(count, sizeof(double));
   const unsigned stream = input_seed * 1000 + ++input_count;
   for (int i = 0; i < count; i++) block[i] = low + (int)(noise(stream, (unsigned)i) % (unsigned)(high - low + 1));
   return block;
@@ -45,7 +45,7 @@ static inline double* some_doubles(int count, int low, int high) {
 
 /// 0 to count - 1 in no order.
 static inline int* permutation(int count) {
-  int* const block = block_of(count, sizeof(int));
+  int* const block = (int*)block_of(count, sizeof(int));
   const unsigned stream = input_seed * 1000 + ++input_count;
   for (int i = 0; i < count; i++) {
     const int j = (int)(noise(stream, (unsigned)i) % (unsigned)(i + 1));
@@ -58,7 +58,7 @@ static inline int* permutation(int count) {
 /// For each of 0 to count - 1 another, such that following them visits all.
 static inline int* cycle(int count) {
   const int* const order = permutation(count);
-  int* const block = block_of(count, sizeof(int));
+  int* const block = (int*)block_of(count, sizeof(int));
   for (int i = 0; i < count; i++) block[order[i]] = order[(i + 1) % count];
   return block;
 }

@@ -51,6 +51,9 @@ struct reality_loop {
   struct reality_study* study;
 };
 
+#ifdef __cplusplus
+extern "C" {
+#endif
 struct reality_loop reality_enter(int site, int line);
 int reality_once(struct reality_loop* loop);
 void reality_begin(struct reality_loop* loop);
@@ -66,6 +69,9 @@ void* reality_memmove(void* to, const void* from, size_t size);
 void* reality_memset(void* to, int byte, size_t size);
 int reality_printf(const char* format, ...) __attribute__((format(printf, 1, 2)));
 int reality_putchar(int character);
+#ifdef __cplusplus
+}
+#endif
 
 #define REALITY_LOOP(init, cond, step, closed)                                                                     \
   for (struct reality_loop reality __attribute__((cleanup(reality_leave))) = reality_enter(__COUNTER__, __LINE__); \
@@ -89,6 +95,15 @@ int reality_putchar(int character);
 #define STATE(type, name, value)         \
   static __typeof__(type) volatile name; \
   name = (value)
+#ifdef __cplusplus
+static inline reality_type reality_type_of(const volatile int&) { return REALITY_INT; }
+static inline reality_type reality_type_of(const volatile unsigned&) { return REALITY_UNSIGNED; }
+static inline reality_type reality_type_of(const volatile long&) { return REALITY_LONG; }
+static inline reality_type reality_type_of(const volatile unsigned long&) { return REALITY_UNSIGNED_LONG; }
+static inline reality_type reality_type_of(const volatile float&) { return REALITY_FLOAT; }
+static inline reality_type reality_type_of(const volatile double&) { return REALITY_DOUBLE; }
+#define REALITY_TYPE(value) reality_type_of(value)
+#else
 #define REALITY_TYPE(value)               \
   _Generic((value), int                   \
            : REALITY_INT, unsigned        \
@@ -97,6 +112,7 @@ int reality_putchar(int character);
            : REALITY_UNSIGNED_LONG, float \
            : REALITY_FLOAT, double        \
            : REALITY_DOUBLE)
+#endif
 #define REDUCTION(op, variable) reality_reduction(op, &(variable), REALITY_TYPE(variable), 1)
 #define REDUCTION_EACH(op, array, count) reality_reduction(op, &(array)[0], REALITY_TYPE((array)[0]), count)
 #define RELOAD(variable, expression)                                                                                \

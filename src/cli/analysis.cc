@@ -81,6 +81,8 @@ Result<Analysed> analyse_trace(const std::string& directory, const AnalyzeOption
     return fail(ErrorKind::kUsage, fmt::format("--fold {}: no such way to fold", options.fold));
   analysis.max_memory = options.max_memory;
   analysis.max_statements = options.max_statements;
+  analysis.min_percent = options.min_percent;
+  analysis.pure = options.pure;
   analysis.jobs = options.jobs != 0 ? options.jobs : std::max(1u, std::thread::hardware_concurrency());
   Analysed analysed;
   {
@@ -91,8 +93,23 @@ Result<Analysed> analyse_trace(const std::string& directory, const AnalyzeOption
   analysed.instructions = analysed.profile.program.instructions;
   analysed.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (!options.quiet) warn_about_modules(analysed.profile);
+  for (const std::string& name : analysed.costs.unmatched_pure)
+    warn(fmt::format("--pure {}: no function of this name was called; loopfold tree shows the names", name));
   return analysed;
 }
+
+namespace {
+
+/// Analyses the trace of DIR, and keeps the profile if it can be kept.
+Result<profile::Profile> analyse_and_keep(const std::string& directory, const AnalyzeOptions& options) {
+  Result<Analysed> analysed = analyse_trace(directory, options);
+  if (!analysed) return tl::unexpected<Error>(analysed.error());
+  const Result<void> kept = write_whole_file(profile_path(directory), profile::to_json_text(analysed->profile));
+  if (!kept && !options.quiet) warn(kept.error().message + "; the analysis is not kept");
+  return std::move(analysed->profile);
+}
+
+}  // namespace
 
 Result<profile::Profile> folded_profile_of(const std::string& directory, bool quiet) {
   if (const std::optional<std::string> file = fresh_profile(directory)) {
@@ -104,11 +121,21 @@ Result<profile::Profile> folded_profile_of(const std::string& directory, bool qu
   }
   AnalyzeOptions options;
   options.quiet = quiet;
-  Result<Analysed> analysed = analyse_trace(directory, options);
-  if (!analysed) return tl::unexpected<Error>(analysed.error());
-  const Result<void> kept = write_whole_file(profile_path(directory), profile::to_json_text(analysed->profile));
-  if (!kept && !quiet) warn(kept.error().message + "; the analysis is not kept");
-  return std::move(analysed->profile);
+  return analyse_and_keep(directory, options);
+}
+
+Result<profile::Profile> judged_profile_of(const std::string& directory, double min_percent, bool quiet) {
+  if (const std::optional<std::string> file = fresh_profile(directory)) {
+    Result<profile::Profile> profile = profile::read_profile(*file, profile::Parts::kReport);
+    if (!profile || profile->judged) return profile;
+    if (!trace_file(directory))
+      return fail(ErrorKind::kBadInput,
+                  fmt::format("{}: has no verdicts, and there is no trace to analyse; record again", *file));
+  }
+  AnalyzeOptions options;
+  options.quiet = quiet;
+  options.min_percent = min_percent;
+  return analyse_and_keep(directory, options);
 }
 
 void print_costs(const Analysed& analysed) {
@@ -121,9 +148,9 @@ void print_costs(const Analysed& analysed) {
                grouped(analysed.profile.statements.size()));
   print_stderr(
       "loopfold: stats: code {:.3f} s, pass 1 {:.3f} s ({:.0f} M instructions/s), loops {:.3f} s, names {:.3f} s, pass "
-      "2 {:.3f} s ({:.1f} M instructions/s), description {:.3f} s of CPU time\n",
+      "2 {:.3f} s ({:.1f} M instructions/s), description {:.3f} s, verdicts {:.3f} s of CPU time\n",
       costs.code, costs.pass1, millions_per_second(analysed.instructions, costs.pass1), costs.loops, costs.naming,
-      costs.pass2, millions_per_second(analysed.instructions, costs.pass2), costs.describing);
+      costs.pass2, millions_per_second(analysed.instructions, costs.pass2), costs.describing, costs.judging);
   print_stderr("loopfold: stats: {} points in {} streams ({:.1f} M points/s), shadow {}, streams {}, {} collections\n",
                grouped(costs.ddg.points), grouped(costs.ddg.streams),
                millions_per_second(costs.ddg.points, costs.pass2), short_bytes(costs.ddg.shadow_bytes),
@@ -152,7 +179,8 @@ std::string costs_json(const Analysed& analysed, const AnalyzeOptions& options) 
         {"naming", costs.naming},
         {"choosing", costs.choosing},
         {"pass2", costs.pass2},
-        {"describing", costs.describing}}},
+        {"describing", costs.describing},
+        {"judging", costs.judging}}},
       {"bytes", {{"peak", peak_memory()}, {"shadow", costs.ddg.shadow_bytes}, {"streams", costs.ddg.stream_bytes}}},
       {"points", costs.ddg.points},
       {"streams", costs.ddg.streams},

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "poly/analysis.h"
 #include "profile/profile.h"
@@ -14,6 +15,8 @@ struct AnalyzeOptions {
   std::string fold = "auto";
   std::uint64_t max_memory = poly::AnalysisOptions{}.max_memory;
   std::uint64_t max_statements = poly::AnalysisOptions{}.max_statements;
+  double min_percent = poly::AnalysisOptions{}.min_percent;
+  std::vector<std::string> pure;
   unsigned jobs = 0;   // 0: as many as there are processors
   bool quiet = false;  // no progress, no remarks
 };
@@ -34,6 +37,10 @@ std::string profile_path(const std::string& directory);
 /// The profile of DIR with its dependence graph. If there is none that is fresh and whole, the trace is analysed and
 /// the profile kept in DIR/profile.json; if it cannot be kept there, a warning says so.
 Result<profile::Profile> folded_profile_of(const std::string& directory, bool quiet);
+
+/// What a report needs of the profile of DIR: its tree and its regions. If there is no profile with regions that is
+/// fresh and whole, the trace is analysed and the profile kept, as above, with regions from `min_percent` on.
+Result<profile::Profile> judged_profile_of(const std::string& directory, double min_percent, bool quiet);
 
 /// Times, rates, memory and quality of folding on standard error.
 void print_costs(const Analysed& analysed);

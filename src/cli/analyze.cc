@@ -35,6 +35,16 @@ class AnalyzeCommand : public Command {
     app.add_option("--max-statements", options_.max_statements,
                    "Keep about so many statements, of the contexts that ran most; 0 keeps all")
         ->capture_default_str();
+    app.add_option("--min-percent", options_.min_percent,
+                   "Judge the loops of outermost loops with at least this share of the operations; 0 judges all")
+        ->check(CLI::Range(0.0, 100.0))
+        ->capture_default_str();
+    app.add_option("--pure", options_.pure,
+                   "Calls of this function may be reordered: what they do to each other counts for no verdict "
+                   "(may be given several times)")
+        ->expected(1)
+        ->type_name("FUNC")
+        ->take_all();
     app.add_option("--fold", options_.fold,
                    "How to fold: F, FW, FGG, FGGW as published (exact; with label widening; with geometric give-up; "
                    "both), or auto")
@@ -82,7 +92,7 @@ class AnalyzeCommand : public Command {
     views::SummaryOptions options;
     options.charset = output_charset();
     const std::string directory = directory_ == kDefaultDirectory ? "" : views::shell_word(directory_) + " ";
-    options.next_command = fmt::format("loopfold tree {0}or loopfold export {0}--format isl", directory);
+    options.next_command = fmt::format("loopfold report {0}or loopfold export {0}--format isl", directory);
     const std::string text = views::summary_text(profile, options);
     std::fwrite(text.data(), 1, text.size(), stdout);
   }

@@ -37,6 +37,7 @@ Result<std::string> trace_file(const std::string& directory);
 std::unique_ptr<Command> make_record();
 std::unique_ptr<Command> make_trace();
 std::unique_ptr<Command> make_analyze();
+std::unique_ptr<Command> make_report();
 std::unique_ptr<Command> make_tree();
 std::unique_ptr<Command> make_flame();
 std::unique_ptr<Command> make_export();

@@ -1,11 +1,8 @@
 // `loopfold tree`: the loop tree of a run, indented, with counts; or as JSON.
 #include <fmt/format.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #include <chrono>
-#include <cstdlib>
-#include <string_view>
+#include <cstdio>
 
 #include "cli/structure.h"
 #include "cli/terminal.h"
@@ -20,19 +17,6 @@ namespace {
 
 constexpr double kMinPercent = 1.0;
 constexpr std::size_t kUsualWidth = 120;
-
-std::string_view variable(const char* name) {
-  const char* const value = std::getenv(name);
-  return value == nullptr ? "" : value;
-}
-
-/// The terminal's width; if there is none, what COLUMNS says.
-std::size_t output_width() {
-  winsize size{};
-  if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
-  const std::optional<std::uint64_t> columns = parse_count(std::string(variable("COLUMNS")));
-  return columns && *columns > 0 && *columns < 10000 ? static_cast<std::size_t>(*columns) : kUsualWidth;
-}
 
 class TreeCommand : public Command {
  public:
@@ -81,9 +65,8 @@ class TreeCommand : public Command {
   views::TreeTextOptions text_options() const {
     views::TreeTextOptions options;
     options.filter = {depth_, min_percent_.value_or(kMinPercent), function_};
-    options.width = output_width();
-    options.color =
-        color_ == "always" || (color_ == "auto" && ::isatty(STDOUT_FILENO) != 0 && variable("NO_COLOR").empty());
+    options.width = output_width(kUsualWidth);
+    options.color = use_color(color_);
     options.charset = output_charset();
     options.legend = !quiet_;
     const std::string directory = directory_ == kDefaultDirectory ? "" : views::shell_word(directory_) + " ";

@@ -1,7 +1,15 @@
 #include "poly/analysis.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+
 #include "ddg/hot_contexts.h"
 #include "poly/describe.h"
+#include "poly/pure_calls.h"
+#include "poly/regions.h"
+#include "poly/source_loops.h"
+#include "poly/verdicts.h"
 #include "structure/function_facts.h"
 #include "structure/loop_names.h"
 #include "structure/loop_walk.h"
@@ -46,6 +54,18 @@ std::function<void(double)> pass1_progress(const AnalysisOptions& options) {
   return [&options](double share) { options.progress(share * kPass1Share, 0); };
 }
 
+/// What was taken on trust is said.
+void add_quality(const PureCalls& pure, const AnalysisOptions& options, profile::Profile& profile) {
+  if (pure.unmatched.size() == options.pure.size()) return;
+  std::vector<std::string> names;
+  for (const std::string& name : options.pure)
+    if (std::find(pure.unmatched.begin(), pure.unmatched.end(), name) == pure.unmatched.end()) names.push_back(name);
+  const auto whole = static_cast<double>(std::max<std::uint64_t>(profile.program.instructions, 1));
+  profile.quality.push_back({"taken for pure",
+                             fmt::format("calls of {} may be reordered (--pure)", fmt::join(names, ", ")),
+                             static_cast<double>(pure.instructions) / whole});
+}
+
 }  // namespace
 
 profile::Profile analyse(const trace::Reader& reader, const AnalysisOptions& options, AnalysisCosts& costs) {
@@ -78,6 +98,15 @@ profile::Profile analyse(const trace::Reader& reader, const AnalysisOptions& opt
                         reader.end() ? reader.end()->hidden_instructions : 0};
   describe(graph, context, profile);
   costs.describing = watch.lap();
+
+  PureCalls pure = pure_calls(options.pure, context, profile);
+  add_quality(pure, options, profile);
+  const std::vector<SourceLoop> loops =
+      loops_in_regions(source_loops(structure, tree, names, symbolizer), context, options.min_percent, profile);
+  const VerdictOptions verdict_options{std::move(pure.contexts)};
+  describe_regions(graph, judge(graph, structure, tree, loops, verdict_options), context, options.min_percent, profile);
+  costs.unmatched_pure = std::move(pure.unmatched);
+  costs.judging = watch.lap();
 
   costs.functions = structure.flow.functions().size();
   costs.places = structure.code.places();

@@ -1,13 +1,16 @@
-// The whole analysis: from a trace to a profile with its loop tree, statements, accesses, values, dependences and
-// objects.
+// The whole analysis: from a trace to a profile with its loop tree, statements, accesses, values, dependences, objects,
+// and what can be said of each loop.
 //
-// Structure (pass 1: graphs and loops), ddg (pass 2: iteration vectors, dependences, folding), and their description.
+// Structure (pass 1: graphs and loops), ddg (pass 2: iteration vectors, dependences, folding), and their description;
+// then the loops of the source, and a verdict for each that is in a region.
 // Deterministic: the same trace and options give the same profile, byte for byte, for any number of jobs. A trace that
 // is cut off or damaged gives what comes before, and the profile says so.
 #pragma once
 
 #include <cstdint>
 #include <functional>
+#include <string>
+#include <vector>
 
 #include "ddg/analysis.h"
 #include "ddg/graph.h"
@@ -22,6 +25,8 @@ struct AnalysisOptions {
   std::uint64_t max_memory = ddg::Options{}.max_memory;
   unsigned jobs = 1;
   std::uint64_t max_statements = 20000;  // the contexts that ran most have them; 0: all
+  double min_percent = 1;                // of the operations: outermost loops with less are not judged
+  std::vector<std::string> pure;         // functions whose calls may be reordered (pure_calls.h)
   /// Called now and then: the share of the whole that is done, and the instructions that the dependence pass has seen.
   std::function<void(double share, std::uint64_t instructions)> progress;
 };
@@ -35,13 +40,15 @@ struct AnalysisCosts {
   double pass2 = 0;       // reading everything: iteration vectors, dependences, folding
   double naming = 0;      // source lines
   double describing = 0;  // the graph as profile
+  double judging = 0;     // loops of the source, verdicts
   std::uint64_t functions = 0;
   std::uint64_t places = 0;
   std::uint64_t static_loops = 0;
   std::uint64_t contexts = 0;
   ddg::Costs ddg;
   FoldStatistics fold;
-  std::uint64_t max_intermediate = 0;  // Graph::max_intermediate
+  std::uint64_t max_intermediate = 0;       // Graph::max_intermediate
+  std::vector<std::string> unmatched_pure;  // of AnalysisOptions::pure: no such function ran
 };
 
 profile::Profile analyse(const trace::Reader& reader, const AnalysisOptions& options, AnalysisCosts& costs);

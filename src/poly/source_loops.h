@@ -1,8 +1,20 @@
 // Which loops of the binary are one loop of the source.
 //
-// A compiler peels, unrolls and vectorises loops, and leaves several behind that were one: siblings in the loop tree
-// (same function instance, same parent, not nested in each other) with the line and column of one back edge. They get
-// one row and one verdict. A loop without a known source is by itself.
+// A compiler peels, unrolls and vectorises loops, and leaves several behind that were one. They get one row and one
+// verdict. Two loops are one if they are siblings in the loop tree (same function instance, same parent, not nested in
+// each other), are written in the same instance of an inlined function, and one of these holds:
+// - their back edges have the same line and column;
+// - their bodies do: apart from the places that name the two loops, at least half of the lines and columns of the one
+//   with fewer are among those of the other. clang names a vectorised loop by the increment of its counter and what is
+//   left of it by its `for`, and some vectorised loops by a line of the body: the bodies tell. Two loops in one line of
+//   the source have other columns in their bodies, and stay two.
+// A loop without a known source is by itself. So are the loops of two inlined copies of a function.
+//
+// Decided once per function, for loops of the same parent; contexts follow. Exactness: as good as the line table.
+// Without columns, and in the expansion of one macro, two loops of one line cannot be told apart and are one. Copies of
+// an inner loop that come from unrolling the loop around it away are one loop, too: nothing shows that they are not.
+// Cost: linear in the contexts; quadratic in the sibling loops of one function, and a lookup per instruction of those
+// that have siblings of another name.
 #pragma once
 
 #include <vector>
@@ -11,11 +23,12 @@
 #include "structure/loop_names.h"
 #include "structure/loop_tree.h"
 #include "structure/structure.h"
+#include "symbols/symbolizer.h"
 
 namespace loopfold::poly {
 
 /// Every loop of the tree once, ordered by the first context of each.
 std::vector<SourceLoop> source_loops(const structure::Structure& structure, const structure::LoopTree& tree,
-                                     structure::LoopNames& names);
+                                     structure::LoopNames& names, symbols::Symbolizer& symbolizer);
 
 }  // namespace loopfold::poly

@@ -16,6 +16,9 @@ constexpr std::string_view kStatementKinds[] = {"code", "allocator", "hidden", "
 constexpr std::string_view kAccessKinds[] = {"load", "store"};
 constexpr std::string_view kDependenceKinds[] = {"register", "memory", "control", "environment"};
 constexpr std::string_view kObjectKinds[] = {"heap", "global", "stack", "environment", "unknown"};
+constexpr std::string_view kBlockingKinds[] = {"register", "memory", "environment", "control"};
+constexpr std::string_view kVerdicts[] = {"yes", "no", "reduction", "unknown"};
+constexpr std::string_view kReuses[] = {"none", "private", "expand", "unknown"};
 
 }  // namespace
 
@@ -24,6 +27,9 @@ std::span<const std::string_view> names_of(Statement::Kind) { return kStatementK
 std::span<const std::string_view> names_of(Access::Kind) { return kAccessKinds; }
 std::span<const std::string_view> names_of(Dependence::Kind) { return kDependenceKinds; }
 std::span<const std::string_view> names_of(Object::Kind) { return kObjectKinds; }
+std::span<const std::string_view> names_of(Blocking::Kind) { return kBlockingKinds; }
+std::span<const std::string_view> names_of(Loop::Parallel) { return kVerdicts; }
+std::span<const std::string_view> names_of(Loop::Reuse) { return kReuses; }
 
 namespace {
 
@@ -71,6 +77,8 @@ std::string_view kind_name(Statement::Kind kind) { return kStatementKinds[static
 std::string_view kind_name(Access::Kind kind) { return kAccessKinds[static_cast<std::size_t>(kind)]; }
 std::string_view kind_name(Dependence::Kind kind) { return kDependenceKinds[static_cast<std::size_t>(kind)]; }
 std::string_view kind_name(Object::Kind kind) { return kObjectKinds[static_cast<std::size_t>(kind)]; }
+std::string_view kind_name(Blocking::Kind kind) { return kBlockingKinds[static_cast<std::size_t>(kind)]; }
+std::string_view verdict_name(Loop::Parallel verdict) { return kVerdicts[static_cast<std::size_t>(verdict)]; }
 
 std::string to_json_text(const Profile& profile) {
   std::string text = opening(profile);
@@ -83,6 +91,22 @@ std::string to_json_text(const Profile& profile) {
     write_section(text, "dependences", profile.dependences);
     write_section(text, "objects", profile.objects);
   }
+  if (profile.judged) {
+    text += fmt::format(",\n\"regions_min_percent\": {}", profile.regions_min_percent);
+    write_section(text, "regions", profile.regions);
+  }
+  text += kClosing;
+  return text;
+}
+
+std::string report_json_text(const Profile& profile, std::size_t most, double min_percent) {
+  std::string text = "{\"program\": ";
+  Writer::write(text, profile.program, false);
+  write_section(text, "quality", profile.quality);
+  Section regions(text, "regions");
+  for (std::size_t i = 0; i < profile.regions.size() && i < most; i++)
+    if (profile.regions[i].ops_percent >= min_percent) regions.add(profile.regions[i], true);
+  regions.close();
   text += kClosing;
   return text;
 }

@@ -30,6 +30,8 @@ std::string_view kind_name(Statement::Kind kind);
 std::string_view kind_name(Access::Kind kind);
 std::string_view kind_name(Dependence::Kind kind);
 std::string_view kind_name(Object::Kind kind);
+std::string_view kind_name(Blocking::Kind kind);
+std::string_view verdict_name(Loop::Parallel verdict);
 
 /// The document as text, with a newline at its end.
 std::string to_json_text(const Profile& profile);
@@ -38,10 +40,15 @@ std::string to_json_text(const Profile& profile);
 /// stay those of the whole.
 std::string to_json_text(const Profile& profile, const std::vector<bool>& shown);
 
+/// What is said of the loops only: program, quality and the first `most` regions, of those with `min_percent` of the
+/// operations, with all their names.
+std::string report_json_text(const Profile& profile, std::size_t most, double min_percent);
+
 /// How much of a profile is wanted.
 enum class Parts {
   kAll,
-  kTree,  // no statements and what follows: of a large profile, that is nearly all. `folded` is false then
+  kReport,  // tree, regions and objects; `folded` is false then
+  kTree,    // no statements and what follows: of a large profile, that is nearly all. `folded` is false then
 };
 
 /// The profile that a document holds. `name` is what errors call it: the file's name.

@@ -42,6 +42,13 @@ class Fields {
     }
   }
 
+  /// A number from 0 to 100 that must be there.
+  void percent(const char* name, double& value) { need_double(name, value, 100.0, "between 0 and 100"); }
+  /// A number from 0 on that must be there.
+  void number(const char* name, double& value) {
+    need_double(name, value, std::numeric_limits<double>::max(), "a number from 0");
+  }
+
   /// A value that may be missing: then it is `otherwise`.
   template <typename T>
   void may(const char* name, T& value, const T& otherwise = T{}) {
@@ -76,10 +83,18 @@ class Fields {
     if (!json.is_string()) return wrong(name, "a string");
     value = json.get<std::string>();
   }
-  void take(const char* name, const Json& json, double& value) {
+  void need_double(const char* name, double& value, double most, const char* wanted) {
+    const Json* const found = find(name);
+    if (found == nullptr) return complain(fmt::format("no \"{}\"", name));
+    take_double(name, *found, value, most, wanted);
+  }
+  void take_double(const char* name, const Json& json, double& value, double most, const char* wanted) {
     if (!json.is_number()) return wrong(name, "a number");
     value = json.get<double>();
-    if (!(value >= 0.0 && value <= 1.0)) wrong(name, "between 0 and 1");
+    if (!(value >= 0.0 && value <= most)) wrong(name, wanted);
+  }
+  void take(const char* name, const Json& json, double& value) {
+    take_double(name, json, value, 1.0, "between 0 and 1");
   }
   template <typename T>
   requires(std::is_unsigned_v<T> && !std::is_same_v<T, bool>) void take(const char* name, const Json& json, T& value) {

@@ -5,7 +5,8 @@
 //
 // `need`: a name of the contract, always there. `may`: left out where it has its default, which is that of the type if
 // none is given; a default may depend on members that were visited before. `always`: written always, though a reader
-// does without it. An enum has names, indexed by its value: `names_of(Enum)`.
+// does without it. `percent` and `number`: always there, like `need`, from 0 to 100 and from 0 on; a double that is
+// neither is a share, from 0 to 1. An enum has names, indexed by its value: `names_of(Enum)`.
 #pragma once
 
 #include <algorithm>
@@ -24,6 +25,9 @@ std::span<const std::string_view> names_of(Statement::Kind);
 std::span<const std::string_view> names_of(Access::Kind);
 std::span<const std::string_view> names_of(Dependence::Kind);
 std::span<const std::string_view> names_of(Object::Kind);
+std::span<const std::string_view> names_of(Blocking::Kind);
+std::span<const std::string_view> names_of(Loop::Parallel);
+std::span<const std::string_view> names_of(Loop::Reuse);
 
 template <typename Thing, typename Wanted>
 concept Is = std::is_same_v<std::remove_const_t<Thing>, Wanted>;
@@ -245,6 +249,96 @@ void visit(Visitor& fields, Thing& object) {
   fields.need("size", object.size);
   fields.need("blocks", object.blocks);
   fields.need("source", object.source);
+}
+
+// ---- regions ----
+
+template <typename Visitor, Is<Trip> Thing>
+void visit(Visitor& fields, Thing& trip) {
+  fields.need("min", trip.min);
+  fields.need("max", trip.max);
+  fields.number("mean", trip.mean);
+}
+
+template <typename Visitor, Is<Reduction> Thing>
+void visit(Visitor& fields, Thing& reduction) {
+  fields.need("operator", reduction.operation);
+  fields.need("variable", reduction.variable);
+  fields.need("reassociates", reduction.reassociates);
+  fields.need("array", reduction.array);
+  fields.need("source", reduction.source);
+}
+
+template <typename Visitor, Is<Touched> Thing>
+void visit(Visitor& fields, Thing& touched) {
+  fields.need("source", touched.source);
+  fields.need("object", touched.object);
+}
+
+template <typename Visitor, Is<Assumption> Thing>
+void visit(Visitor& fields, Thing& assumption) {
+  fields.need("source", assumption.source);
+}
+
+template <typename Visitor, Is<Blocking> Thing>
+void visit(Visitor& fields, Thing& blocking) {
+  fields.need("source_from", blocking.source_from);
+  fields.need("source_to", blocking.source_to);
+  fields.need("object", blocking.object);
+  fields.need("distance", blocking.distance);
+  fields.need("count", blocking.count);
+  fields.need("kind", blocking.kind);
+  fields.need("direction", blocking.direction);
+  fields.may("least", blocking.least, blocking.distance);
+  fields.may("greatest", blocking.greatest, blocking.distance);
+  fields.need("text", blocking.text);
+}
+
+template <typename Visitor, Is<Doubt> Thing>
+void visit(Visitor& fields, Thing& doubt) {
+  fields.need("why", doubt.why);
+  fields.need("source", doubt.source);
+  fields.need("count", doubt.count);
+}
+
+template <typename Visitor, Is<Loop> Thing>
+void visit(Visitor& fields, Thing& loop) {
+  fields.need("node", loop.node);
+  fields.need("nodes", loop.nodes);
+  fields.need("source", loop.source);
+  fields.need("function", loop.function);
+  fields.need("depth", loop.depth);
+  fields.percent("ops_percent", loop.ops_percent);
+  fields.need("trip", loop.trip);
+  fields.need("parallel", loop.parallel);
+  fields.need("reuse", loop.reuse);
+  fields.need("reductions", loop.reductions);
+  fields.need("private", loop.privates);
+  fields.need("expand", loop.expand);
+  fields.need("reload", loop.reload);
+  fields.need("assumes", loop.assumes);
+  fields.need("blocking", loop.blocking);
+  fields.need("unknown", loop.unknown);
+  fields.percent("stride01_percent", loop.stride01_percent);
+}
+
+template <typename Visitor, Is<Region> Thing>
+void visit(Visitor& fields, Thing& region) {
+  fields.need("id", region.id);
+  fields.need("node", region.node);
+  fields.need("source", region.source);
+  fields.need("function", region.function);
+  fields.percent("ops_percent", region.ops_percent);
+  fields.percent("mem_percent", region.mem_percent);
+  fields.percent("fp_percent", region.fp_percent);
+  fields.percent("affine_percent", region.affine_percent);
+  fields.need("vertices", region.vertices);
+  fields.need("edges", region.edges);
+  fields.need("interprocedural", region.interprocedural);
+  fields.need("depth_binary", region.depth_binary);
+  fields.need("depth_source", region.depth_source);
+  fields.need("static_obstacles", region.static_obstacles);
+  fields.need("loops", region.loops);
 }
 
 }  // namespace loopfold::profile

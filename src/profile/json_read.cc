@@ -99,6 +99,36 @@ std::optional<std::string> contradiction_in_graph(const Profile& profile) {
   return problem;
 }
 
+std::optional<std::string> contradiction_in_loop(const Loop& loop, const Profile& profile, std::size_t region) {
+  const std::size_t nodes = profile.tree.size();
+  const std::size_t objects = profile.objects.size();
+  if (loop.nodes.empty() || loop.nodes.front() != loop.node)
+    return fmt::format("regions[{}]: a loop's node is not the first of its nodes", region);
+  std::optional<std::string> problem;
+  for (const std::uint32_t node : loop.nodes)
+    if (!problem) problem = dangling({{"regions", region, "nodes", node, nodes}});
+  const auto check_object = [&](const std::optional<std::uint32_t>& object) {
+    if (object && !problem) problem = dangling({{"regions", region, "object", *object, objects}});
+  };
+  for (const Blocking& blocking : loop.blocking) check_object(blocking.object);
+  for (const std::vector<Touched>* list : {&loop.privates, &loop.expand, &loop.reload})
+    for (const Touched& touched : *list) check_object(touched.object);
+  return problem;
+}
+
+std::optional<std::string> contradiction_in_regions(const Profile& profile) {
+  for (std::size_t i = 0; i < profile.regions.size(); i++) {
+    const Region& region = profile.regions[i];
+    if (region.id != i) return fmt::format("regions[{}]: its id is {}, not its place", i, region.id);
+    std::optional<std::string> problem = dangling({{"regions", i, "node", region.node, profile.tree.size()}});
+    if (problem) return problem;
+    if (region.loops.empty()) return fmt::format("regions[{}]: no loops", i);
+    for (const Loop& loop : region.loops)
+      if ((problem = contradiction_in_loop(loop, profile, i))) return problem;
+  }
+  return std::nullopt;
+}
+
 // ---- events to structs ----
 
 /// Builds one JSON value from events.
@@ -145,12 +175,15 @@ class DocumentReader {
     section("gave_up", profile_.gave_up);
     section("tree", profile_.tree);
     if (parts == Parts::kTree) return;
+    single("regions_min_percent", [this](const Json& json) { take_min_percent(json); });
+    section("regions", profile_.regions);
+    section("objects", profile_.objects);
+    if (parts == Parts::kReport) return;
     section("code", profile_.code);
     section("statements", profile_.statements);
     section("accesses", profile_.accesses);
     section("values", profile_.values);
     section("dependences", profile_.dependences);
-    section("objects", profile_.objects);
   }
 
   // What the parser calls.
@@ -203,6 +236,11 @@ class DocumentReader {
   }
   void check_schema(const Json& json) {
     if (json != kSchema) complain(fmt::format("its schema is not {}", kSchema));
+  }
+  void take_min_percent(const Json& json) {
+    if (!json.is_number() || json.get<double>() < 0 || json.get<double>() > 100)
+      return complain("\"regions_min_percent\" is not between 0 and 100");
+    profile_.regions_min_percent = json.get<double>();
   }
   bool seen(const char* name) const {
     const auto found = members_.find(name);
@@ -291,6 +329,9 @@ void DocumentReader::finish() {
   if (!problem_ && profile_.tree.empty()) problem_ = "the tree has no root";
   if (!problem_) problem_ = contradiction_in_tree(profile_.tree);
   if (!problem_ && profile_.folded) problem_ = contradiction_in_graph(profile_);
+  profile_.judged = seen("regions");
+  if (profile_.judged && !seen("objects")) complain("no array \"objects\"");
+  if (!problem_ && profile_.judged) problem_ = contradiction_in_regions(profile_);
 }
 
 std::size_t line_of(std::string_view text, std::size_t byte) {

@@ -76,6 +76,54 @@ std::vector<Coefficient> random_coefficients(std::mt19937& random) {
   return coefficients;
 }
 
+/// A loop that has something in every place.
+Loop full_loop(const Profile& profile, std::mt19937& random) {
+  const Source source{"hist.c", 12};
+  Loop loop;
+  loop.node = static_cast<std::uint32_t>(random() % profile.tree.size());
+  loop.nodes = {loop.node, static_cast<std::uint32_t>(random() % profile.tree.size())};
+  loop.source = source;
+  loop.function = "f";
+  loop.depth = random();
+  loop.ops_percent = static_cast<double>(random() % 10001) / 100;
+  loop.trip = {1, random(), 1e9 + 0.125};
+  loop.parallel = Loop::Parallel(random() % 4);
+  loop.reuse = Loop::Reuse(random() % 4);
+  loop.reductions = {{"+", "s", true, false, source}, {"max", "", false, true, std::nullopt}};
+  loop.privates = {{source, 0}};
+  loop.expand = {{std::nullopt, 1}};
+  loop.reload = {{source, std::nullopt}, {source, 2}};
+  loop.assumes = {{source}, {}};
+  Blocking blocking{source, {}, 2, std::nullopt, random(), Blocking::Kind(random() % 4), "<", 1, 8, "text"};
+  loop.blocking = {blocking, {}};
+  loop.blocking[1].distance = loop.blocking[1].least = loop.blocking[1].greatest = INT64_MAX;
+  loop.unknown = {{"why", source, UINT64_MAX}};
+  loop.stride01_percent = 100.0 / 3;
+  return loop;
+}
+
+void judge(Profile& profile, std::mt19937& random) {
+  profile.judged = true;
+  profile.regions_min_percent = 0.5;
+  for (std::uint32_t id = 0; id < 3; id++) {
+    Region region;
+    region.id = id;
+    region.node = static_cast<std::uint32_t>(random() % profile.tree.size());
+    region.source = Source{"hist.c", 12};
+    region.function = "f";
+    region.ops_percent = 50.0 / (id + 1);
+    region.mem_percent = 99.9;
+    region.fp_percent = 100;
+    region.affine_percent = 1e-9;
+    region.vertices = region.edges = random();
+    region.interprocedural = id == 1;
+    region.depth_binary = region.depth_source = random();
+    region.static_obstacles = {"R", "F"};
+    for (std::uint32_t i = 0; i <= id; i++) region.loops.push_back(full_loop(profile, random));
+    profile.regions.push_back(region);
+  }
+}
+
 /// The profile with a graph that has something in every place, and refers to what is there.
 Profile folded(Profile profile, std::mt19937& random) {
   const auto below = [&](std::size_t count) { return static_cast<std::uint32_t>(random() % count); };
@@ -155,6 +203,7 @@ Profile folded(Profile profile, std::mt19937& random) {
     dependence.pieces = static_cast<std::uint64_t>(i) + 2;
     profile.dependences.push_back(dependence);
   }
+  judge(profile, random);
   return profile;
 }
 
@@ -194,6 +243,15 @@ TEST(ProfileJson, every_name_of_the_schema_is_written) {
   all_there("dependence", json["dependences"][0]);
   all_there("carried", json["dependences"][0]["carried"][0]);
   all_there("object", json["objects"][0]);
+  const Json& region = json["regions"][0];
+  all_there("region", region);
+  all_there("loop", region["loops"][0]);
+  all_there("trip", region["loops"][0]["trip"]);
+  all_there("reduction", region["loops"][0]["reductions"][0]);
+  all_there("touched", region["loops"][0]["reload"][0]);
+  all_there("assumption", region["loops"][0]["assumes"][0]);
+  all_there("blocking", region["loops"][0]["blocking"][0]);
+  all_there("doubt", region["loops"][0]["unknown"][0]);
   const Profile profile = solver_profile();
   all_there("node", Json::parse(to_json_text(profile, std::vector<bool>(profile.tree.size(), true)))["tree"][3]);
 }
@@ -278,13 +336,23 @@ TEST(ProfileJson, names_of_the_contract_are_written) {
        {"statement", "kind", "size", "object", "coefficients", "constant", "block_coefficients", "affine", "exact"}},
       {"dependences",
        {"from", "to", "kind", "count", "map", "affine", "source_from", "source_to", "object", "distance"}},
-      {"objects", {"id", "kind", "name", "size", "blocks", "source"}}};
+      {"objects", {"id", "kind", "name", "size", "blocks", "source"}},
+      {"regions",
+       {"id", "node", "source", "function", "ops_percent", "mem_percent", "fp_percent", "affine_percent", "vertices",
+        "edges", "interprocedural", "depth_binary", "depth_source", "static_obstacles", "loops"}}};
   for (const auto& [section, names] : contract)
     for (const char* name : names) EXPECT_TRUE(json[section][0].contains(name)) << section << "." << name;
   EXPECT_EQ(json["statements"][3]["kind"], "system call");
   EXPECT_EQ(json["accesses"][1]["kind"], "store");
   EXPECT_EQ(json["dependences"][3]["kind"], "environment");
   EXPECT_EQ(json["objects"][2]["kind"], "stack");
+  const Json& loop = json["regions"][0]["loops"][0];
+  for (const char* name : {"node", "nodes", "source", "trip", "parallel", "reuse", "reductions", "private", "expand",
+                           "reload", "assumes", "blocking", "stride01_percent"})
+    EXPECT_TRUE(loop.contains(name)) << name;
+  for (const char* name : {"source_from", "source_to", "object", "distance", "count"})
+    EXPECT_TRUE(loop["blocking"][0].contains(name)) << name;
+  for (const char* name : {"operator", "variable"}) EXPECT_TRUE(loop["reductions"][0].contains(name)) << name;
 }
 
 TEST(ProfileJson, a_graph_comes_back) {
@@ -311,6 +379,34 @@ TEST(ProfileJson, the_tree_can_be_read_alone) {
               return profile;
             }()));
   EXPECT_FALSE(from_json_text(text.substr(0, text.size() - 10), "p", Parts::kTree));
+}
+
+TEST(ProfileJson, what_a_report_needs_can_be_read_alone) {
+  const Profile whole = folded_solver();
+  const Result<Profile> part = from_json_text(to_json_text(whole), "p", Parts::kReport);
+  ASSERT_TRUE(part) << part.error().message;
+  EXPECT_FALSE(part->folded);
+  EXPECT_TRUE(part->judged);
+  EXPECT_TRUE(part->statements.empty());
+  EXPECT_EQ(part->objects.size(), whole.objects.size());
+  EXPECT_EQ(part->regions_min_percent, 0.5);
+  EXPECT_EQ(report_json_text(*part, 100, 0), report_json_text(whole, 100, 0));
+}
+
+TEST(ProfileJson, a_report_has_the_regions_that_are_asked_for) {
+  const Profile profile = folded_solver();
+  EXPECT_EQ(Json::parse(report_json_text(profile, 100, 0))["regions"].size(), 3u);
+  EXPECT_EQ(Json::parse(report_json_text(profile, 2, 0))["regions"].size(), 2u);
+  EXPECT_EQ(Json::parse(report_json_text(profile, 100, 25))["regions"].size(), 2u);
+  const Json json = Json::parse(report_json_text(profile, 1, 0));
+  ASSERT_EQ(json["regions"].size(), 1u);
+  const Json& region = json["regions"][0];
+  EXPECT_EQ(region["id"], 0);
+  EXPECT_EQ(region["loops"][0]["trip"], Json::parse(to_json_text(profile))["regions"][0]["loops"][0]["trip"]);
+  EXPECT_EQ(region["loops"][0]["blocking"][1]["least"], INT64_MAX) << "also what has its default";
+  EXPECT_TRUE(json.contains("program"));
+  EXPECT_TRUE(json.contains("quality"));
+  EXPECT_FALSE(json.contains("tree"));
 }
 
 TEST(ProfileJson, a_profile_without_a_graph_has_none) {
@@ -512,6 +608,21 @@ TEST(ProfileJson, contradictions_of_the_graph_are_named) {
       {"/dependences/0/carried/0/node", "1000", "dependences[0]: \"carried\" is 1000"},
       {"/dependences/0/distance", "[true]", "whole number"},
       {"/objects/1/id", "0", "objects[1]: its id is 0"},
+      {"/regions", "{}", "no array \"regions\""},
+      {"/regions_min_percent", "101", "between 0 and 100"},
+      {"/regions/1/id", "0", "regions[1]: its id is 0"},
+      {"/regions/1/node", "1000", "regions[1]: \"node\" is 1000"},
+      {"/regions/1/ops_percent", "100.5", "regions[1]: \"ops_percent\" is not between 0 and 100"},
+      {"/regions/1/loops", "[]", "regions[1]: no loops"},
+      {"/regions/1/loops/1/nodes", "[]", "not the first of its nodes"},
+      {"/regions/1/loops/1/nodes/1", "1000", "regions[1]: \"nodes\" is 1000"},
+      {"/regions/1/loops/1/parallel", "\"maybe\"", "yes, no, reduction or unknown"},
+      {"/regions/1/loops/1/reuse", "7", "\"reuse\" is not a string"},
+      {"/regions/1/loops/1/trip/mean", "-1", "a number from 0"},
+      {"/regions/1/loops/1/trip/mean", "\"many\"", "a number"},
+      {"/regions/1/loops/1/reload/1/object", "3", "regions[1]: \"object\" is 3"},
+      {"/regions/1/loops/1/blocking/0/object", "3", "regions[1]: \"object\" is 3"},
+      {"/regions/1/loops/1/blocking/0/kind", "\"thing\"", "register, memory, environment or control"},
   };
   const Json good = Json::parse(to_json_text(folded_solver()));
   ASSERT_EQ(error_of(good.dump()), "");
@@ -540,7 +651,7 @@ TEST(ProfileJson, what_must_be_there_is_missed) {
 
 TEST(ProfileJson, names_of_later_versions_are_skipped) {
   Json json = Json::parse(to_json_text(solver_profile()));
-  json["regions"] = Json::array({1, 2});
+  json["suggestions"] = Json::array({1, 2});
   json["tree"][2]["new"] = "x";
   json["tree"][2].erase("module");
   EXPECT_EQ(error_of(json.dump()), "");

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -29,16 +30,15 @@ class Writer {
 
   template <typename T>
   void need(const char* name, const T& value) {
-    text_ += first_ ? "\"" : ",\"";
-    text_ += name;
-    text_ += "\":";
-    first_ = false;
+    put_name(name);
     put(value);
   }
   template <typename T>
   void always(const char* name, const T& value) {
     need(name, value);
   }
+  void percent(const char* name, double value) { put_member(name, value, 100.0); }
+  void number(const char* name, double value) { put_member(name, value, std::numeric_limits<double>::max()); }
   template <typename T>
   void may(const char* name, const T& value, const T& otherwise = T{}) {
     if (all_ || !(value == otherwise)) need(name, value);
@@ -49,10 +49,21 @@ class Writer {
   static void write(std::string& text, const T& value, bool all) { Writer(text, all).put(value); }
 
  private:
-  void put(bool value) { text_ += value ? "true" : "false"; }
-  void put(double value) {
-    fmt::format_to(std::back_inserter(text_), "{}", std::isfinite(value) ? std::clamp(value, 0.0, 1.0) : 0.0);
+  void put_name(const char* name) {
+    text_ += first_ ? "\"" : ",\"";
+    text_ += name;
+    text_ += "\":";
+    first_ = false;
   }
+  void put_member(const char* name, double value, double most) {
+    put_name(name);
+    put_double(value, most);
+  }
+  void put_double(double value, double most) {
+    fmt::format_to(std::back_inserter(text_), "{}", std::isfinite(value) ? std::clamp(value, 0.0, most) : 0.0);
+  }
+  void put(bool value) { text_ += value ? "true" : "false"; }
+  void put(double value) { put_double(value, 1.0); }
   template <typename T>
   requires std::is_integral_v<T>
   void put(T value) {

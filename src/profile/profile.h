@@ -2,7 +2,8 @@
 //
 // Names in JSON are a contract (docs/profile.schema.json); fields here are called the same. Stages fill in their part:
 // the structure stage the program, the tree and what is known about the quality of the recording; ddg, fold and poly
-// statements, accesses, values, dependences, objects, and what was given up.
+// statements, accesses, values, dependences, objects, and what was given up; and, per loop, what stands in the way of
+// running its iterations in any order.
 //
 // Large programs have hundreds of thousands of statements and dependences, so what many of them share is said once: the
 // instructions of a statement are in a table of code, and a dependence lists all operands by which it goes.
@@ -229,6 +230,104 @@ struct Object {
   std::optional<Source> source;
 };
 
+// ---- Loops and what can be said of them ------------------------------------------------------------------------
+
+/// How often a loop goes round each time it is entered. Of a loop in several copies: min and max are bounds, the mean
+/// is that of all copies together.
+struct Trip {
+  std::uint64_t min = 0;
+  std::uint64_t max = 0;
+  double mean = 0;
+  friend bool operator==(const Trip&, const Trip&) = default;
+};
+
+/// A chain of one associative operation that a loop carries.
+struct Reduction {
+  std::string operation;      // "+", "*", "min", "max", "&", "|", "^"
+  std::string variable;       // the object it is in; empty for a register
+  bool reassociates = false;  // another order may give another result: floating point
+  bool array = false;         // many variables: bins[x] += w
+  std::optional<Source> source;
+  friend bool operator==(const Reduction&, const Reduction&) = default;
+};
+
+/// Something in memory, named by an instruction that accesses it.
+struct Touched {
+  std::optional<Source> source;
+  std::optional<std::uint32_t> object;
+  friend bool operator==(const Touched&, const Touched&) = default;
+};
+
+/// A branch on data that always went one way.
+struct Assumption {
+  std::optional<Source> source;
+  friend bool operator==(const Assumption&, const Assumption&) = default;
+};
+
+/// A dependence that a loop carries and that keeps its iterations in order.
+struct Blocking {
+  enum class Kind : std::uint8_t { kRegister, kMemory, kEnvironment, kControl };
+  std::optional<Source> source_from;  // what produces
+  std::optional<Source> source_to;    // what consumes
+  std::optional<std::uint32_t> object;
+  std::optional<std::int64_t> distance;  // in iterations of the loop, if it is always the same
+  std::uint64_t count = 0;               // instances
+  Kind kind = Kind::kRegister;
+  std::string direction = "<";        // the producer's iteration comes before the consumer's
+  std::optional<std::int64_t> least;  // of the distance, if it varies
+  std::optional<std::int64_t> greatest;
+  std::string text;  // one phrase
+};
+
+/// Why a loop cannot be judged.
+struct Doubt {
+  std::string why;
+  std::optional<Source> source;
+  std::uint64_t count = 0;
+};
+
+/// A loop of the source in one place of the tree: one or more loops of the binary.
+struct Loop {
+  enum class Parallel : std::uint8_t { kYes, kNo, kReduction, kUnknown };
+  enum class Reuse : std::uint8_t { kNone, kPrivate, kExpand, kUnknown };
+  std::uint32_t node = 0;            // the first of nodes
+  std::vector<std::uint32_t> nodes;  // of the tree, increasing
+  std::optional<Source> source;
+  std::string function;
+  std::uint32_t depth = 0;  // loops of the source around it in the region
+  double ops_percent = 0;   // of the program
+  Trip trip;
+  Parallel parallel = Parallel::kUnknown;
+  Reuse reuse = Reuse::kUnknown;
+  std::vector<Reduction> reductions;
+  std::vector<Touched> privates;  // "private"
+  std::vector<Touched> expand;
+  std::vector<Touched> reload;
+  std::vector<Assumption> assumes;
+  std::vector<Blocking> blocking;  // most instances first
+  std::vector<Doubt> unknown;
+  double stride01_percent = 0;  // of its accesses
+};
+
+/// An outermost loop, with all that runs inside it.
+struct Region {
+  std::uint32_t id = 0;    // its place in Profile::regions
+  std::uint32_t node = 0;  // of its outermost loop
+  std::optional<Source> source;
+  std::string function;
+  double ops_percent = 0;  // of the program
+  double mem_percent = 0;  // of the region, like the next two
+  double fp_percent = 0;
+  double affine_percent = 0;   // instructions of statements of which all is exact
+  std::uint64_t vertices = 0;  // statements
+  std::uint64_t edges = 0;     // dependences between them
+  bool interprocedural = false;
+  std::uint32_t depth_binary = 0;  // of the deepest nest
+  std::uint32_t depth_source = 0;
+  std::vector<std::string> static_obstacles;
+  std::vector<Loop> loops;  // in the order of the tree
+};
+
 struct Profile {
   Program program;
   std::vector<Quality> quality;
@@ -242,6 +341,10 @@ struct Profile {
   std::vector<Value> values;
   std::vector<Dependence> dependences;
   std::vector<Object> objects;
+
+  bool judged = false;             // what follows is there
+  double regions_min_percent = 0;  // smaller outermost loops are not regions
+  std::vector<Region> regions;     // most operations first
 };
 
 }  // namespace loopfold::profile

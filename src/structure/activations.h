@@ -25,7 +25,7 @@
 //   call(S&)              a frame was pushed, by a call from the frame below, at that frame's current place
 //   bool keeps_tail_caller(S&, PlaceId callee)   push a frame for a tail call, or let the callee take over the frame?
 //   tail_call(S&, bool pushed)
-//   leave(S&)             the top frame is about to be popped
+//   leave(S&)             the top frame is about to be popped; S::leaving says why
 //   jump(S&, PlaceId)     a local jump in the top frame
 //   land(S&, PlaceId)     the same, by longjmp or the unwinder: out of frames that were left
 //   end(S&)               the stack is gone (its frames were left one by one before)
@@ -45,6 +45,13 @@ namespace loopfold::structure {
 /// What a stack's first frame was started by.
 enum class Origin : std::uint8_t { kThread, kSignalHandler, kCoroutine };
 
+/// Why a frame ends.
+enum class Leaving : std::uint8_t {
+  kReturned,  // to its caller; or its handler's end, or the first function's return
+  kUnwound,   // longjmp, an exception or the end of the thread (exit, abort, a fault) took it away
+  kCut,       // nothing in the program: recording stopped, or a coroutine was never gone on with
+};
+
 template <class Client>
 class Activations {
  public:
@@ -62,8 +69,9 @@ class Activations {
   struct Stack {
     Origin origin = Origin::kThread;
     std::vector<Frame> frames;
-    Stack* interrupted = nullptr;  // of a signal handler
-    bool dropped = false;          // it ends: control is not in its frames, and they are left for that reason alone
+    Stack* interrupted = nullptr;          // of a signal handler
+    bool dropped = false;                  // it ends: control is not in its frames, and they are left for that alone
+    Leaving leaving = Leaving::kReturned;  // during leave()
     // How control left the last block.
     bool pending = false;
     bool hidden = false;  // code that is not in the trace ran since then
@@ -136,12 +144,16 @@ class Activations {
     Stack* handler = current_;
     if (handler->origin != Origin::kSignalHandler) return;
     current_ = handler->interrupted;
-    drop(handler);
+    drop(handler, Leaving::kReturned);
   }
 
-  /// The thread ended, or what comes next has nothing to do with what came before.
-  void finish() {
-    while (!stacks_.empty()) drop(stacks_.back().get());
+  /// The thread ended by itself (`ended`), or what comes next has nothing to do with what came before.
+  void finish(bool ended) {
+    const bool unwound = ended && current_ != nullptr && current_->pending && ends_threads(current_->exit->kind);
+    if (!unwound && current_ != nullptr) return_last();
+    for (Stack* stack = current_; stack != nullptr && unwound; stack = stack->interrupted)
+      drop_frames(*stack, Leaving::kUnwound);
+    while (!stacks_.empty()) drop(stacks_.back().get(), Leaving::kCut);
     current_ = nullptr;
   }
 
@@ -195,7 +207,8 @@ class Activations {
     client_.call(stack);
   }
 
-  void pop(Stack& stack) {
+  void pop(Stack& stack, Leaving why) {
+    stack.leaving = why;
     client_.leave(stack);
     stack.frames.pop_back();
     if (&stack == marked_ && stack.frames.size() + marked_frames_.size() == marked_depth_ && !stack.frames.empty())
@@ -281,12 +294,16 @@ class Activations {
     return starts_[place] || (stack.hidden && code_.function_of(place) == 0);
   }
 
-  /// Pops frames until `depth` are left, and goes on in the last of them.
+  /// Pops frames until `depth` are left, and goes on in the last of them. What that one had called returns, and what
+  /// was tail-called from there; frames above are left without.
   void return_to(Stack& stack, std::size_t depth, PlaceId place) {
+    const Frame called = stack.frames.size() > depth ? stack.frames[depth] : Frame{};
+    const bool returns = !landing_ || code_.address(place) == called.return_address;
     std::uint64_t expected = 0;
     while (stack.frames.size() > depth) {
-      expected = stack.frames.back().return_address;
-      pop(stack);
+      const Frame& top = stack.frames.back();
+      expected = top.return_address;
+      pop(stack, returns && top.stack_pointer == called.stack_pointer ? Leaving::kReturned : Leaving::kUnwound);
     }
     if (expected != 0 && code_.address(place) != expected && may_be_called(stack, place)) {
       const std::uint64_t stack_pointer = stack.stack_pointer - 8;
@@ -338,14 +355,15 @@ class Activations {
     if (resume_first(place, [&](const Stack& stack) { return waiting(stack, stack_pointer, place); })) return;
     const bool from_base =
         current_->exit->kind == trace::ExitKind::kReturn && below(*current_, current_->frames.size()) == 0;
-    if (from_base) return current_->origin == Origin::kThread ? replace_base(place) : go_on_behind_base(place);
+    if (from_base)
+      return current_->origin == Origin::kThread ? replace_base(place, Leaving::kReturned) : go_on_behind_base(place);
     if (starts_[place]) return begin_coroutine(place, stack_pointer);
     const auto around = [&](const Stack& stack) {
       const std::size_t depth = enclosing(stack, stack_pointer);
       return depth != 0 && in_function(stack.frames[depth - 1], place) ? depth : 0;
     };
     landing_ = true;
-    if (!resume_first(place, around)) replace_base(place);
+    if (!resume_first(place, around)) replace_base(place, Leaving::kUnwound);
     landing_ = false;
   }
 
@@ -385,7 +403,7 @@ class Activations {
     while (below != nullptr && below != to) below = below->interrupted;
     while (below != nullptr && from != to) {
       Stack* const next = from->interrupted;
-      drop(from);
+      drop(from, Leaving::kUnwound);
       from = next;
     }
   }
@@ -401,25 +419,42 @@ class Activations {
     for (std::size_t i = stacks_.size(); i-- > 0;) {
       Stack* const old = stacks_[i].get();
       if (old != current_ && old->origin == Origin::kCoroutine && old->frames.front().stack_pointer == stack_pointer)
-        drop(old);
+        drop(old, Leaving::kCut);
     }
     begin_stack(Origin::kCoroutine, place, stack_pointer);
   }
 
   /// Control went back to what had called the first frame of all: that is the first frame now.
-  void replace_base(PlaceId place) {
+  void replace_base(PlaceId place, Leaving why) {
     Stack* const stack = current_;
     const Origin origin = stack->origin;
     Stack* const interrupted = stack->interrupted;
     current_ = nullptr;
-    drop(stack);
+    drop(stack, why);
     begin_stack(origin, place, kUnknown);
     current_->interrupted = interrupted;
   }
 
-  void drop(Stack* stack) {
+  /// May a thread end behind such an exit, without another one stopping it?
+  static bool ends_threads(trace::ExitKind kind) {
+    return kind == trace::ExitKind::kSyscall || kind == trace::ExitKind::kInterrupted;
+  }
+
+  /// The last thing that was seen may be a return: that of `main`, for one.
+  void return_last() {
+    std::vector<Frame>& frames = current_->frames;
+    if (!current_->pending || current_->exit->kind != trace::ExitKind::kReturn || frames.empty()) return;
+    const std::uint64_t stack_pointer = frames.back().stack_pointer;
+    while (!frames.empty() && frames.back().stack_pointer == stack_pointer) pop(*current_, Leaving::kReturned);
+  }
+
+  void drop_frames(Stack& stack, Leaving why) {
+    while (!stack.frames.empty()) pop(stack, why);
+  }
+
+  void drop(Stack* stack, Leaving why) {
     stack->dropped = true;
-    while (!stack->frames.empty()) pop(*stack);
+    drop_frames(*stack, why);
     client_.end(*stack);
     for (std::unique_ptr<Stack>& other : stacks_)
       if (other->interrupted == stack) other->interrupted = stack->interrupted;

@@ -45,11 +45,16 @@ class ControlFlowBuilder {
     if (pushed) return call(stack);
     Frame& frame = stack.frames.back().data;
     const Frame caller = frame;
-    add_exit(caller);
+    add_exit(caller, kLeftByReturn);
     frame = {function(stack.frames.back().function), 0};
     add_call(caller, frame.function);
   }
-  void leave(S& stack) { add_exit(stack.frames.back().data); }
+  void leave(S& stack) {
+    const Leaving why = stack.leaving;
+    add_exit(stack.frames.back().data, why == Leaving::kReturned  ? kLeftByReturn
+                                       : why == Leaving::kUnwound ? kLeftByUnwinding
+                                                                  : kLeftByCut);
+  }
   void end(S&) {}
   void jump(S& stack, PlaceId place) { go(stack, node(stack.frames.back().data.function, place)); }
   void land(S& stack, PlaceId place) {
@@ -92,7 +97,9 @@ class ControlFlowBuilder {
         if (node.first != kNoNode) edges.push_back({from, node.first});
         if (node.second != kNoNode) edges.push_back({from, node.second});
         for (const NodeId to : node.more) edges.push_back({from, to});
-        if (node.exit) function.exits.push_back(from);
+        if (node.left == 0) continue;
+        function.exits.push_back(from);
+        function.left.push_back(node.left);
       }
       function.graph = Digraph(function.places.size(), edges);
     }
@@ -147,7 +154,7 @@ class ControlFlowBuilder {
   struct Node {
     NodeId first = kNoNode;
     NodeId second = kNoNode;
-    bool exit = false;
+    std::uint8_t left = 0;  // bits of LeftBy
     FunctionId last_callee = kNoFunction;
     std::vector<NodeId> more;
     std::vector<FunctionId> callees;
@@ -157,7 +164,7 @@ class ControlFlowBuilder {
     FunctionId& id = result_.function_at_[entry];
     if (id == kNoFunction) {
       id = static_cast<FunctionId>(result_.functions_.size());
-      result_.functions_.push_back({entry, {}, {}, {}});
+      result_.functions_.push_back({entry, {}, {}, {}, {}});
       nodes_.emplace_back();
       node(id, entry);
     }
@@ -191,7 +198,7 @@ class ControlFlowBuilder {
       from.more.push_back(to);
   }
 
-  void add_exit(const Frame& frame) { nodes_[frame.function][frame.current].exit = true; }
+  void add_exit(const Frame& frame, LeftBy how) { nodes_[frame.function][frame.current].left |= how; }
 
   void add_call(const Frame& caller, FunctionId callee) {
     Node& node = nodes_[caller.function][caller.current];

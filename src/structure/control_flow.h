@@ -27,11 +27,19 @@ namespace loopfold::structure {
 using FunctionId = std::uint32_t;  // dense, in the order of their first calls
 inline constexpr FunctionId kNoFunction = 0xffffffff;
 
+/// Bits: how a function was left.
+enum LeftBy : std::uint8_t {
+  kLeftByReturn = 1,     // or a tail call
+  kLeftByUnwinding = 2,  // longjmp, an exception, the end of the thread
+  kLeftByCut = 4,        // recording stopped while it was active: nothing that the program did
+};
+
 struct Function {
   PlaceId entry = kNoPlace;
   std::vector<PlaceId> places;  // by node of `graph`; node 0 is the entry
   Digraph graph;
-  std::vector<NodeId> exits;  // where it was left, each once
+  std::vector<NodeId> exits;       // where it was left, each once, increasing
+  std::vector<std::uint8_t> left;  // by exit: how, bits of LeftBy
 };
 
 struct CallSite {

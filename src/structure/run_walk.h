@@ -86,6 +86,7 @@ class RunWalk {
     if constexpr (kValues) client_.side(tracker(event.thread).current(), event);
     if (const auto* recording = std::get_if<trace::Recording>(&event.data)) {
       if (recording->on) finish();
+      recording_ = recording->on;
     } else if (const auto* signal = std::get_if<trace::Signal>(&event.data)) {
       if (signal->enter)
         tracker(event.thread).signal_enter();
@@ -95,7 +96,7 @@ class RunWalk {
                std::holds_alternative<trace::Hidden>(event.data)) {
       tracker(event.thread).hidden_code();
     } else if (std::holds_alternative<trace::ThreadEnd>(event.data)) {
-      tracker(event.thread).finish();
+      tracker(event.thread).finish(recording_);
     }
   }
 
@@ -112,7 +113,7 @@ class RunWalk {
 
   void finish() {
     for (std::unique_ptr<Tracker>& tracker : trackers_)
-      if (tracker) tracker->finish();
+      if (tracker) tracker->finish(false);
   }
 
   bool starts_changed() const {
@@ -308,6 +309,7 @@ class RunWalk {
   std::vector<std::uint8_t>& starts_;
   Client& client_;
   bool expand_all_;
+  bool recording_ = true;                           // it was not seen to stop
   std::vector<std::unique_ptr<Tracker>> trackers_;  // by thread
   trace::RunExpander expander_;
   std::vector<std::uint64_t> slots_;

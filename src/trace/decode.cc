@@ -180,9 +180,14 @@ void set_elements(const Decoded& decoded, const Operation& operation, Instructio
   if (packed && element != 0 && width > element) facts.lanes = static_cast<std::uint8_t>(width / element);
 }
 
+bool is_bit_operation(ZydisMnemonic mnemonic) {
+  return mnemonic == ZYDIS_MNEMONIC_BTS || mnemonic == ZYDIS_MNEMONIC_BTR || mnemonic == ZYDIS_MNEMONIC_BTC;
+}
+
 /// Which read a reduction may run through: the minuend, or the addend of a fused operation.
 std::int8_t accumulator_of(const Decoded& decoded, const InstructionFacts& facts) {
-  int operand = addend_of(decoded.mnemonic());
+  if (decoded.mnemonic() == ZYDIS_MNEMONIC_LEA) return facts.scale > 1 ? std::int8_t{0} : kAnyOperand;
+  int operand = is_bit_operation(decoded.mnemonic()) ? 0 : addend_of(decoded.mnemonic());
   if (operand < 0) {
     if (facts.associative != Associative::kSubtract) return kAnyOperand;
     const bool implicit_top = (facts.kinds & kX87) != 0 && decoded.is_memory(0);
@@ -201,16 +206,83 @@ std::int8_t accumulator_of(const Decoded& decoded, const InstructionFacts& facts
   return kAnyOperand;
 }
 
+/// The condition of jcc, cmovcc and setcc: the last four bits of the opcode.
+std::uint8_t condition_of(const Decoded& decoded) {
+  const ZyanU8 opcode = decoded.instruction.opcode;
+  const bool second = decoded.instruction.opcode_map == ZYDIS_OPCODE_MAP_0F;
+  switch (decoded.instruction.meta.category) {
+    case ZYDIS_CATEGORY_COND_BR:
+      return (opcode & 0xF0) == (second ? 0x80 : 0x70) ? opcode & 15 : kNoCondition;
+    case ZYDIS_CATEGORY_CMOV:
+    case ZYDIS_CATEGORY_SETCC:
+      return second ? opcode & 15 : kNoCondition;
+    default:
+      return kNoCondition;
+  }
+}
+
+/// The left operand of a comparison. Where that is a register, it is the first read that is no address: the registers
+/// of the address, if there is one, stand behind it.
+std::int8_t compared_of(const Decoded& decoded) {
+  switch (decoded.mnemonic()) {
+    case ZYDIS_MNEMONIC_CMP:
+    case ZYDIS_MNEMONIC_COMISS:
+    case ZYDIS_MNEMONIC_COMISD:
+    case ZYDIS_MNEMONIC_UCOMISS:
+    case ZYDIS_MNEMONIC_UCOMISD:
+    case ZYDIS_MNEMONIC_VCOMISS:
+    case ZYDIS_MNEMONIC_VCOMISD:
+    case ZYDIS_MNEMONIC_VUCOMISS:
+    case ZYDIS_MNEMONIC_VUCOMISD:
+      return decoded.is_memory(0) ? kMemoryOperand : std::int8_t{0};
+    default:
+      return kNoOperand;
+  }
+}
+
+std::uint32_t mix(std::uint32_t hash, std::uint64_t value) {
+  for (int byte = 0; byte < 8; ++byte) hash = (hash ^ static_cast<std::uint8_t>(value >> 8 * byte)) * 16777619u;
+  return hash;
+}
+
+/// Everything about how the operands are written: addresses, immediates, jumps, and the two hashes.
+void set_form(const Decoded& decoded, InstructionFacts& facts) {
+  facts.length = decoded.instruction.length;
+  facts.condition = condition_of(decoded);
+  std::uint32_t form = mix(2166136261u, decoded.instruction.mnemonic);
+  std::uint32_t constants = 2166136261u;
+  for (int i = 0; i < decoded.instruction.operand_count_visible; ++i) {
+    const ZydisDecodedOperand& operand = decoded.operands[i];
+    form = mix(mix(form, operand.type), operand.size);
+    if (operand.type == ZYDIS_OPERAND_TYPE_IMMEDIATE) {
+      if (operand.imm.is_relative) {
+        facts.jump = static_cast<std::int32_t>(operand.imm.value.s);
+      } else {
+        constants = mix(constants, operand.imm.value.u);
+      }
+    }
+    if (operand.type != ZYDIS_OPERAND_TYPE_MEMORY) continue;
+    facts.based = operand.mem.base != ZYDIS_REGISTER_NONE;
+    facts.scale = operand.mem.index == ZYDIS_REGISTER_NONE ? std::uint8_t{0} : operand.mem.scale;
+    facts.displacement = operand.mem.disp.has_displacement ? operand.mem.disp.value : 0;
+    form = mix(mix(form, facts.scale), operand.mem.base == ZYDIS_REGISTER_RIP ? 2 : facts.based);
+  }
+  facts.form = form;
+  facts.constants = constants;
+}
+
 InstructionFacts facts_of(const Decoded& decoded) {
   InstructionFacts facts;
   facts.transfer = transfer_of(decoded);
   facts.kinds = kinds_of(decoded, facts.transfer);
   Operation operation;
-  if (facts.transfer != Transfer::kZero) operation = operation_of(decoded.mnemonic());
+  if (!ignores_sources(decoded)) operation = operation_of(decoded);
   facts.associative = operation.associative;
   facts.floating = operation.floating;
   set_elements(decoded, operation, facts);
+  set_form(decoded, facts);
   add_operands(decoded, facts);
+  facts.compared = compared_of(decoded);
   if (facts.associative != Associative::kNone) facts.accumulator = accumulator_of(decoded, facts);
   return facts;
 }

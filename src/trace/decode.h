@@ -93,6 +93,10 @@ enum Flag : std::uint8_t {
 /// Values of InstructionFacts::accumulator that are not an index.
 inline constexpr std::int8_t kAnyOperand = -1;
 inline constexpr std::int8_t kMemoryOperand = -2;
+inline constexpr std::int8_t kNoOperand = -3;
+
+/// Value of InstructionFacts::condition where there is none.
+inline constexpr std::uint8_t kNoCondition = 255;
 
 struct InstructionFacts {
   std::uint32_t kinds = 0;
@@ -100,7 +104,8 @@ struct InstructionFacts {
   Associative associative = Associative::kNone;
   bool floating = false;                  // of `associative`: floating point (reassociation changes the result)
   std::int8_t accumulator = kAnyOperand;  // of `associative`: which of `reads` a reduction may run through, where not
-                                          // any may: the minuend of kSubtract, the addend of kFused
+                                          // any may: the minuend of kSubtract, the addend of kFused, the unscaled
+                                          // operand of lea, the bits of bts
   std::uint8_t element_bytes = 0;         // of `associative` and vector kinds: size of one lane
   std::uint8_t lanes = 1;
   std::uint8_t flags_read = 0;     // only what it computes or decides with (inc/dec's kept carry is not read)
@@ -109,6 +114,20 @@ struct InstructionFacts {
   // Conditional branch, cmov, setcc, adc, sbb: index in the block of the last instruction that wrote a flag it reads
   // (or is kUnknown); -1 if that was in an earlier block.
   std::int16_t condition_from = -1;
+  // jcc, cmovcc, setcc: the condition's number as in the opcode: 0 overflow, 2 below, 4 equal, 6 below or equal, 8
+  // sign, 10 parity, 12 less, 14 less or equal; one more: the opposite.
+  std::uint8_t condition = kNoCondition;
+  // cmp, comis, ucomis: the left one of the two values, an index in `reads` or kMemoryOperand; kNoOperand: no
+  // comparison.
+  std::int8_t compared = kNoOperand;
+  std::uint8_t length = 0;        // bytes of the instruction
+  std::uint8_t scale = 0;         // of the memory operand (of lea too): 0 if it has no index
+  bool based = false;             // the memory operand has a base register
+  std::int32_t jump = 0;          // direct jumps and calls: the target, from the end of the instruction
+  std::int64_t displacement = 0;  // of the memory operand
+  std::uint32_t form = 0;       // a hash of its name and of the kinds and sizes of its operands, not of which registers
+                                // and numbers they are
+  std::uint32_t constants = 0;  // a hash of its immediate operands
   std::vector<RegisterUse> reads;
   std::vector<RegisterUse> writes;
 };

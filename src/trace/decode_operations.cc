@@ -2,8 +2,10 @@
 //
 // inc and dec are additions and subtractions of one. One-operand mul and imul are multiplications for their low half.
 // A fused multiply-add is an addition to its addend; forms that negate the product still add to it, forms that subtract
-// the addend are none. adc and sbb consume a carry and are none; so are saturating and widening vector operations, and
-// x87 subtractions that reverse their operands.
+// the addend are none. adc and sbb add and subtract one more, if the carry says so: whoever takes them for an addition
+// must look at where the flags come from. lea adds, unless both registers are one or all are scaled. bts, btr and btc
+// are or, and, xor with one bit. Saturating and widening vector operations are none, nor are x87 subtractions that
+// reverse their operands.
 #include "trace/decode_tables.h"
 
 // The legacy SSE and the VEX form of a name, behind `case`.
@@ -22,8 +24,10 @@ Operation general_operation_of(ZydisMnemonic mnemonic) {
     case ZYDIS_MNEMONIC_ADD:
     case ZYDIS_MNEMONIC_INC:
     case ZYDIS_MNEMONIC_XADD:
+    case ZYDIS_MNEMONIC_ADC:
       return {Associative::kAdd};
     case ZYDIS_MNEMONIC_SUB:
+    case ZYDIS_MNEMONIC_SBB:
     case ZYDIS_MNEMONIC_DEC:
       return {Associative::kSubtract};
     case ZYDIS_MNEMONIC_IMUL:
@@ -31,10 +35,13 @@ Operation general_operation_of(ZydisMnemonic mnemonic) {
     case ZYDIS_MNEMONIC_MULX:
       return {Associative::kMultiply};
     case ZYDIS_MNEMONIC_AND:
+    case ZYDIS_MNEMONIC_BTR:
       return {Associative::kAnd};
     case ZYDIS_MNEMONIC_OR:
+    case ZYDIS_MNEMONIC_BTS:
       return {Associative::kOr};
     case ZYDIS_MNEMONIC_XOR:
+    case ZYDIS_MNEMONIC_BTC:
       return {Associative::kXor};
     default:
       return {};
@@ -181,6 +188,12 @@ std::uint8_t fused_element_bytes(ZydisMnemonic mnemonic) {
   }
 }
 
+/// Whether an address is a sum of a register as it is and of something else.
+bool adds(const ZydisDecodedOperandMem& address) {
+  if (address.base == ZYDIS_REGISTER_NONE || address.base == ZYDIS_REGISTER_RIP) return false;
+  return address.base != address.index;
+}
+
 }  // namespace
 
 int addend_of(ZydisMnemonic mnemonic) {
@@ -199,7 +212,9 @@ int addend_of(ZydisMnemonic mnemonic) {
   }
 }
 
-Operation operation_of(ZydisMnemonic mnemonic) {
+Operation operation_of(const Decoded& decoded) {
+  const ZydisMnemonic mnemonic = decoded.mnemonic();
+  if (mnemonic == ZYDIS_MNEMONIC_LEA && adds(decoded.operands[1].mem)) return {Associative::kAdd};
   if (addend_of(mnemonic) >= 0) return {Associative::kAdd, true, fused_element_bytes(mnemonic)};
   for (const auto& lookup : {general_operation_of, floating_operation_of, packed_operation_of, x87_operation_of}) {
     const Operation operation = lookup(mnemonic);

@@ -33,7 +33,7 @@ struct Operation {
   bool floating = false;
   std::uint8_t element_bytes = 0;  // 0: as wide as the general-register operand
 };
-Operation operation_of(ZydisMnemonic mnemonic);
+Operation operation_of(const Decoded& decoded);
 
 /// Which operand of a fused multiply-add is the addend: 0, 1, 2; -1 if the instruction is none, or subtracts its
 /// addend.

@@ -169,6 +169,56 @@ TEST(Decode, ConditionComesFromTheLastWriterOfItsFlags) {
   EXPECT_EQ(decode(make_block({"39 d8", "62 f1 ed 48 58 cb", "74 08"}))[2].condition_from, 1);
 }
 
+TEST(Decode, ConditionsAndComparisons) {
+  // cmp eax,ebx; cmp [rbp-4],eax; cmp eax,[rbp-4]; comisd xmm0,[rbp-8]; test eax,eax
+  const std::vector<InstructionFacts> compares =
+      decode(make_block({"39 d8", "39 45 fc", "3b 45 fc", "66 0f 2f 45 f8", "85 c0"}));
+  EXPECT_EQ(compares[0].compared, 0);
+  EXPECT_EQ(compares[1].compared, kMemoryOperand);
+  EXPECT_EQ(compares[2].compared, 0);
+  EXPECT_FALSE(compares[2].reads[0].address);
+  EXPECT_EQ(compares[3].compared, 0);
+  EXPECT_FALSE(compares[3].reads[0].address);
+  EXPECT_EQ(compares[4].compared, kNoOperand);
+  // jge +8; jge +0x100; cmovl eax,ebx; setne al; jrcxz; jmp -2; adc eax,0
+  const std::vector<InstructionFacts> conditions =
+      decode(make_block({"7d 08", "0f 8d 00 01 00 00", "0f 4c c3", "0f 95 c0", "e3 fe", "eb fe", "83 d0 00"}));
+  EXPECT_EQ(conditions[0].condition, 13);
+  EXPECT_EQ(conditions[0].jump, 8);
+  EXPECT_EQ(conditions[0].length, 2);
+  EXPECT_EQ(conditions[1].condition, 13);
+  EXPECT_EQ(conditions[1].jump, 256);
+  EXPECT_EQ(conditions[1].length, 6);
+  EXPECT_EQ(conditions[2].condition, 12);
+  EXPECT_EQ(conditions[3].condition, 5);
+  EXPECT_EQ(conditions[4].condition, kNoCondition);
+  EXPECT_EQ(conditions[5].condition, kNoCondition);
+  EXPECT_EQ(conditions[5].jump, -2);
+  EXPECT_EQ(conditions[6].condition, kNoCondition);
+}
+
+TEST(Decode, FormsWithoutRegistersAndNumbers) {
+  // addsd xmm0,[rdi+rdx*8]; addsd xmm1,[rsi+rax*8+8]; addsd xmm0,[rdi]; mulsd xmm0,[rdi+rdx*8]; addsd xmm0,xmm1
+  const std::vector<InstructionFacts> facts =
+      decode(make_block({"f2 0f 58 04 d7", "f2 0f 58 4c c6 08", "f2 0f 58 07", "f2 0f 59 04 d7", "f2 0f 58 c1"}));
+  EXPECT_EQ(facts[0].form, facts[1].form);
+  for (std::size_t i = 2; i < facts.size(); ++i) EXPECT_NE(facts[0].form, facts[i].form) << i;
+  EXPECT_EQ(facts[0].scale, 8);
+  EXPECT_EQ(facts[0].displacement, 0);
+  EXPECT_EQ(facts[1].displacement, 8);
+  EXPECT_EQ(facts[2].scale, 0);
+  EXPECT_TRUE(facts[2].based);
+  // and eax,7; and ecx,7; and eax,8; mov [rbp-4],eax; mov eax,[rbp-4]
+  const std::vector<InstructionFacts> constants =
+      decode(make_block({"83 e0 07", "83 e1 07", "83 e0 08", "89 45 fc", "8b 45 fc"}));
+  EXPECT_EQ(constants[0].form, constants[2].form);
+  EXPECT_EQ(constants[0].constants, constants[1].constants);
+  EXPECT_NE(constants[0].constants, constants[2].constants);
+  EXPECT_EQ(constants[3].displacement, -4);
+  EXPECT_EQ(constants[4].displacement, -4);
+  EXPECT_NE(constants[3].form, constants[4].form);
+}
+
 TEST(Decode, WrongLengthIsUnknown) {
   Block block = make_block({"48 01 d8", "c3"});
   block.lengths = {2, 2};

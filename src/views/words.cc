@@ -34,6 +34,19 @@ std::set<std::string> files_of(const profile::Profile& profile) {
     if (node.source) files.insert(node.source->file);
     if (node.call_site) files.insert(node.call_site->file);
   }
+  const auto add = [&](const std::optional<Source>& source) {
+    if (source) files.insert(source->file);
+  };
+  for (const profile::Region& region : profile.regions) {
+    for (const profile::Loop& loop : region.loops) {
+      add(loop.source);
+      for (const profile::Reduction& reduction : loop.reductions) add(reduction.source);
+      for (const profile::Assumption& assumption : loop.assumes) add(assumption.source);
+      for (const profile::Doubt& doubt : loop.unknown) add(doubt.source);
+      for (const auto* list : {&loop.privates, &loop.expand, &loop.reload})
+        for (const profile::Touched& touched : *list) add(touched.source);
+    }
+  }
   return files;
 }
 

@@ -93,5 +93,21 @@ class Program:
 
     __repr__ = __str__
 
+    def compiler(self, family):
+        """The compiler of gcc's or clang's family for its language."""
+        return {"gcc": "g++", "clang": "clang++"}[family] if self.is_cxx() else family
+
+    def standard(self):
+        return "-std=gnu++20" if self.is_cxx() else "-std=gnu17"
+
+    def is_cxx(self):
+        return self.name.endswith(".cc")
+
     def studied(self):
         return [loop for loop in self.loops if loop.studied]
+
+
+def programs_in(directory, wanted):
+    """Those that the regular expression matches."""
+    paths = sorted(os.path.join(directory, name) for name in os.listdir(directory) if name.endswith((".c", ".cc")))
+    return [Program(path) for path in paths if re.search(wanted, path)]

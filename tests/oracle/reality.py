@@ -1,4 +1,4 @@
-"""Reality: the loops of kernels/verdicts/*.c are what their `// expect:` lines say.
+"""Reality: the loops of kernels/verdicts are what their `// expect:` lines say.
 
 No model of dependence is involved. Built with -DREALITY, a program finds out itself what is true of each of its loops,
 by running every iteration alone on memory as it was at loop entry (reality_runtime.c, kernels/verdicts/reality.h).
@@ -14,7 +14,6 @@ by running every iteration alone on memory as it was at loop entry (reality_runt
     LOOPFOLD_KERNELS  a regular expression: only the programs that it matches
 """
 
-import glob
 import os
 import re
 import shutil
@@ -24,11 +23,11 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "e2e"))
 os.environ.setdefault("LOOPFOLD", sys.executable)  # nothing of Loopfold itself is run
 import lf  # noqa: E402
-from expectations import Program, loops_of, matching, normal  # noqa: E402
+from expectations import loops_of, matching, normal, programs_in  # noqa: E402
 
 PROGRAMS = os.path.join(lf.SOURCE, "kernels", "verdicts")
 RUNTIME = os.path.join(HERE, "reality_runtime.c")
-WARNINGS = ["-std=gnu17", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
+WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"]
 INPUTS = [(13, 1), (16, 2), (12, 7)]  # size and seed
 FEWEST_LOOPS, MOST_BY_ARGUMENT = 60, 8
 SEVERITY = {"parallel": 0, "reduction": 1, "no": 2}
@@ -65,9 +64,9 @@ def compile_program(command):
 def build_reality(program, level, directory):
     """The sanitizer's calls are compiled in, its library is not linked."""
     binary = os.path.join(directory, f"{program.name}{level}.reality")
-    flags = ["-g", "-DREALITY", "-std=gnu17", "-fsanitize=thread"]
-    compile_program(["gcc", level, *flags, "-c", "-o", binary + ".o", program.path])
-    compile_program(["gcc", "-o", binary, binary + ".o", os.path.join(directory, "runtime.o"), "-lm"])
+    flags = ["-g", "-DREALITY", program.standard(), "-fsanitize=thread"]
+    compile_program([program.compiler("gcc"), level, *flags, "-c", "-o", binary + ".o", program.path])
+    compile_program([program.compiler("gcc"), "-o", binary, binary + ".o", os.path.join(directory, "runtime.o"), "-lm"])
     return binary
 
 
@@ -172,7 +171,8 @@ def check_outputs(program, directory):
     for compiler in [name for name in ("gcc", "clang") if shutil.which(name)]:
         for level in ("-O0", "-O1", "-O2", "-O3"):
             binary = os.path.join(directory, f"{program.name}.{compiler}{level}")
-            compile_program([compiler, level, *WARNINGS, "-o", binary, program.path, "-lm", "-pthread"])
+            compile_program([program.compiler(compiler), program.standard(), level, *WARNINGS, "-o", binary,
+                             program.path, "-lm", "-pthread"])
             results = [lf.run([binary, str(size), str(seed)]) for size, seed in INPUTS]
             failed = [result for result in results if result.status != 0]
             suite.check(f"{program} {compiler} {level}: runs", not failed, *failed[:1])
@@ -196,7 +196,7 @@ def print_table(programs):
 
 def main():
     wanted = os.environ.get("LOOPFOLD_KERNELS", "")
-    programs = [Program(path) for path in sorted(glob.glob(os.path.join(PROGRAMS, "*.c"))) if re.search(wanted, path)]
+    programs = programs_in(PROGRAMS, wanted)
     loops = [loop for program in programs for loop in program.loops]
     argued = sum(loop.argued for loop in loops)
     if not wanted:

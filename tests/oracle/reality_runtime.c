@@ -22,7 +22,7 @@
 // is not seen, so the programs are written for it to show, and run on several inputs.
 //
 // Cost: a fork per iteration, about 0.2 ms; of each loop's entries, the first two and those whose number is a power of
-// two are studied.
+// two are studied, or all of them with REALITY_EVERY in the environment.
 #include <signal.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -94,7 +94,7 @@ struct own {
   size_t heap_used;
   unsigned char* written;
   struct heap* heap;
-  int pending_count, rotate;
+  int pending_count, rotate, every;
   struct reduction pending[kReductions];
   struct site sites[kSites];
 };
@@ -306,7 +306,7 @@ struct reality_loop reality_enter(int number, int line) {
   struct site* const site = &own->sites[number];
   site->line = line;
   const int entry = site->entries++;
-  if (!own->alone && (entry & (entry - 1)) == 0) {
+  if (!own->alone && (own->every || (entry & (entry - 1)) == 0)) {
     loop.role = REALITY_SEQUENTIAL;
   } else {
     own->pending_count = 0;
@@ -433,6 +433,7 @@ __attribute__((constructor)) static void start(void) {
   own = map(sizeof *own, MAP_PRIVATE);
   own->heap = map(sizeof *own->heap, MAP_SHARED);
   own->rotate = getenv("REALITY_ROTATE") != NULL;
+  own->every = getenv("REALITY_EVERY") != NULL;
   for (int number = 0; number < kSites; number++) own->sites[number].why = "";
   atexit(print_verdicts);
 }
@@ -450,6 +451,8 @@ DEFINE_ACCESS(8)
 DEFINE_ACCESS(16)
 void __tsan_read_range(void* address, size_t size) { (void)address, (void)size; }
 void __tsan_write_range(void* address, size_t size) { mark(address, size); }
+void __tsan_vptr_read(void** address) { (void)address; }
+void __tsan_vptr_update(void** address, void* value) { mark(address, sizeof value); }
 void __tsan_init(void) {}
 void __tsan_func_entry(void* caller) { (void)caller; }
 void __tsan_func_exit(void) {}

@@ -2,8 +2,8 @@
 
 A row's line is that of its back edge in the line table. That is the head's for nearly every loop; where a compiler took
 the branch of another line for it, the innermost loop of the text that contains the line is meant, and where one row is
-nested in another of the same line, the outer one belongs to the loop around. Several loops on one line are told apart by
-their order. Where a compiler left fewer or more rows of such a line than it has loops, the row may be any of them.
+nested in another of the same line, the outer one belongs to the loop around. Several loops on one line are told apart
+by their order. Where a compiler left fewer or more rows of such a line than it has loops, the row may be any of them.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""Verdicts: what Loopfold says of every loop of kernels/verdicts/*.c is what its `// expect:` line says.
+"""Verdicts: what Loopfold says of every loop of kernels/verdicts is what its `// expect:` line says.
 
 Each program is built by GCC and Clang at four levels, recorded, analysed, and the rows of profile.json's regions are
 compared with the source (rows.py finds out which row speaks of which loop).
@@ -18,7 +18,6 @@ compared with the source (rows.py finds out which row speaks of which loop).
 
 import collections
 import copy
-import glob
 import json
 import os
 import re
@@ -29,7 +28,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "e2e"))
 sys.argv[1:] = sorted(sys.argv[1:], key=lambda argument: argument.startswith("--"))
 import lf  # noqa: E402
-from expectations import Program, normal  # noqa: E402
+from expectations import normal, programs_in  # noqa: E402
 from rows import rows_of  # noqa: E402
 
 PROGRAMS = os.path.join(lf.SOURCE, "kernels", "verdicts")
@@ -108,7 +107,8 @@ def analysed(program, build, directory):
     """The profile of a program, built and recorded."""
     binary = os.path.join(directory, f"{program.name}.{build.compiler}{build.level}")
     trace = binary + ".lf"
-    command = [build.compiler, "-g", *build.flags, "-w", "-o", binary, program.path, "-lm", "-pthread"]
+    command = [program.compiler(build.compiler), program.standard(), "-g", *build.flags, "-w", "-o", binary,
+               program.path, "-lm", "-pthread"]
     succeed(lf.run(command, env={**lf.ENVIRONMENT, "PATH": os.environ["PATH"]}))
     succeed(lf.record(trace, [binary, *INPUT], options=("--quiet",)))
     succeed(lf.run([lf.LOOPFOLD, "analyze", "--quiet", "--jobs", "1", "--min-percent", "0", trace]))
@@ -241,7 +241,7 @@ def check_comparison(program):
 
 def main():
     wanted = os.environ.get("LOOPFOLD_KERNELS", "")
-    programs = [Program(path) for path in sorted(glob.glob(os.path.join(PROGRAMS, "*.c"))) if re.search(wanted, path)]
+    programs = programs_in(PROGRAMS, wanted)
     hidden = sum(loop.hidden for program in programs for loop in program.loops)
     suite.check("few are hidden", hidden <= MOST_HIDDEN, hidden)
     for program in programs:

@@ -1,0 +1,102 @@
+#include "poly/function_control.h"
+
+#include <algorithm>
+
+namespace loopfold::poly {
+
+using structure::CallSite;
+using structure::FunctionId;
+using structure::kNoComponent;
+using structure::kNoLoop;
+using structure::LoopForest;
+using structure::LoopId;
+using structure::NodeId;
+
+FunctionControl::FunctionControl(const structure::Structure& structure, FunctionId function)
+    : function_(structure.flow.functions()[function]), left_(function_.graph.size(), 0) {
+  std::vector<NodeId> exits;
+  for (std::size_t i = 0; i < function_.exits.size(); ++i) {
+    left_[function_.exits[i]] = function_.left[i] & ~structure::kLeftByCut;
+    if (left_[function_.exits[i]] != 0) exits.push_back(function_.exits[i]);
+    if ((function_.left[i] & structure::kLeftByUnwinding) != 0) unwound_.push_back(function_.exits[i]);
+  }
+  post_dominators_ = structure::PostDominators(function_.graph, exits);
+  dependence_ = structure::ControlDependence(function_.graph, post_dominators_);
+  find_exits(structure.forests[function]);
+  find_calls(structure, function);
+}
+
+void FunctionControl::find_exits(const LoopForest& forest) {
+  exits_.resize(forest.loops().size());
+  for (NodeId node = 0; node < function_.graph.size(); ++node) {
+    const std::span<const NodeId> successors = function_.graph.successors(node);
+    for (LoopId loop = forest.innermost(node); loop != kNoLoop; loop = forest.loops()[loop].parent) {
+      const bool out =
+          std::any_of(successors.begin(), successors.end(), [&](NodeId to) { return !forest.contains(loop, to); });
+      if (!out && !left_at(node)) break;
+      exits_[loop].push_back(node);
+    }
+  }
+}
+
+void FunctionControl::find_calls(const structure::Structure& structure, FunctionId function) {
+  const LoopForest& forest = structure.forests[function];
+  callees_.resize(function_.graph.size());
+  recurses_.resize(function_.graph.size());
+  loop_recurses_.resize(forest.loops().size());
+  const std::span<const CallSite> calls = structure.flow.calls();
+  auto call = std::lower_bound(calls.begin(), calls.end(), function,
+                               [](const CallSite& site, FunctionId id) { return site.caller < id; });
+  const structure::ComponentId component = structure.recursion.component_of(function);
+  for (; call != calls.end() && call->caller == function; ++call) {
+    ++callees_[call->node];
+    if (component == kNoComponent || structure.recursion.component_of(call->callee) != component) continue;
+    recurses_[call->node] = true;
+    for (LoopId loop = forest.innermost(call->node); loop != kNoLoop; loop = forest.loops()[loop].parent)
+      loop_recurses_[loop] = true;
+  }
+}
+
+/// The header of a loop that was not left is given a way out, so that post-dominance is defined. It decides nothing;
+/// what depends on it depends on what it depends on.
+FunctionControl::Deciders FunctionControl::deciders(NodeId node) const {
+  Deciders found;
+  std::vector<NodeId> pending = {node};
+  std::vector<NodeId> passed;
+  while (!pending.empty()) {
+    const NodeId at = pending.back();
+    pending.pop_back();
+    found.call = found.call || post_dominators_.post_dominates(at, 0);
+    for (const NodeId decider : dependence_.deciders(at)) {
+      if (ways(decider) > 1) {
+        found.nodes.push_back(decider);
+      } else if (std::find(passed.begin(), passed.end(), decider) == passed.end()) {
+        passed.push_back(decider);
+        pending.push_back(decider);
+      }
+    }
+  }
+  std::sort(found.nodes.begin(), found.nodes.end());
+  found.nodes.erase(std::unique(found.nodes.begin(), found.nodes.end()), found.nodes.end());
+  return found;
+}
+
+std::vector<NodeId> FunctionControl::all_deciders(const std::vector<NodeId>& nodes) const {
+  std::vector<bool> met(function_.graph.size());
+  std::vector<NodeId> pending = nodes;
+  while (!pending.empty()) {
+    const NodeId at = pending.back();
+    pending.pop_back();
+    for (const NodeId decider : dependence_.deciders(at)) {
+      if (met[decider]) continue;
+      met[decider] = true;
+      pending.push_back(decider);
+    }
+  }
+  std::vector<NodeId> found;
+  for (NodeId node = 0; node < met.size(); ++node)
+    if (met[node] && ways(node) > 1) found.push_back(node);
+  return found;
+}
+
+}  // namespace loopfold::poly

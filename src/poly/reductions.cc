@@ -1,0 +1,408 @@
+// Finds the reductions of a loop; see reductions.h for what they are.
+//
+// From what: the flow of values in the loop (loop_flow.h), and the dependence graph behind it (loop_reads.h). How:
+// strongly connected components of the flow, with an edge from each branch to what it decides, are the candidates: what
+// a reduction carries comes back to itself. In each, all uses of the variable are collected (reduction_chain.h) and
+// judged:
+// - every instruction that makes a value of the variable is a step of the one operation, passes a value on, or chooses
+//   between values of the variable by a condition that does not hang on it; or it is a minimum or maximum (choices.h);
+// - every value that a use gets from elsewhere in the loop is put there by a minimum or maximum;
+// - the variable comes into an iteration in one place: one register or one cell. (`u = s + x; s = t; t = u` are two
+//   sums in turns, and none of them can be done in parts.) Or it comes in cells that differ, and then each is written
+//   back to where it was read;
+// - no value of the variable that a later step has used is used behind the loop.
+// Then in each iteration the variable becomes itself, combined with something that does not depend on it, and the order
+// of the iterations does not matter but for rounding.
+//
+// Cost: linear in the flow for the components; a chain is left at the first use that does not fit, which is usually
+// soon. Exactness: see the header; nothing is assumed that was not seen in all instances of the run.
+#include "poly/reductions.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "structure/digraph.h"
+
+namespace loopfold::poly {
+namespace {
+
+using trace::Associative;
+
+/// The operation of all steps, and what they work on.
+struct Operation {
+  Associative operation = Associative::kNone;
+  bool floating = false;
+  unsigned bytes = 0;  // of one element; 0: of a minimum or maximum by comparison
+  std::optional<Choice::Order> order;
+};
+
+Associative without_sign(Associative operation) {
+  return operation == Associative::kSubtract ? Associative::kAdd : operation;
+}
+
+/// Whether the low bytes of results depend on the low bytes of operands only.
+bool is_modular(const Operation& operation) {
+  return !operation.floating && operation.operation != Associative::kMin && operation.operation != Associative::kMax;
+}
+
+/// Judges one candidate.
+class Judge {
+ public:
+  Judge(const LoopReads& reads, const ReductionChain& chain, const Decisions& decisions, const UsedOutside& used)
+      : reads_(reads), same_(reads), chain_(chain), choices_(reads, chain, decisions), used_(used) {}
+
+  std::optional<Reduction> judge() {
+    for (const std::uint32_t node : chain_.values())
+      if (!takes_part(node)) return std::nullopt;
+    for (const Use& use : chain_.uses())
+      if (!is_defined_by_chain(use)) return std::nullopt;
+    if (operation_.operation == Associative::kNone || !comparisons_choose() || !puts_are_fresh()) return std::nullopt;
+    for (const std::uint32_t branch : chain_.branches())
+      if (!choices_.decides_only_chain(branch, puts_, used_)) return std::nullopt;
+    if (!has_one_place() || !keeps_width() || !has_no_leftovers()) return std::nullopt;
+    return result();
+  }
+
+ private:
+  std::uint64_t count(std::uint32_t node) const {
+    return reads_.graph().statements[reads_.node(node).at.statement].count;
+  }
+
+  bool agree(const Operation& step, std::uint32_t node) {
+    if (operation_.operation == Associative::kNone) {
+      operation_ = step;
+      at_ = reads_.node(node).at;
+      return true;
+    }
+    if (step.operation != operation_.operation || step.floating != operation_.floating) return false;
+    if (step.bytes != 0 && operation_.bytes != 0 && step.bytes != operation_.bytes) return false;
+    if (step.order && operation_.order && *step.order != *operation_.order) return false;
+    if (step.bytes != 0) operation_.bytes = step.bytes;
+    if (step.order) operation_.order = step.order;
+    return true;
+  }
+
+  bool agree(const Choice& choice, std::uint32_t node) {
+    const bool floating = choice.order == Choice::Order::kFloating;
+    return agree(Operation{choice.operation, floating, 0, choice.order}, node);
+  }
+
+  /// An instruction that makes a value of the variable.
+  bool takes_part(std::uint32_t node) {
+    const trace::InstructionFacts& facts = reads_.facts(node);
+    if (facts.associative != Associative::kNone) return is_step(node);
+    if (is_conditional_move(facts)) return is_choice(node);
+    return chain_.operands(node).size() == 1;
+  }
+
+  bool is_step(std::uint32_t node) {
+    const trace::InstructionFacts& facts = reads_.facts(node);
+    const std::vector<std::uint8_t> operands = chain_.operands(node);
+    if (operands.size() != 1) return false;
+    const bool memory = operands[0] >= ddg::kFirstMemoryOperand;
+    if (facts.accumulator == trace::kMemoryOperand && !memory) return false;
+    if (facts.accumulator >= 0 && operands[0] != facts.accumulator) return false;
+    if (facts.writes.size() > 1 && !only_memory_is_used(node)) return false;
+    moving_.push_back(node);
+    return agree({without_sign(facts.associative), facts.floating, facts.element_bytes, {}}, node);
+  }
+
+  /// xadd: the sum is in memory, and what the register gets is not used. mul: the other half would be used.
+  bool only_memory_is_used(std::uint32_t node) const {
+    if ((reads_.facts(node).kinds & trace::kStore) == 0 || used_(node)) return false;
+    const std::vector<std::uint32_t>& out = reads_.flow().out[node];
+    return std::all_of(out.begin(), out.end(),
+                       [&](std::uint32_t e) { return reads_.flow().edges[e].kind == ddg::Dependence::Kind::kMemory; });
+  }
+
+  /// A conditional move: between two values of the variable, or between it and another value as a minimum or maximum.
+  bool is_choice(std::uint32_t node) {
+    for (const Source& source : reads_.sources(node, ddg::kFlagsOperand)) {
+      if (!chain_.compares().contains(source.node)) continue;
+      const std::optional<Choice> choice = choices_.by_move(node);
+      if (!choice) return false;
+      chosen_.insert(node);
+      moving_.push_back(node);
+      return agree(*choice, node);
+    }
+    return chain_.operands(node).size() == 2;
+  }
+
+  /// All that a use gets is from the chain, from before the loop, or put there by a minimum or maximum.
+  bool is_defined_by_chain(const Use& use) {
+    for (const Source& source : reads_.sources(use.node, use.operand)) {
+      if (!source.in_loop()) continue;
+      if (source.lane != 0) return false;
+      if (chain_.values().contains(source.node)) continue;
+      const std::optional<Choice> choice = choices_.by_branch(use, source);
+      if (!choice || !agree(*choice, choice->compare)) return false;
+      deciding_.insert(choice->branch);
+      if (!choice->from_branch) {
+        copies_over_ = true;
+        continue;
+      }
+      puts_.insert(source.node);
+      put_under_[choice->branch].insert(source.node);
+    }
+    return true;
+  }
+
+  /// Every comparison decides on moves and branches that are choices.
+  bool comparisons_choose() const {
+    for (const std::uint32_t compare : chain_.compares()) {
+      for (const std::uint32_t e : reads_.flow().out[compare]) {
+        const FlowEdge& edge = reads_.flow().edges[e];
+        if ((edge.carried | edge.inside) == 0) continue;
+        if (!chosen_.contains(edge.to) && !deciding_.contains(edge.to)) return false;
+      }
+    }
+    return true;
+  }
+
+  /// A value that is put under a branch replaces what was compared; so that must be what the variable was. With one
+  /// such branch and no other step it is. With more, all but the last one in an iteration must be seen, each time, by
+  /// what follows them in the same iteration.
+  bool puts_are_fresh() const {
+    if (put_under_.empty()) return true;
+    if (copies_over_) return false;
+    if (put_under_.size() == 1 && moving_.empty()) return true;
+    unsigned last = 0;
+    for (const auto& [branch, puts] : put_under_)
+      last += std::all_of(puts.begin(), puts.end(), [&](std::uint32_t put) { return is_seen(put); }) ? 0 : 1;
+    for (const std::uint32_t node : moving_) last += is_seen(node) ? 0 : 1;
+    return last <= 1;
+  }
+
+  bool is_seen(std::uint32_t node) const {
+    const std::vector<std::uint32_t>& out = reads_.flow().out[node];
+    return std::any_of(out.begin(), out.end(), [&](std::uint32_t e) {
+      const FlowEdge& edge = reads_.flow().edges[e];
+      return chain_.has({edge.to, edge.operand}) && edge.inside >= count(node);
+    });
+  }
+
+  bool has_one_place() {
+    for (const Use& use : chain_.uses()) {
+      const std::optional<std::vector<Place>> places = reads_.entries(use.node, use.operand);
+      if (!places) return false;
+      for (const Place& place : *places) {
+        const bool known = std::any_of(places_.begin(), places_.end(),
+                                       [&](const Place& other) { return reads_.same_place(place, other); });
+        if (!known) places_.push_back(place);
+      }
+    }
+    const auto differs = [](const Place& place) { return place.kind == Place::Kind::kCells; };
+    array_ = std::any_of(places_.begin(), places_.end(), differs);
+    if (!array_) return places_.size() == 1;
+    return std::all_of(places_.begin(), places_.end(), differs) && writes_back();
+  }
+
+  /// Each cell that is read is written back, and nothing else: whatever is stored goes to where it was loaded.
+  bool writes_back() const {
+    for (const auto& [branch, puts] : put_under_)
+      for (const std::uint32_t put : puts)
+        if (!goes_back(branch_use(branch), put)) return false;
+    for (const std::uint32_t node : chain_.values()) {
+      if ((reads_.facts(node).kinds & trace::kStore) == 0) continue;
+      for (const std::uint8_t operand : chain_.operands(node))
+        if (!goes_back({node, operand}, node)) return false;
+    }
+    return true;
+  }
+
+  /// The use of the variable that a branch's comparison makes.
+  Use branch_use(std::uint32_t branch) const {
+    for (const Source& source : reads_.sources(branch, ddg::kFlagsOperand))
+      if (source.in_loop()) return {source.node, chain_.operands(source.node)[0]};
+    return {branch, 0};
+  }
+
+  /// Whether all loads that a use gets values of the variable from, in the same iteration, are of the cell that `store`
+  /// writes.
+  bool goes_back(const Use& use, std::uint32_t store) const {
+    if ((reads_.facts(store).kinds & trace::kStore) == 0) return false;
+    std::set<Use> seen;
+    std::vector<Use> todo = {use};
+    while (!todo.empty()) {
+      const Use next = todo.back();
+      todo.pop_back();
+      if (!seen.insert(next).second) continue;
+      if (next.operand >= ddg::kFirstMemoryOperand) {
+        if (!same_.cells(next.node, next.operand, store)) return false;
+        continue;
+      }
+      for (const Source& source : reads_.sources(next.node, next.operand)) {
+        if (!source.in_loop() || source.carried != 0 || source.before != 0) return false;
+        if (!reads_.is_tight(source.node, next.node, next.operand) && !stays_inside(store)) return false;
+        for (const std::uint8_t operand : chain_.operands(source.node)) todo.push_back({source.node, operand});
+      }
+    }
+    return true;
+  }
+
+  bool stays_inside(std::uint32_t store) const {
+    const ddg::Access* access = reads_.store(reads_.node(store).at);
+    return access != nullptr && reads_.stays_inside(*access);
+  }
+
+  /// Values are not cut on the way, unless the variable is no wider than what is left.
+  bool keeps_width() const {
+    return std::all_of(chain_.values().begin(), chain_.values().end(), [&](std::uint32_t node) {
+      const trace::InstructionFacts& facts = reads_.facts(node);
+      const bool extends = is_extension(facts);
+      if (!extends && !copied_operand(facts)) return true;
+      const std::uint8_t operand = chain_.operands(node)[0];
+      const ddg::Access* load = reads_.load(reads_.node(node).at, operand);
+      const unsigned width = operand < facts.reads.size() ? facts.reads[operand].width
+                             : load != nullptr            ? load->size
+                                                          : 0;
+      if (!extends && width != 0 && width >= operation_.bytes) return true;
+      return is_modular(operation_) && std::all_of(places_.begin(), places_.end(), [&](const Place& place) {
+               return place.access != nullptr && place.access->size <= width;
+             });
+    });
+  }
+
+  /// What is not used in the loop any more is where the variable ends; what is used by a later step is not used behind
+  /// the loop.
+  bool has_no_leftovers() const {
+    return std::all_of(chain_.values().begin(), chain_.values().end(), [&](std::uint32_t node) {
+      bool goes_on = false;
+      bool always = false;
+      std::map<Use, std::uint64_t> taken;
+      for (const std::uint32_t e : reads_.flow().out[node]) {
+        const FlowEdge& edge = reads_.flow().edges[e];
+        if ((edge.carried | edge.inside) == 0) continue;
+        goes_on = true;
+        always = (taken[{edge.to, edge.operand}] += edge.carried + edge.inside) >= count(node) || always;
+      }
+      if (!goes_on) return array_ && (reads_.facts(node).kinds & trace::kStore) != 0;
+      return !always || !used_(node);
+    });
+  }
+
+  std::optional<Reduction> result() const {
+    Reduction reduction;
+    reduction.operation = operation_.operation;
+    reduction.floating = operation_.floating;
+    reduction.array = array_;
+    reduction.at = at_;
+    for (const Place& place : places_) {
+      if (place.kind == Place::Kind::kRegister) continue;
+      reduction.in_memory = true;
+      if (place.access != nullptr) reduction.object = place.access->object;
+    }
+    return reduction;
+  }
+
+  const LoopReads& reads_;
+  SameValue same_;
+  const ReductionChain& chain_;
+  Choices choices_;
+  const UsedOutside& used_;
+  Operation operation_;
+  CodePoint at_;
+  std::vector<std::uint32_t> moving_;                           // steps, and choices by moves
+  std::set<std::uint32_t> chosen_;                              // conditional moves that are choices
+  std::set<std::uint32_t> deciding_;                            // branches that are
+  std::set<std::uint32_t> puts_;                                // what puts another value into the variable
+  std::map<std::uint32_t, std::set<std::uint32_t>> put_under_;  // the same, by branch
+  bool copies_over_ = false;
+  std::vector<Place> places_;
+  bool array_ = false;
+};
+
+/// By node, what stands for its strongly connected component. Edges are uses in the same iteration or a later one, and
+/// lead from branches in the loop to what runs under them, where data decide that.
+std::vector<std::uint32_t> components_of(const LoopReads& reads, const Decisions& decisions) {
+  const LoopFlow& flow = reads.flow();
+  std::vector<structure::Edge> edges;
+  for (const FlowEdge& edge : flow.edges)
+    if (edge.from != FlowEdge::kOutside && (edge.carried | edge.inside) != 0) edges.push_back({edge.from, edge.to});
+  for (std::uint32_t node = 0; node < flow.nodes.size(); ++node) {
+    if (!flow.nodes[node].data_decided) continue;
+    for (const ddg::StatementId decider : decisions.deciders(flow.nodes[node].at.statement)) {
+      const std::size_t size = reads.graph().statements[decider].instructions.size();
+      const std::uint32_t branch = reads.node_at({decider, static_cast<std::uint16_t>(size - 1)});
+      if (branch != FlowEdge::kOutside) edges.push_back({branch, node});
+    }
+  }
+  return structure::strong_component_heads(structure::Digraph(flow.nodes.size(), edges), {});
+}
+
+}  // namespace
+
+/// Uses by producer, of all dependences and origins.
+class ReductionFinder::Index {
+ public:
+  explicit Index(const ddg::Graph& graph) {
+    const auto add = [&](const auto& records) {
+      for (const auto& record : records) {
+        if (record.from == ddg::kNoStatement) continue;
+        uses_.push_back({{record.from, record.from_instruction}, record.to, &record.carried});
+      }
+    };
+    add(graph.dependences);
+    add(graph.origins);
+    std::stable_sort(uses_.begin(), uses_.end(), [](const Known& a, const Known& b) { return a.from < b.from; });
+  }
+
+  /// A use that is not in the loop, or in a later entry of it.
+  bool is_used_outside(const LoopReads& reads, std::uint32_t node) const {
+    const CodePoint& at = reads.node(node).at;
+    auto use = std::lower_bound(uses_.begin(), uses_.end(), at,
+                                [](const Known& known, const CodePoint& wanted) { return known.from < wanted; });
+    for (; use != uses_.end() && use->from == at; ++use)
+      if (reads.leaves_loop(use->to, *use->carried)) return true;
+    return false;
+  }
+
+ private:
+  struct Known {
+    CodePoint from;
+    ddg::StatementId to = 0;
+    const std::vector<std::uint64_t>* carried = nullptr;
+  };
+  std::vector<Known> uses_;
+};
+
+ReductionFinder::ReductionFinder(const ddg::Graph& graph, Decisions decisions)
+    : graph_(graph), decisions_(std::move(decisions)) {}
+
+ReductionFinder::~ReductionFinder() = default;
+
+std::vector<FoundReduction> ReductionFinder::find(const LoopFlow& flow, std::span<const std::uint32_t> blocking) const {
+  std::vector<FoundReduction> found;
+  if (blocking.empty()) return found;
+  const LoopReads reads(flow, graph_);
+  const std::vector<std::uint32_t> components = components_of(reads, decisions_);
+  std::map<std::uint32_t, std::vector<Use>> candidates;  // by component that comes back to itself: what it carries
+  for (const std::uint32_t e : blocking) {
+    const FlowEdge& edge = flow.edges[e];
+    if (edge.from != FlowEdge::kOutside && components[edge.from] == components[edge.to])
+      candidates[components[edge.to]].push_back({edge.to, edge.operand});
+  }
+  const UsedOutside used = [&](std::uint32_t node) {
+    if (index_ == nullptr) index_ = std::make_unique<const Index>(graph_);
+    return index_->is_used_outside(reads, node);
+  };
+  std::set<std::uint32_t> explained;
+  for (const auto& [component, uses] : candidates) {
+    ReductionChain chain(reads);
+    if (!std::all_of(uses.begin(), uses.end(), [&](const Use& use) { return chain.grow(use); })) continue;
+    const std::optional<Reduction> reduction = Judge(reads, chain, decisions_, used).judge();
+    if (!reduction) continue;
+    FoundReduction result{*reduction, {}, {}};
+    for (const std::uint32_t e : blocking)
+      if (chain.has({flow.edges[e].to, flow.edges[e].operand}) && explained.insert(e).second) result.edges.push_back(e);
+    for (std::uint32_t e = 0; e < flow.edges.size(); ++e) {
+      const FlowEdge& edge = flow.edges[e];
+      if (chain.has({edge.to, edge.operand}) || chain.compares().contains(edge.from)) result.chain.push_back(e);
+    }
+    if (!result.edges.empty()) found.push_back(result);
+  }
+  return found;
+}
+
+}  // namespace loopfold::poly

@@ -1,0 +1,156 @@
+#include "poly/source_loops.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <numeric>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+
+#include "symbols/loop_source.h"
+
+namespace loopfold::poly {
+
+namespace {
+
+using structure::FunctionId;
+using structure::LoopId;
+using symbols::LoopSource;
+
+/// A place in the source, within one instance of a function.
+using Spot = std::tuple<std::string_view, int, int>;  // file, line, column
+
+/// The instructions of the trace, by the place that they run from.
+class Instructions {
+ public:
+  explicit Instructions(const structure::CodeMap& code) : code_(code) {
+    for (const trace::Block& block : code.blocks()) {
+      const trace::Block*& longest = blocks_[block.address];
+      if (longest == nullptr || longest->bytes.size() < block.bytes.size()) longest = &block;
+    }
+  }
+
+  /// Calls `visit` with the address of every instruction of the place.
+  template <typename Visit>
+  void each(structure::PlaceId place, Visit visit) const {
+    const auto found = blocks_.find(code_.address(place));
+    if (found == blocks_.end()) return;
+    std::uint64_t address = found->first;
+    for (const std::uint8_t length : found->second->lengths) {
+      if (address > code_.last_instruction(place)) return;
+      visit(address);
+      address += length;
+    }
+  }
+
+ private:
+  const structure::CodeMap& code_;
+  std::unordered_map<std::uint64_t, const trace::Block*> blocks_;
+};
+
+/// Of one function: which of its loops are one loop of the source.
+class Classes {
+ public:
+  Classes(const structure::Structure& structure, FunctionId function, structure::LoopNames& names,
+          symbols::Symbolizer& symbolizer, const Instructions& instructions)
+      : function_(structure.flow.functions()[function]),
+        forest_(structure.forests[function]),
+        hidden_(structure.code.hidden()),
+        symbolizer_(symbolizer),
+        instructions_(instructions),
+        class_(forest_.loops().size()),
+        bodies_(forest_.loops().size()) {
+    std::iota(class_.begin(), class_.end(), LoopId{0});
+    std::map<std::pair<LoopId, std::uint64_t>, std::vector<LoopId>> siblings;  // by parent and scope
+    for (LoopId loop = 0; loop < class_.size(); ++loop) {
+      sources_.push_back(names.of(function, loop).source);
+      if (sources_[loop]) siblings[{forest_.loops()[loop].parent, sources_[loop]->scope}].push_back(loop);
+    }
+    for (const auto& [where, loops] : siblings) unite(loops);
+  }
+
+  /// The same for all loops that are one.
+  LoopId of(LoopId loop) const {
+    while (class_[loop] != loop) loop = class_[loop];
+    return loop;
+  }
+
+ private:
+  void unite(const std::vector<LoopId>& loops) {
+    for (std::size_t i = 0; i < loops.size(); ++i)
+      for (std::size_t k = 0; k < i; ++k)
+        if (of(loops[k]) != of(loops[i]) && are_one(loops[k], loops[i])) class_[of(loops[i])] = of(loops[k]);
+  }
+
+  bool are_one(LoopId a, LoopId b) {
+    return symbols::is_same_source_loop(*sources_[a], *sources_[b]) || have_one_body(a, b);
+  }
+
+  bool have_one_body(LoopId a, LoopId b) {
+    std::set<Spot> of_a = body(a);
+    std::set<Spot> of_b = body(b);
+    for (const LoopId loop : {a, b}) {
+      const LoopSource& source = *sources_[loop];
+      const Spot name{source.own_file, source.own_line, source.own_column};
+      of_a.erase(name);
+      of_b.erase(name);
+    }
+    const std::set<Spot>& smaller = of_a.size() < of_b.size() ? of_a : of_b;
+    const std::set<Spot>& larger = of_a.size() < of_b.size() ? of_b : of_a;
+    const auto in_both =
+        std::count_if(smaller.begin(), smaller.end(), [&](const Spot& s) { return larger.contains(s); });
+    return in_both > 0 && 2 * static_cast<std::size_t>(in_both) >= smaller.size();
+  }
+
+  /// Where in the source its instructions are, seen from the function that the loop is written in.
+  const std::set<Spot>& body(LoopId loop) {
+    if (bodies_[loop]) return *bodies_[loop];
+    std::set<Spot>& spots = bodies_[loop].emplace();
+    const std::uint64_t scope = sources_[loop]->scope;
+    for (structure::NodeId node = 0; node < function_.places.size(); ++node) {
+      if (!forest_.contains(loop, node) || function_.places[node] == hidden_) continue;
+      instructions_.each(function_.places[node], [&](std::uint64_t address) {
+        for (const symbols::Frame& frame : symbolizer_.locate(address).frames)
+          if (frame.scope == scope && frame.line != 0 && frame.column != 0)
+            spots.emplace(frame.file, frame.line, frame.column);
+      });
+    }
+    return spots;
+  }
+
+  const structure::Function& function_;
+  const structure::LoopForest& forest_;
+  structure::PlaceId hidden_;
+  symbols::Symbolizer& symbolizer_;
+  const Instructions& instructions_;
+  std::vector<LoopId> class_;                          // by loop: another one of the same class, or itself
+  std::vector<std::optional<LoopSource>> sources_;     // by loop
+  std::vector<std::optional<std::set<Spot>>> bodies_;  // by loop, where it was asked for
+};
+
+}  // namespace
+
+std::vector<SourceLoop> source_loops(const structure::Structure& structure, const structure::LoopTree& tree,
+                                     structure::LoopNames& names, symbols::Symbolizer& symbolizer) {
+  const Instructions instructions(structure.code);
+  std::unordered_map<FunctionId, Classes> classes;
+  std::map<std::tuple<structure::ContextId, FunctionId, LoopId>, std::size_t> known;  // parent, function, class
+  std::vector<SourceLoop> loops;
+  for (structure::ContextId id = 0; id < tree.contexts().size(); ++id) {
+    const structure::Context& context = tree[id];
+    if (context.kind != structure::Context::Kind::kLoop) continue;
+    const auto [of_function, is_new] =
+        classes.try_emplace(context.function, structure, context.function, names, symbolizer, instructions);
+    const auto [place, first] =
+        known.try_emplace({context.parent, context.function, of_function->second.of(context.loop)}, loops.size());
+    if (first) loops.emplace_back();
+    loops[place->second].loops.push_back(id);
+  }
+  return loops;
+}
+
+}  // namespace loopfold::poly
