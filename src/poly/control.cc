@@ -109,13 +109,16 @@ class ControlBuilder {
     }
   }
 
-  /// Which functions, and with them which recursive components, were ever left without a return?
+  /// Which functions, and with them which recursive components, were ever left without a return? And which by one?
   void find_unwinding() {
     unwinds_.resize(functions_.size());
+    returns_.resize(functions_.size());
     component_unwinds_.resize(structure_.recursion.size());
     for (FunctionId id = 0; id < unwinds_.size(); ++id) {
-      for (const std::uint8_t how : structure_.flow.functions()[id].left)
+      for (const std::uint8_t how : structure_.flow.functions()[id].left) {
         if ((how & structure::kLeftByUnwinding) != 0) unwinds_[id] = true;
+        if ((how & structure::kLeftByReturn) != 0) returns_[id] = true;
+      }
       if (unwinds_[id] && spots_.recursive(id)) component_unwinds_[structure_.recursion.component_of(id)] = true;
     }
   }
@@ -164,7 +167,7 @@ class ControlBuilder {
     for (const StatementId id : spots_.statements().at(spot))
       if (graph_.statements[id].kind == Statement::Kind::kCode || !branches) into.statements.push_back(id);
     if (hidden(spot)) add_hidden_before(spot, into);
-    if (into.statements.size() == before && (hidden(spot) || spots_.thin(spot.base))) into.whole = false;
+    if (into.statements.size() == before && (hidden(spot) || spots_.thin(spot))) into.whole = false;
   }
 
   /// Hidden code has its statement where it was called.
@@ -192,18 +195,45 @@ class ControlBuilder {
 
   // ---- Calls that do not come back --------------------------------------------------------------------------------
 
-  /// By context of a call, from the leaves up: the branches that decide whether it comes back.
+  /// What decides that a call does not come back, and where control goes on instead.
+  struct Unwound {
+    SetId whether = kEmpty;  // branches
+    SetId where = kEmpty;    // the jumps by which frames are left
+  };
+
+  /// By context of a call, from the leaves up.
   void find_unwound_callees() {
-    unwound_.assign(tree_.contexts().size(), kNoSet);
-    for (std::size_t id = unwound_.size(); id-- > 1;) {
-      const Context& context = tree_[static_cast<ContextId>(id)];
+    unwound_.resize(tree_.contexts().size());
+    for (std::size_t i = unwound_.size(); i-- > 1;) {
+      const auto id = static_cast<ContextId>(i);
+      const Context& context = tree_[id];
       if (context.kind == Context::Kind::kLoop || context.kind == Context::Kind::kStart) continue;
       if (!may_unwind(context.function)) continue;
       if (context.kind == Context::Kind::kRecursion)
-        unwound_[id] = unwound_component(static_cast<ContextId>(id));
+        unwound_[id] = {unwound_component(id), unwinding_jumps(spots_.statements().with_base(id))};
       else if (!spots_.recursive(context.function))
-        unwound_[id] = unwound_function(static_cast<ContextId>(id));
+        unwound_[id] = {unwound_function(id), unwinding_jumps(unwound_spots(id))};
     }
+  }
+
+  std::vector<Spot> unwound_spots(ContextId base) {
+    std::vector<Spot> found;
+    for (const NodeId node : control(tree_[base].function).unwound())
+      found.push_back({base, tree_[base].function, node});
+    return found;
+  }
+
+  /// Of these spots and their callees: the system call by which a thread ends has no choice, and is none.
+  SetId unwinding_jumps(const std::vector<Spot>& spots) {
+    Found found;
+    for (const Spot& spot : spots) {
+      if (!control(spot.function).unwound_at(spot.node)) continue;
+      if (calls(spot))
+        for (const ContextId callee : spots_.callees().at(spot)) add(unwound_[callee].where, found);
+      else if ((ending(spot) & (trace::kIndirect | trace::kReturn)) != 0)
+        add_statements(spot, found);
+    }
+    return make(std::move(found));
   }
 
   SetId unwound_function(ContextId base) {
@@ -221,18 +251,23 @@ class ControlBuilder {
   /// Every branch of the component.
   SetId unwound_component(ContextId base) {
     Found found;
-    found.whole = !spots_.thin(base);
+    found.whole = !spots_.thin_region(base);
     for (const Spot& spot : spots_.statements().with_base(base))
       if (control(spot.function).ways(spot.node) > 1 || decides(spot)) add_decider(spot, found);
     return make(std::move(found));
   }
 
   void add_unwound_callees(const Spot& spot, Found& into) {
-    const auto add_context = [&](ContextId context) {
-      if (context != kNoContext && unwound_[context] != kNoSet) add(unwound_[context], into);
-    };
-    if (control(spot.function).recurses(spot.node)) add_context(spots_.region_of(spot.base));
-    for (const ContextId callee : spots_.callees().at(spot)) add_context(callee);
+    std::vector<ContextId> callees(spots_.callees().at(spot).begin(), spots_.callees().at(spot).end());
+    if (control(spot.function).recurses(spot.node) && spots_.region_of(spot.base) != kNoContext)
+      callees.push_back(spots_.region_of(spot.base));
+    const bool returned =
+        std::any_of(callees.begin(), callees.end(), [&](ContextId id) { return returns_[tree_[id].function]; });
+    const bool varied = control(spot.function).ways(spot.node) > (returned ? 2 : 1);
+    for (const ContextId callee : callees) {
+      add(unwound_[callee].whether, into);
+      if (varied) add(unwound_[callee].where, into);
+    }
   }
 
   // ---- What decides calls, and statements -------------------------------------------------------------------------
@@ -261,7 +296,7 @@ class ControlBuilder {
   /// What decides that it is entered, and any call of itself.
   SetId component_deciders(ContextId region) {
     Found found;
-    found.whole = !spots_.thin(region);
+    found.whole = !spots_.thin_region(region);
     for (const Spot& spot : spots_.statements().with_base(region)) {
       if (!control(spot.function).recurses(spot.node)) continue;
       bool call = false;
@@ -321,7 +356,7 @@ class ControlBuilder {
   /// All branches of a recursive component, inside a loop of it.
   void add_branches(ContextId region, ContextId loop, Found& into) {
     if (region == kNoContext) return;
-    into.whole = into.whole && !spots_.thin(region);
+    into.whole = into.whole && !spots_.thin_region(region);
     for (const StatementId id : branches_of(region))
       if (in(loop, id)) into.statements.push_back(id);
   }
@@ -345,6 +380,7 @@ class ControlBuilder {
       const bool conditional = (kinds & trace::kBranch) != 0 && (kinds & trace::kConditional) != 0;
       if (!conditional && (kinds & trace::kIndirect) == 0) continue;
       const Spot spot = spots_.of(statement);
+      if ((kinds & trace::kCall) == 0 && control(spot.function).unwound_at(spot.node)) continue;
       if (((kinds & trace::kCall) != 0 ? callees(spot) : ways_of_jump(spot)) <= 1)
         result_.one_way_.push_back(statement.id);
     }
@@ -358,10 +394,11 @@ class ControlBuilder {
   std::vector<std::unique_ptr<FunctionControl>> functions_;
   std::vector<std::uint32_t> endings_;  // by place
   std::vector<bool> unwinds_;           // by function
+  std::vector<bool> returns_;           // by function
   std::vector<bool> component_unwinds_;
-  std::vector<SetId> unwound_;  // by context
-  std::vector<SetId> call_;     // by context
-  std::vector<SetId> decided_;  // by index of a spot among those of statements
+  std::vector<Unwound> unwound_;  // by context
+  std::vector<SetId> call_;       // by context
+  std::vector<SetId> decided_;    // by index of a spot among those of statements
   SetId unknown_ = kEmpty;
   ContextId branches_region_ = kNoContext;  // whose branches these are
   std::vector<StatementId> branches_;

@@ -23,6 +23,7 @@ class FunctionControl {
   bool left_at(structure::NodeId node) const { return left_[node] != 0; }
   /// The nodes at which the function was left by longjmp, an exception or the end of the thread.
   const std::vector<structure::NodeId>& unwound() const { return unwound_; }
+  bool unwound_at(structure::NodeId node) const { return (left_[node] & structure::kLeftByUnwinding) != 0; }
 
   /// What decides whether a node runs.
   struct Deciders {
