@@ -1,9 +1,20 @@
 // Control dependence of one function, and the ways out of its loops.
 //
+// Post-dominance looks at what happens until the function is left: in
+//   for (;;) { if (a[i++] < 0) continue; k++; if (a[i] == 0) break; }
+// the increment of k comes sooner or later, whatever the first branch does, so it does not depend on it. Whether it
+// comes in this iteration does. So control dependence is also computed for one iteration of each loop: in the graph of
+// the loop's nodes with the edges to its header taken for ways out. A node depends on whatever it depends on in any of
+// these graphs. (A branch that decides only in which iteration of an inner loop a node runs counts for the loops around
+// that one too: an over-approximation there.)
+//
 // Left out is what recording did: a function that was active when recording stopped was not left there.
+//
+// Cost: almost linear in the graph, times the depth of its loops, beside the size of the result.
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "structure/control_dependence.h"
@@ -45,6 +56,9 @@ class FunctionControl {
 
  private:
   void find_exits(const structure::LoopForest& forest);
+  void find_iterations(const structure::LoopForest& forest);
+  void find_iteration(const structure::LoopForest& forest, structure::LoopId loop,
+                      std::span<const structure::NodeId> nodes, std::vector<structure::NodeId>& number);
   void find_calls(const structure::Structure& structure, structure::FunctionId function);
 
   const structure::Function& function_;
@@ -52,10 +66,11 @@ class FunctionControl {
   std::vector<structure::NodeId> unwound_;
   structure::PostDominators post_dominators_;
   structure::ControlDependence dependence_;
-  std::vector<std::vector<structure::NodeId>> exits_;  // by loop
-  std::vector<std::uint32_t> callees_;                 // by node
-  std::vector<bool> recurses_;                         // by node
-  std::vector<bool> loop_recurses_;                    // by loop
+  std::vector<std::vector<structure::NodeId>> in_iteration_;  // by node: deciders in an iteration of a loop around it
+  std::vector<std::vector<structure::NodeId>> exits_;         // by loop
+  std::vector<std::uint32_t> callees_;                        // by node
+  std::vector<bool> recurses_;                                // by node
+  std::vector<bool> loop_recurses_;                           // by loop
 };
 
 }  // namespace loopfold::poly
