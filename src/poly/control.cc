@@ -95,9 +95,14 @@ class ControlBuilder {
   std::uint32_t ending(const Spot& spot) const { return endings_[place_of(spot)]; }
   bool calls(const Spot& spot) const { return (ending(spot) & trace::kCall) != 0; }
 
-  /// Of the longest piece of code that ran at each place, and of all as long.
+  /// Of the longest piece of code that ran at each place, and of all as long. Where there are no statements, what the
+  /// way out of the block tells.
   void find_endings() {
     endings_.resize(structure_.code.places());
+    for (trace::ExitId id = 0; id < structure_.code.exits().size(); ++id) {
+      const structure::ExitCode& exit = structure_.code.exit(id);
+      if (exit.parts != 0) endings_[structure_.code.parts(exit).back().place] |= kinds_of(exit.kind);
+    }
     std::vector<std::size_t> lengths(endings_.size());
     for (const Statement& statement : graph_.statements) {
       if (statement.kind != Statement::Kind::kCode || statement.instructions.empty()) continue;
@@ -109,18 +114,53 @@ class ControlBuilder {
     }
   }
 
-  /// Which functions, and with them which recursive components, were ever left without a return? And which by one?
+  static std::uint32_t kinds_of(trace::ExitKind kind) {
+    if (kind == trace::ExitKind::kCall) return trace::kCall;
+    if (kind == trace::ExitKind::kIndirectCall) return trace::kCall | trace::kIndirect;
+    if (kind == trace::ExitKind::kIndirectJump) return trace::kBranch | trace::kIndirect;
+    return kind == trace::ExitKind::kReturn ? std::uint32_t{trace::kReturn} : 0;
+  }
+
+  /// Which functions, and with them which recursive components, were ever left without a return? And which by one? A
+  /// function that jumps into another one is left as that one is.
   void find_unwinding() {
     unwinds_.resize(functions_.size());
     returns_.resize(functions_.size());
     component_unwinds_.resize(structure_.recursion.size());
+    for (const structure::CallSite& site : structure_.flow.calls())
+      if (!calls({kNoContext, site.caller, site.node})) tail_calls_.push_back(site);
     for (FunctionId id = 0; id < unwinds_.size(); ++id) {
-      for (const std::uint8_t how : structure_.flow.functions()[id].left) {
-        if ((how & structure::kLeftByUnwinding) != 0) unwinds_[id] = true;
-        if ((how & structure::kLeftByReturn) != 0) returns_[id] = true;
+      const structure::Function& function = structure_.flow.functions()[id];
+      for (std::size_t i = 0; i < function.exits.size(); ++i) {
+        if ((function.left[i] & structure::kLeftByUnwinding) != 0) set_unwinds(id);
+        if ((function.left[i] & structure::kLeftByReturn) != 0 && !is_tail_call(id, function.exits[i]))
+          returns_[id] = true;
       }
-      if (unwinds_[id] && spots_.recursive(id)) component_unwinds_[structure_.recursion.component_of(id)] = true;
     }
+    while (pass_tail_calls()) {
+    }
+  }
+  void set_unwinds(FunctionId id) {
+    unwinds_[id] = true;
+    if (spots_.recursive(id)) component_unwinds_[structure_.recursion.component_of(id)] = true;
+  }
+  bool is_tail_call(FunctionId caller, NodeId node) const {
+    const auto before = [](const structure::CallSite& a, const structure::CallSite& b) {
+      return std::pair(a.caller, a.node) < std::pair(b.caller, b.node);
+    };
+    return std::binary_search(tail_calls_.begin(), tail_calls_.end(), structure::CallSite{caller, node, 0}, before);
+  }
+  /// Did that change anything?
+  bool pass_tail_calls() {
+    bool changed = false;
+    for (const structure::CallSite& site : tail_calls_) {
+      if (may_unwind(site.callee) && !may_unwind(site.caller)) {
+        set_unwinds(site.caller);
+        changed = true;
+      }
+      if (returns_[site.callee] && !returns_[site.caller]) returns_[site.caller] = changed = true;
+    }
+    return changed;
   }
   bool may_unwind(FunctionId function) const {
     return spots_.recursive(function) ? component_unwinds_[structure_.recursion.component_of(function)]
@@ -212,14 +252,21 @@ class ControlBuilder {
       if (context.kind == Context::Kind::kRecursion)
         unwound_[id] = {unwound_component(id), unwinding_jumps(spots_.statements().with_base(id))};
       else if (!spots_.recursive(context.function))
-        unwound_[id] = {unwound_function(id), unwinding_jumps(unwound_spots(id))};
+        unwound_[id] = {unwound_function(unwound_spots(id)), unwinding_jumps(unwound_spots(id))};
     }
   }
 
+  /// Is the function left there without a return, by itself or by what it jumps into?
+  bool unwound_at(const Spot& spot) { return control(spot.function).unwound_at(spot.node) || jumps_into_unwound(spot); }
+  bool jumps_into_unwound(const Spot& spot) {
+    return !calls(spot) && control(spot.function).left_at(spot.node) && unwound_by_callee(spot);
+  }
+
   std::vector<Spot> unwound_spots(ContextId base) {
+    const FunctionId function = tree_[base].function;
     std::vector<Spot> found;
-    for (const NodeId node : control(tree_[base].function).unwound())
-      found.push_back({base, tree_[base].function, node});
+    for (const NodeId node : control(function).left())
+      if (unwound_at({base, function, node})) found.push_back({base, function, node});
     return found;
   }
 
@@ -227,24 +274,25 @@ class ControlBuilder {
   SetId unwinding_jumps(const std::vector<Spot>& spots) {
     Found found;
     for (const Spot& spot : spots) {
-      if (!control(spot.function).unwound_at(spot.node)) continue;
-      if (calls(spot))
-        for (const ContextId callee : spots_.callees().at(spot)) add(unwound_[callee].where, found);
-      else if ((ending(spot) & (trace::kIndirect | trace::kReturn)) != 0)
-        add_statements(spot, found);
+      if (!unwound_at(spot)) continue;
+      for (const ContextId callee : spots_.callees().at(spot)) add(unwound_[callee].where, found);
+      const bool jumps = !calls(spot) && (ending(spot) & (trace::kIndirect | trace::kReturn)) != 0;
+      if (jumps && control(spot.function).unwound_at(spot.node)) add_statements(spot, found);
     }
     return make(std::move(found));
   }
 
-  SetId unwound_function(ContextId base) {
-    const FunctionId id = tree_[base].function;
-    const FunctionControl& function = control(id);
+  SetId unwound_function(const std::vector<Spot>& spots) {
     Found found;
-    for (const NodeId node : function.all_deciders(function.unwound())) add_decider({base, id, node}, found);
-    for (const NodeId node : function.unwound()) {
-      const Spot spot{base, id, node};
-      if (function.ways(node) > 1 || decides(spot)) add_decider(spot, found);
+    std::vector<NodeId> nodes;
+    for (const Spot& spot : spots) {
+      nodes.push_back(spot.node);
+      add_unwinding(spot, found);
     }
+    if (spots.empty()) return kEmpty;
+    const Spot& first = spots.front();
+    for (const NodeId node : control(first.function).all_deciders(nodes))
+      add_decider({first.base, first.function, node}, found);
     return make(std::move(found));
   }
 
@@ -252,9 +300,15 @@ class ControlBuilder {
   SetId unwound_component(ContextId base) {
     Found found;
     found.whole = !spots_.thin_region(base);
-    for (const Spot& spot : spots_.statements().with_base(base))
-      if (control(spot.function).ways(spot.node) > 1 || decides(spot)) add_decider(spot, found);
+    for (const Spot& spot : spots_.statements().with_base(base)) add_unwinding(spot, found);
     return make(std::move(found));
+  }
+
+  /// What a spot has to do with how its function is left.
+  void add_unwinding(const Spot& spot, Found& into) {
+    if (control(spot.function).ways(spot.node) > 1 || decides(spot)) add_decider(spot, into);
+    if (!jumps_into_unwound(spot)) return;
+    for (const ContextId callee : spots_.callees().at(spot)) add(unwound_[callee].whether, into);
   }
 
   void add_unwound_callees(const Spot& spot, Found& into) {
@@ -393,8 +447,9 @@ class ControlBuilder {
   Control& result_;
   std::vector<std::unique_ptr<FunctionControl>> functions_;
   std::vector<std::uint32_t> endings_;  // by place
-  std::vector<bool> unwinds_;           // by function
-  std::vector<bool> returns_;           // by function
+  std::vector<structure::CallSite> tail_calls_;
+  std::vector<bool> unwinds_;  // by function
+  std::vector<bool> returns_;  // by function
   std::vector<bool> component_unwinds_;
   std::vector<Unwound> unwound_;  // by context
   std::vector<SetId> call_;       // by context

@@ -104,7 +104,8 @@ struct DecidedOptions {
 
 /// main calls a function again and again. Functions branch, jump through tables, call directly and indirectly, jump
 /// into each other, and call a longjmp to any function that is active. In front of each call is a branch that may skip
-/// it.
+/// it. No tail calls in recursive programs: whether they leave the loops of their callers depends on how they were
+/// called.
 class DecidedProgram {
  public:
   DecidedProgram(std::uint64_t seed, const DecidedOptions& options) : random_(seed), options_(options) {
@@ -127,7 +128,7 @@ class DecidedProgram {
   struct Code {
     std::vector<Piece> pieces;
     std::vector<std::size_t> targets;  // pieces that may be jumped to
-    std::size_t landing = 0;           // of a longjmp
+    std::size_t landing = 0;           // of a longjmp: not the first, where a coroutine would begin
   };
   static constexpr std::uint64_t kMain = 0x1000, kLongjmp = 0x2000, kFirst = 0x10000, kBytes = 8;
   static constexpr std::size_t kDeepest = 6;
@@ -145,14 +146,16 @@ class DecidedProgram {
     const bool last = !options_.recursion && f + 1 == functions_.size();
     for (std::size_t units = 3 + pick(5); units > 0; --units) {
       Ending ending = kAny[pick(std::size(kAny))];
-      if ((ending == Ending::kThrow && !options_.unwinding) || (last && goes_away(ending))) ending = Ending::kBranch;
+      const bool jumps_away = ending == Ending::kJumpAway || ending == Ending::kBranchAway;
+      if (ending == Ending::kThrow && !options_.unwinding) ending = Ending::kBranch;
+      if ((last && goes_away(ending)) || (jumps_away && options_.recursion)) ending = Ending::kBranch;
       code.targets.push_back(code.pieces.size());
       if (is_call(ending)) code.pieces.push_back({Ending::kGuard, {}});
       code.pieces.push_back({ending, {}});
     }
     code.targets.push_back(code.pieces.size());
     code.pieces.push_back({Ending::kReturn, {}});
-    code.landing = code.targets[pick(code.targets.size())];
+    code.landing = code.targets[1 + pick(code.targets.size() - 1)];
     for (Piece& piece : code.pieces)
       for (int i = 0; i < 3; ++i) piece.targets.push_back(target(f, goes_away(piece.ending)));
   }

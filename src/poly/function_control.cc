@@ -14,13 +14,11 @@ using structure::NodeId;
 
 FunctionControl::FunctionControl(const structure::Structure& structure, FunctionId function)
     : function_(structure.flow.functions()[function]), left_(function_.graph.size(), 0) {
-  std::vector<NodeId> exits;
   for (std::size_t i = 0; i < function_.exits.size(); ++i) {
     left_[function_.exits[i]] = function_.left[i] & ~structure::kLeftByCut;
-    if (left_[function_.exits[i]] != 0) exits.push_back(function_.exits[i]);
-    if ((function_.left[i] & structure::kLeftByUnwinding) != 0) unwound_.push_back(function_.exits[i]);
+    if (left_[function_.exits[i]] != 0) exit_nodes_.push_back(function_.exits[i]);
   }
-  post_dominators_ = structure::PostDominators(function_.graph, exits);
+  post_dominators_ = structure::PostDominators(function_.graph, exit_nodes_);
   dependence_ = structure::ControlDependence(function_.graph, post_dominators_);
   find_iterations(structure.forests[function]);
   find_exits(structure.forests[function]);

@@ -32,8 +32,9 @@ class FunctionControl {
   }
   std::size_t successors(structure::NodeId node) const { return function_.graph.successors(node).size(); }
   bool left_at(structure::NodeId node) const { return left_[node] != 0; }
-  /// The nodes at which the function was left by longjmp, an exception or the end of the thread.
-  const std::vector<structure::NodeId>& unwound() const { return unwound_; }
+  /// Where the function was left, increasing.
+  const std::vector<structure::NodeId>& left() const { return exit_nodes_; }
+  /// By longjmp, an exception or the end of the thread?
   bool unwound_at(structure::NodeId node) const { return (left_[node] & structure::kLeftByUnwinding) != 0; }
 
   /// What decides whether a node runs.
@@ -63,7 +64,7 @@ class FunctionControl {
 
   const structure::Function& function_;
   std::vector<std::uint8_t> left_;  // by node: bits of LeftBy, but for kLeftByCut
-  std::vector<structure::NodeId> unwound_;
+  std::vector<structure::NodeId> exit_nodes_;
   structure::PostDominators post_dominators_;
   structure::ControlDependence dependence_;
   std::vector<std::vector<structure::NodeId>> in_iteration_;  // by node: deciders in an iteration of a loop around it
