@@ -306,7 +306,9 @@ class ControlBuilder {
 
   /// What a spot has to do with how its function is left.
   void add_unwinding(const Spot& spot, Found& into) {
-    if (control(spot.function).ways(spot.node) > 1 || decides(spot)) add_decider(spot, into);
+    const FunctionControl& function = control(spot.function);
+    if (function.ways(spot.node) > 1 || decides(spot)) add_decider(spot, into);
+    if (!calls(spot) && function.returned_at(spot.node) && function.unwound_at(spot.node)) add_statements(spot, into);
     if (!jumps_into_unwound(spot)) return;
     for (const ContextId callee : spots_.callees().at(spot)) add(unwound_[callee].whether, into);
   }

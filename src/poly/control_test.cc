@@ -261,7 +261,8 @@ class Decided {
     for (std::size_t i = 0; i < next_.size(); ++i) {
       const Step& step = scene.made.steps[i];
       const auto [found, added] = last.try_emplace(step.stack, i);
-      if (!added) next_[std::exchange(found->second, i)] = place(i);
+      if (!added) next_[found->second] = place_behind(found->second, i);
+      found->second = i;
     }
     for (std::size_t i = 0; i < next_.size(); ++i) note(i);
   }
@@ -289,12 +290,13 @@ class Decided {
   std::size_t compared = 0;  // times that what came next had to be what came before
 
  private:
-  using Place = std::pair<structure::FunctionId, structure::NodeId>;
-  static constexpr Place kEnd = {structure::kNoFunction, structure::kNoNode};
+  /// Function, node, and how many activations more there are.
+  using Place = std::tuple<structure::FunctionId, structure::NodeId, std::ptrdiff_t>;
+  static constexpr Place kEnd = {structure::kNoFunction, structure::kNoNode, 0};
 
-  Place place(std::size_t step) const {
+  Place place_behind(std::size_t before, std::size_t step) const {
     const ddg::Statement& statement = scene_.made.graph.statements[scene_.made.steps[step].statement];
-    return {statement.function, statement.node};
+    return {statement.function, statement.node, scene_.made.steps[step].depth - scene_.made.steps[before].depth};
   }
 
   void note(std::size_t i) {

@@ -26,6 +26,7 @@ struct Step {
   std::uint64_t stack = 0;
   ddg::StatementId statement = 0;
   std::vector<structure::Dimension> dimensions;
+  std::ptrdiff_t depth = 0;  // of calls
 };
 
 /// Makes a statement of every (context, function, node), and keeps what ran.
@@ -45,7 +46,8 @@ struct StatementMaker {
       statement.place = part.place;
       statement.instructions = {{0, kinds[part.place]}};
     }
-    steps.push_back({stack.data.id, static_cast<ddg::StatementId>(found->second), stack.data.dimensions});
+    steps.push_back({stack.data.id, static_cast<ddg::StatementId>(found->second), stack.data.dimensions,
+                     static_cast<std::ptrdiff_t>(stack.frames.size())});
   }
 
   std::vector<std::uint32_t> kinds;  // by place, of the last instruction

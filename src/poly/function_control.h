@@ -34,6 +34,7 @@ class FunctionControl {
   bool left_at(structure::NodeId node) const { return left_[node] != 0; }
   /// Where the function was left, increasing.
   const std::vector<structure::NodeId>& left() const { return exit_nodes_; }
+  bool returned_at(structure::NodeId node) const { return (left_[node] & structure::kLeftByReturn) != 0; }
   /// By longjmp, an exception or the end of the thread?
   bool unwound_at(structure::NodeId node) const { return (left_[node] & structure::kLeftByUnwinding) != 0; }
 
