@@ -45,6 +45,7 @@ def rows_of(profile, file_name, loops):
     tree = {node["id"]: node for node in profile["tree"]}
     rows = [Row(entry) for region in profile["regions"] for entry in region["loops"]
             if entry["source"] and os.path.basename(entry["source"]["file"]) == file_name]
+    rows.sort(key=lambda row: min(row.nodes()))
     groups = {}
     for row in rows:
         groups.setdefault((calls_around(tree, row), row.line), []).append(row)
