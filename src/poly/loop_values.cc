@@ -248,7 +248,7 @@ FlowEdge LoopValues::counted(std::span<const std::uint64_t> carried, CodePoint f
 
 void LoopValues::materialise(CodePoint point) {
   const std::uint32_t number = node(point);
-  if (number != kOutside) materialised_[number] = true;
+  if (number != kOutside && passes_[number] != Pass::kNone) materialised_[number] = true;
 }
 
 /// Origins have the order of to_instruction, operand, lane, so that those of an operand are neighbours.
