@@ -76,25 +76,27 @@ std::size_t widest(const std::string& text) {
 // ---- words ----
 
 TEST(ReportWords, a_plain_parallel_is_said_only_where_no_memory_is_shared) {
+  const Profile nothing;
   Loop loop;
   loop.parallel = Loop::Parallel::kYes;
   for (const Loop::Reuse reuse : {Loop::Reuse::kUnknown, Loop::Reuse::kPrivate, Loop::Reuse::kExpand}) {
     loop.reuse = reuse;
-    EXPECT_EQ(ReportWords::verdict(loop), "parallel*");
+    EXPECT_EQ(ReportWords(nothing).verdict(loop), "parallel*");
   }
   loop.reuse = Loop::Reuse::kNone;
-  EXPECT_EQ(ReportWords::verdict(loop), "parallel");
+  EXPECT_EQ(ReportWords(nothing).verdict(loop), "parallel");
 }
 
 TEST(ReportWords, verdicts) {
+  const Profile nothing;
   Loop loop;
-  EXPECT_EQ(ReportWords::verdict(loop), "unknown");
+  EXPECT_EQ(ReportWords(nothing).verdict(loop), "unknown");
   loop.parallel = Loop::Parallel::kNo;
-  EXPECT_EQ(ReportWords::verdict(loop), "no");
+  EXPECT_EQ(ReportWords(nothing).verdict(loop), "no");
   loop.parallel = Loop::Parallel::kReduction;
-  EXPECT_EQ(ReportWords::verdict(loop), "reduction*");
+  EXPECT_EQ(ReportWords(nothing).verdict(loop), "reduction*");
   loop.reductions = {{"+", "", false, false, {}}, {"max", "", false, false, {}}, {"+", "x", false, false, {}}};
-  EXPECT_EQ(ReportWords::verdict(loop), "reduction(+,max)*");
+  EXPECT_EQ(ReportWords(nothing).verdict(loop), "reduction(+,max)*");
 }
 
 TEST(ReportWords, what_a_good_verdict_needs) {
