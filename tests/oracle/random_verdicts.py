@@ -145,7 +145,7 @@ def loops_of(source):
         for head in HEAD.findall(text):
             studied = head.isupper()
             number = sum(loop.studied for loop in loops) if studied else None
-            loops.append(Loop(line, number, studied, text.strip(), "unknown", not studied, False))
+            loops.append(Loop(line, number, studied, text.strip(), "unknown"))
     return nest(source, loops)
 
 

@@ -1,10 +1,10 @@
 """The rows that profile.json has for the loops of one source file, and which loop of the source each row speaks of.
 
 A row's line is that of its back edge in the line table. That is the head's for nearly every loop; where a compiler took
-the branch of another line for it, the innermost loop of the text that contains the line is meant. Where one row is nested
-in another of the same line, the outer one belongs to the loop around; where two rows would be one loop, and one is nested
-in the other, the inner one is one of the loops inside. Several loops on one line are told apart
-by their order. Where a compiler left fewer or more rows of such a line than it has loops, the row may be any of them.
+the branch of another line for it, the innermost loop of the text that contains the line is meant. Where one row is
+nested in another of the same line, the outer one belongs to the loop around; where two rows would be one loop, and one
+is nested in the other, the inner one is one of the loops inside. Several loops on one line are told apart by their
+order. Where a compiler left fewer or more rows of such a line than it has loops, the row may be any of them.
 """
 
 import os
