@@ -30,6 +30,7 @@ struct FlowNode {
   bool data_decided = false;                       // whether it runs is decided by data, in this loop
   bool copy = false;                               // it only passes a value on (and is not seen through)
   bool in_recurrence = false;                      // the loop carries a value from it to itself
+  bool seen_through = false;                       // a copy that flow leads past, where it passes a value on
 };
 
 struct FlowEdge {

@@ -1,10 +1,8 @@
 // Sources and places of what a loop reads; see loop_reads.h.
 //
-// Sources are the edges of the flow to an operand, and whatever the dependence graph has beyond them from instructions
-// that are nodes of the flow. Places: from a read, back over the last writers. A last writer that is a node of the flow
-// ends the way; one that is not, and is in the loop, is a copy that the loop sees through, and what it read is next.
-// Each read on the way that got something from an earlier iteration, or from before the loop, is a place in which the
-// value came into an iteration.
+// Places: from a read, back over the last writers. A last writer that is a node of the flow ends the way, unless it is
+// a copy that the loop sees through; then what it read is next. Each read on the way that got something from an earlier
+// iteration, or from before the loop, is a place in which the value came into an iteration.
 //
 // Addresses are compared as functions: on the part of the iteration space where both can be, taken as a box, their
 // difference must be zero. What is not affine, or not comparable as a box, is not the same. Both errors are on the safe
@@ -159,19 +157,6 @@ std::vector<Source> LoopReads::sources(std::uint32_t node, std::uint8_t operand)
     if (edge.operand != operand) continue;
     found.push_back({edge.from, edge.lane, edge.carried, edge.inside, edge.before, edge.least, edge.greatest});
   }
-  const std::size_t known = found.size();
-  const auto add = [&](const CodePoint& from, std::uint16_t lane, const std::vector<std::uint64_t>& by_level) {
-    if (from.statement == ddg::kNoStatement) return;
-    const std::uint32_t n = node_at(from);
-    if (n == FlowEdge::kOutside) return;
-    for (std::size_t i = 0; i < known; ++i)
-      if (found[i].node == n) return;
-    const Split parts = split(from.statement, by_level);
-    found.push_back({n, lane, parts.carried, parts.inside, parts.before, 0, 0});
-  };
-  const Read read{flow_.nodes[node].at, operand};
-  for (const ddg::Dependence& d : dependences(read)) add({d.from, d.from_instruction}, d.lane, d.carried);
-  for (const ddg::Origin& o : origins(read)) add({o.from, o.from_instruction}, o.lane, o.carried);
   return found;
 }
 
@@ -282,13 +267,22 @@ bool LoopReads::same_place(const Place& a, const Place& b) const {
 
 /// Goes on behind a copy of the loop; false if the writer is neither that nor a node.
 bool LoopReads::follow(const CodePoint& writer, std::vector<Read>& todo) const {
-  if (node_at(writer) != FlowEdge::kOutside) return true;
+  const std::uint32_t node = node_at(writer);
+  if (node != FlowEdge::kOutside && (!flow_.nodes[node].seen_through || is_origin(node))) return true;
   const trace::InstructionFacts* facts = facts_at(writer);
   if (facts == nullptr) return false;
   const std::optional<std::uint8_t> operand = copied_operand(*facts);
   if (!operand) return false;
   todo.push_back({writer, *operand});
   return true;
+}
+
+/// A plain load that is a source of something: not a reload of what the loop spilled.
+bool LoopReads::is_origin(std::uint32_t node) const {
+  if ((facts(node).kinds & trace::kLoad) == 0) return false;
+  const std::vector<std::uint32_t>& out = flow_.out[node];
+  return std::any_of(out.begin(), out.end(),
+                     [&](std::uint32_t e) { return (flow_.edges[e].carried | flow_.edges[e].inside) != 0; });
 }
 
 std::optional<std::vector<Place>> LoopReads::entries(std::uint32_t node, std::uint8_t operand) const {

@@ -1,9 +1,8 @@
 // What the instructions of one loop read, seen closely: where a value comes from, and in which register or cell of
 // memory it comes into an iteration.
 //
-// A LoopFlow says which instruction made a value; copies are gone from it, and so are loads whose value is used by a
-// later iteration and that could be repeated. Where it matters that a variable has one place and no other definition,
-// that is not enough. This looks the copies up again, in the dependence graph.
+// A LoopFlow says which instruction made a value; the copies on the way are gone from it. Where it matters that a
+// variable has one place, that is not enough: this looks the copies up again, in the dependence graph.
 #pragma once
 
 #include <cstdint>
@@ -58,7 +57,7 @@ class LoopReads {
   /// Whether a statement is known to be in the loop: one of its instructions is a node of the flow.
   bool is_in_loop(ddg::StatementId statement) const { return statements_.contains(statement); }
 
-  /// All sources of an operand: those of the flow, and those that the flow left out because they can be repeated.
+  /// All sources of an operand.
   std::vector<Source> sources(std::uint32_t node, std::uint8_t operand) const;
 
   /// Whether all that an operand gets from an instruction of the loop, in the same iteration, was made at the same
@@ -101,6 +100,7 @@ class LoopReads {
   std::span<const ddg::Dependence> dependences(const Read& read) const;
   std::span<const ddg::Origin> origins(const Read& read) const;
   Place place_of(const Read& read, const trace::InstructionFacts& facts) const;
+  bool is_origin(std::uint32_t node) const;
   bool follow(const CodePoint& writer, std::vector<Read>& todo) const;
   bool is_constant(const ddg::Access& access, std::size_t from) const;
 

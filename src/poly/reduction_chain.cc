@@ -58,6 +58,7 @@ bool ReductionChain::grow(Use use) {
     todo_.pop_back();
     const trace::InstructionFacts* facts = reads_.node(next.node).facts;
     if (facts == nullptr || (facts->kinds & trace::kUnknown) != 0) return false;
+    if (next.operand >= ddg::kEnvironmentOperand) return false;
     if (next.operand < facts->reads.size() && facts->reads[next.operand].address) return false;
     const bool compares = facts->compared != trace::kNoOperand;
     if (compares ? !add_compare(next.node) : !add_value(next.node)) return false;

@@ -368,7 +368,7 @@ class ReductionFinder::Index {
 };
 
 ReductionFinder::ReductionFinder(const ddg::Graph& graph, Decisions decisions)
-    : graph_(graph), decisions_(std::move(decisions)), index_(std::make_unique<Index>(graph)) {}
+    : graph_(graph), decisions_(std::move(decisions)) {}
 
 ReductionFinder::~ReductionFinder() = default;
 
@@ -377,25 +377,30 @@ std::vector<FoundReduction> ReductionFinder::find(const LoopFlow& flow, std::spa
   if (blocking.empty()) return found;
   const LoopReads reads(flow, graph_);
   const std::vector<std::uint32_t> components = components_of(reads, decisions_);
-  std::map<std::uint32_t, std::vector<std::uint32_t>> candidates;  // by component: blocking edges into it
-  std::set<std::uint32_t> cyclic;
+  std::map<std::uint32_t, std::vector<Use>> candidates;  // by component that comes back to itself: what it carries
   for (const std::uint32_t e : blocking) {
     const FlowEdge& edge = flow.edges[e];
-    candidates[components[edge.to]].push_back(e);
     if (edge.from != FlowEdge::kOutside && components[edge.from] == components[edge.to])
-      cyclic.insert(components[edge.to]);
+      candidates[components[edge.to]].push_back({edge.to, edge.operand});
   }
-  const UsedOutside used = [&](std::uint32_t node) { return index_->is_used_outside(reads, node); };
-  for (const std::uint32_t component : cyclic) {
+  const UsedOutside used = [&](std::uint32_t node) {
+    if (index_ == nullptr) index_ = std::make_unique<const Index>(graph_);
+    return index_->is_used_outside(reads, node);
+  };
+  std::set<std::uint32_t> explained;
+  for (const auto& [component, uses] : candidates) {
     ReductionChain chain(reads);
-    const std::vector<std::uint32_t>& edges = candidates[component];
-    const bool fits = std::all_of(edges.begin(), edges.end(), [&](std::uint32_t e) {
+    if (!std::all_of(uses.begin(), uses.end(), [&](const Use& use) { return chain.grow(use); })) continue;
+    const std::optional<Reduction> reduction = Judge(reads, chain, decisions_, used).judge();
+    if (!reduction) continue;
+    FoundReduction result{*reduction, {}, {}};
+    for (const std::uint32_t e : blocking)
+      if (chain.has({flow.edges[e].to, flow.edges[e].operand}) && explained.insert(e).second) result.edges.push_back(e);
+    for (std::uint32_t e = 0; e < flow.edges.size(); ++e) {
       const FlowEdge& edge = flow.edges[e];
-      return !edge.address && edge.operand < ddg::kEnvironmentOperand && chain.grow({edge.to, edge.operand});
-    });
-    if (!fits) continue;
-    if (const std::optional<Reduction> reduction = Judge(reads, chain, decisions_, used).judge())
-      found.push_back({*reduction, edges});
+      if (chain.has({edge.to, edge.operand}) || chain.compares().contains(edge.from)) result.chain.push_back(e);
+    }
+    if (!result.edges.empty()) found.push_back(result);
   }
   return found;
 }

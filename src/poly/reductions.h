@@ -27,9 +27,11 @@ namespace loopfold::poly {
 struct FoundReduction {
   Reduction what;
   std::vector<std::uint32_t> edges;  // of LoopFlow::edges, those carried by the loop that it explains
+  std::vector<std::uint32_t> chain;  // all by which the variable is used, those inside an iteration too
 };
 
-/// For many loops of one graph: what leaves the loops is looked up in an index that is made once.
+/// For many loops of one graph: what leaves the loops is looked up in an index that is made once, when it is needed.
+/// Not for use by several threads at once.
 class ReductionFinder {
  public:
   ReductionFinder(const ddg::Graph& graph, Decisions decisions);
@@ -45,7 +47,7 @@ class ReductionFinder {
   class Index;
   const ddg::Graph& graph_;
   Decisions decisions_;
-  std::unique_ptr<const Index> index_;
+  mutable std::unique_ptr<const Index> index_;
 };
 
 /// For one loop.

@@ -211,6 +211,7 @@ TEST(ReportShares, add_up_on_any_tree) {
 TEST(ReportText, wraps_at_spaces_and_cuts_what_is_longer) {
   EXPECT_EQ(wrapped("a bb  ccc", 4), (std::vector<std::string>{"a bb", "ccc"}));
   EXPECT_EQ(wrapped("abcdefgh", 4), std::vector<std::string>{"abc…"});
+  EXPECT_EQ(wrapped("a 5 % b", 4), (std::vector<std::string>{"a", "5 %", "b"}));
   EXPECT_TRUE(wrapped("", 4).empty());
   EXPECT_TRUE(wrapped("  ", 4).empty());
 }

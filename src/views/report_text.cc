@@ -42,8 +42,10 @@ class ReportText {
         report_(profile, options.charset),
         words_(report_.words()),
         width_(std::clamp(options.width, kLeastWidth, ReportOptions::kMostWidth)) {
-    for (const Region& region : profile.regions)
+    for (const Region& region : profile.regions) {
       if (region.ops_percent >= options.min_percent && shown_.size() < options.top) shown_.push_back(&region);
+      footnote_ = footnote_ || std::any_of(region.loops.begin(), region.loops.end(), ReportWords::has_footnote);
+    }
   }
 
   std::string text() {
@@ -85,7 +87,7 @@ class ReportText {
   const Words& words_;
   std::size_t width_;
   std::vector<const Region*> shown_;
-  bool footnote_ = false;
+  bool footnote_ = false;  // some verdict has an asterisk
   std::string out_;
 };
 
@@ -153,7 +155,6 @@ void ReportText::add_region(const Region& region) {
 }
 
 void ReportText::add_row(const Loop& loop, std::size_t verdict_columns) {
-  footnote_ = footnote_ || ReportWords::has_footnote(loop);
   const std::string verdict = clipped(report_.verdict(loop), verdict_columns, options_.charset);
   const std::string padding(verdict_columns - columns(verdict), ' ');
   const std::string front = fmt::format("{:>7} {:>9}  ", aligned(loop.ops_percent), report_.trips(loop));
@@ -226,6 +227,14 @@ void ReportText::legend() {
     line(fmt::format("Next: {}", paint(words_.text(options_.next_command), Style::kStrong)));
 }
 
+/// A percent sign belongs to the number before it.
+std::size_t end_of_word(std::string_view text) {
+  constexpr std::string_view kPercent = " %";
+  const std::size_t end = std::min(text.find(' '), text.size());
+  if (end == 0 || !text.substr(end).starts_with(kPercent)) return end;
+  return std::min(text.find(' ', end + kPercent.size()), text.size());
+}
+
 }  // namespace
 
 std::vector<std::string> wrapped(std::string_view text, std::size_t width, Charset charset) {
@@ -242,7 +251,7 @@ std::vector<std::string> wrapped(std::string_view text, std::size_t width, Chars
     if (columns(line) > width) line = clipped(line, width, charset);
   };
   while (!text.empty()) {
-    const std::size_t end = std::min(text.find(' '), text.size());
+    const std::size_t end = end_of_word(text);
     if (end > 0) add_word(text.substr(0, end));
     text.remove_prefix(std::min(end + 1, text.size()));
   }
