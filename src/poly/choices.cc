@@ -176,29 +176,40 @@ std::optional<Choice> Choices::by_branch(const Use& use, const Source& source) c
   return std::nullopt;
 }
 
+bool Choices::is_decided(std::uint32_t node, std::uint32_t branch) const {
+  const std::span<const ddg::StatementId> deciders = decisions_.deciders(reads_.node(node).at.statement);
+  return std::find(deciders.begin(), deciders.end(), reads_.node(branch).at.statement) != deciders.end();
+}
+
+bool Choices::decides_exit(std::uint32_t branch) const {
+  return std::any_of(reads_.flow().loops.begin(), reads_.flow().loops.end(), [&](structure::ContextId loop) {
+    const std::span<const ddg::StatementId> exits = decisions_.exit_deciders(loop);
+    return std::find(exits.begin(), exits.end(), reads_.node(branch).at.statement) != exits.end();
+  });
+}
+
+bool Choices::decides_nothing(std::uint32_t branch) const {
+  if (decides_exit(branch)) return false;
+  for (std::uint32_t node = 0; node < reads_.flow().nodes.size(); ++node)
+    if (is_decided(node, branch)) return false;
+  return true;
+}
+
 bool Choices::decides_only_chain(std::uint32_t branch, const std::set<std::uint32_t>& puts,
                                  const UsedOutside& used) const {
   const LoopFlow& flow = reads_.flow();
-  const ddg::StatementId decider = reads_.node(branch).at.statement;
-  for (const structure::ContextId loop : flow.loops) {
-    const std::span<const ddg::StatementId> exits = decisions_.exit_deciders(loop);
-    if (std::find(exits.begin(), exits.end(), decider) != exits.end()) return false;
-  }
-  const auto is_decided = [&](std::uint32_t node) {
-    const std::span<const ddg::StatementId> deciders = decisions_.deciders(reads_.node(node).at.statement);
-    return std::find(deciders.begin(), deciders.end(), decider) != deciders.end();
-  };
+  if (decides_exit(branch)) return false;
   const auto leads_to_chain = [&](std::uint32_t node) {
     return std::all_of(flow.out[node].begin(), flow.out[node].end(), [&](std::uint32_t e) {
       const FlowEdge& edge = flow.edges[e];
-      return (edge.carried | edge.inside) == 0 || chain_.has({edge.to, edge.operand}) || is_decided(edge.to);
+      return (edge.carried | edge.inside) == 0 || chain_.has({edge.to, edge.operand}) || is_decided(edge.to, branch);
     });
   };
   constexpr std::uint32_t kHarmful = trace::kStore | trace::kIndirect | trace::kCall | trace::kReturn |
                                      trace::kSyscall | trace::kAtomic | trace::kUnknown;
   constexpr std::uint32_t kDeciding = trace::kBranch | trace::kConditional;
   for (std::uint32_t node = 0; node < flow.nodes.size(); ++node) {
-    if (!is_decided(node) || chain_.values().contains(node)) continue;
+    if (!is_decided(node, branch) || chain_.values().contains(node)) continue;
     const trace::InstructionFacts* facts = flow.nodes[node].facts;
     if (facts == nullptr || !leads_to_chain(node)) return false;
     if (puts.contains(node)) continue;

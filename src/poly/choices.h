@@ -50,11 +50,16 @@ class Choices {
   /// A use of the chain that also gets values from an instruction outside of the chain.
   std::optional<Choice> by_branch(const Use& use, const Source& source) const;
 
+  /// Whether nothing in the loop ran or did not run because of a branch.
+  bool decides_nothing(std::uint32_t branch) const;
+
   /// Whether a branch of the chain decides nothing but what the chain does. `puts` are the instructions whose values
   /// are put into the variable.
   bool decides_only_chain(std::uint32_t branch, const std::set<std::uint32_t>& puts, const UsedOutside& used) const;
 
  private:
+  bool is_decided(std::uint32_t node, std::uint32_t branch) const;
+  bool decides_exit(std::uint32_t branch) const;
   std::optional<std::uint32_t> compare_of(std::uint32_t node) const;
   std::optional<std::uint32_t> branch_over(std::uint32_t node) const;
   std::optional<bool> holds_at(std::uint32_t branch, std::uint32_t node) const;

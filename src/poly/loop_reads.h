@@ -51,6 +51,9 @@ class LoopReads {
   /// The node of an instruction, or FlowEdge::kOutside.
   std::uint32_t node_at(const CodePoint& at) const;
 
+  /// Of any instruction of the graph; null if there are none.
+  const trace::InstructionFacts* facts_at(const CodePoint& at) const;
+
   /// Whether some of a dependence's instances, by level, lead from the loop to behind it or to a later entry of it.
   bool leaves_loop(ddg::StatementId to, const std::vector<std::uint64_t>& by_level) const;
 
@@ -96,7 +99,6 @@ class LoopReads {
   };
 
   Split split(ddg::StatementId from, const std::vector<std::uint64_t>& by_level) const;
-  const trace::InstructionFacts* facts_at(const CodePoint& at) const;
   std::span<const ddg::Dependence> dependences(const Read& read) const;
   std::span<const ddg::Origin> origins(const Read& read) const;
   Place place_of(const Read& read, const trace::InstructionFacts& facts) const;

@@ -53,6 +53,7 @@ class Judge {
       : reads_(reads), same_(reads), chain_(chain), choices_(reads, chain, decisions), used_(used) {}
 
   std::optional<Reduction> judge() {
+    if (is_only_kept()) return Reduction{};
     for (const std::uint32_t node : chain_.values())
       if (!takes_part(node)) return std::nullopt;
     for (const Use& use : chain_.uses())
@@ -67,6 +68,27 @@ class Judge {
  private:
   std::uint64_t count(std::uint32_t node) const {
     return reads_.graph().statements[reads_.node(node).at.statement].count;
+  }
+
+  /// Nothing in the loop does more with the variable than to keep it, or to replace it by another value.
+  bool is_only_kept() {
+    if (!chain_.compares().empty()) return false;
+    for (const std::uint32_t node : chain_.values()) {
+      const trace::InstructionFacts& facts = reads_.facts(node);
+      if (!is_conditional_move(facts) && !copied_operand(facts)) return false;
+    }
+    if (!has_one_place() || array_) return false;
+    const bool replaced = std::any_of(chain_.values().begin(), chain_.values().end(),
+                                      [&](std::uint32_t node) { return gets_another_value(node); });
+    return !replaced || has_no_leftovers();
+  }
+
+  bool gets_another_value(std::uint32_t node) const {
+    if (is_conditional_move(reads_.facts(node)) && chain_.operands(node).size() == 1) return true;
+    for (const std::uint8_t operand : chain_.operands(node))
+      for (const Source& source : reads_.sources(node, operand))
+        if (source.in_loop() && !chain_.values().contains(source.node)) return true;
+    return false;
   }
 
   bool agree(const Operation& step, std::uint32_t node) {
@@ -148,13 +170,15 @@ class Judge {
     return true;
   }
 
-  /// Every comparison decides on moves and branches that are choices.
+  /// Every comparison decides on moves and branches that are choices. (A branch that always went one way decided
+  /// nothing, in this run.)
   bool comparisons_choose() const {
     for (const std::uint32_t compare : chain_.compares()) {
       for (const std::uint32_t e : reads_.flow().out[compare]) {
         const FlowEdge& edge = reads_.flow().edges[e];
         if ((edge.carried | edge.inside) == 0) continue;
-        if (!chosen_.contains(edge.to) && !deciding_.contains(edge.to)) return false;
+        if (chosen_.contains(edge.to) || deciding_.contains(edge.to)) continue;
+        if (!chain_.branches().contains(edge.to) || !choices_.decides_nothing(edge.to)) return false;
       }
     }
     return true;
@@ -183,6 +207,7 @@ class Judge {
   }
 
   bool has_one_place() {
+    places_.clear();
     for (const Use& use : chain_.uses()) {
       const std::optional<std::vector<Place>> places = reads_.entries(use.node, use.operand);
       if (!places) return false;
@@ -333,38 +358,74 @@ std::vector<std::uint32_t> components_of(const LoopReads& reads, const Decisions
 
 }  // namespace
 
-/// Uses by producer, of all dependences and origins.
+/// Uses by producer, of all dependences: by the last writer, with copies followed here.
 class ReductionFinder::Index {
  public:
-  explicit Index(const ddg::Graph& graph) {
-    const auto add = [&](const auto& records) {
-      for (const auto& record : records) {
-        if (record.from == ddg::kNoStatement) continue;
-        uses_.push_back({{record.from, record.from_instruction}, record.to, &record.carried});
-      }
-    };
-    add(graph.dependences);
-    add(graph.origins);
-    std::stable_sort(uses_.begin(), uses_.end(), [](const Known& a, const Known& b) { return a.from < b.from; });
+  explicit Index(const ddg::Graph& graph) : graph_(graph) {
+    for (const ddg::Dependence& d : graph.dependences)
+      if (d.from != ddg::kNoStatement) uses_.push_back(&d);
+    std::stable_sort(uses_.begin(), uses_.end(),
+                     [](const ddg::Dependence* a, const ddg::Dependence* b) { return from_of(*a) < from_of(*b); });
   }
 
-  /// A use that is not in the loop, or in a later entry of it.
+  /// Whether something that is no copy uses it behind the loop, or in a later entry of it. What the loop's own
+  /// instructions hand on is theirs; only copies that the loop sees through are followed in it.
   bool is_used_outside(const LoopReads& reads, std::uint32_t node) const {
-    const CodePoint& at = reads.node(node).at;
-    auto use = std::lower_bound(uses_.begin(), uses_.end(), at,
-                                [](const Known& known, const CodePoint& wanted) { return known.from < wanted; });
-    for (; use != uses_.end() && use->from == at; ++use)
-      if (reads.leaves_loop(use->to, *use->carried)) return true;
+    std::set<CodePoint> seen;
+    std::vector<CodePoint> todo = {reads.node(node).at};
+    while (!todo.empty()) {
+      const CodePoint at = todo.back();
+      todo.pop_back();
+      if (!seen.insert(at).second) continue;
+      if (seen.size() > kMostCopies) return true;
+      const bool in_loop = reads.is_in_loop(at.statement);
+      for (const ddg::LocalFlow& local : graph_.statements[at.statement].local) {
+        if (local.from != at.instruction) continue;
+        const CodePoint to{at.statement, local.to};
+        if (in_loop ? is_seen_through(reads, to) : passes_on(reads, to, local.operand)) {
+          todo.push_back(to);
+        } else if (!in_loop) {
+          return true;
+        }
+      }
+      auto use = std::lower_bound(
+          uses_.begin(), uses_.end(), at,
+          [](const ddg::Dependence* known, const CodePoint& wanted) { return from_of(*known) < wanted; });
+      for (; use != uses_.end() && from_of(**use) == at; ++use) {
+        const ddg::Dependence& d = **use;
+        const CodePoint to{d.to, d.to_instruction};
+        const bool leaves = !in_loop || reads.leaves_loop(d.to, d.carried);
+        if (leaves ? passes_on(reads, to, d.operand) : is_seen_through(reads, to)) {
+          todo.push_back(to);
+        } else if (leaves) {
+          return true;
+        }
+      }
+    }
     return false;
   }
 
  private:
-  struct Known {
-    CodePoint from;
-    ddg::StatementId to = 0;
-    const std::vector<std::uint64_t>* carried = nullptr;
-  };
-  std::vector<Known> uses_;
+  static constexpr std::size_t kMostCopies = 500;
+
+  static CodePoint from_of(const ddg::Dependence& d) { return {d.from, d.from_instruction}; }
+
+  static bool is_seen_through(const LoopReads& reads, const CodePoint& at) {
+    const std::uint32_t node = reads.node_at(at);
+    return node == FlowEdge::kOutside || reads.node(node).seen_through;
+  }
+
+  /// A register copy, a push, a store to a frame.
+  bool passes_on(const LoopReads& reads, const CodePoint& at, std::uint8_t operand) const {
+    const trace::InstructionFacts* facts = reads.facts_at(at);
+    if (facts == nullptr || copied_operand(*facts) != operand) return false;
+    if ((facts->kinds & trace::kStore) == 0) return true;
+    const ddg::Access* store = reads.store(at);
+    return store != nullptr && graph_.objects[store->object].kind == ddg::Object::Kind::kStack;
+  }
+
+  const ddg::Graph& graph_;
+  std::vector<const ddg::Dependence*> uses_;
 };
 
 ReductionFinder::ReductionFinder(const ddg::Graph& graph, Decisions decisions)

@@ -24,6 +24,9 @@
 
 namespace loopfold::poly {
 
+/// Also found, with no operation: a variable that nothing in the loop uses but to keep it. `if (c[i]) at = i` reads
+/// `at` where a conditional move stands for the branch, and registers that are saved and restored under a branch go
+/// round. Nothing needs to be done about what is carried there.
 struct FoundReduction {
   Reduction what;
   std::vector<std::uint32_t> edges;  // of LoopFlow::edges, those carried by the loop that it explains

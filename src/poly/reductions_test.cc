@@ -140,6 +140,26 @@ TEST(Reductions, ConditionalSteps) {
   EXPECT_EQ(reductions_of("block\nA: 01 ca ; 0<M',- 1<-\nT: 39 ca ; 0<A 1<-\nM: 0f 45 d1 ; 0<M',- 1<A f<T"), "");
 }
 
+TEST(Reductions, WhatIsOnlyKept) {
+  // cmovne edx,ecx: a new value or the old one, and no use of either
+  const std::string head = "block\nL: 8b 08 ; @a+0+4\nT: 85 c0 ; 0<-\nM: 0f 45 d1 ; 0<M',- 1<L f<T\n";
+  EXPECT_EQ(reductions_of(head), "none");
+  EXPECT_EQ(reductions_of(head + "out M"), "none");
+  EXPECT_EQ(reductions_of(head + "S: 89 17 ; 1<M s@b+0+4"), "");
+  EXPECT_EQ(reductions_of(head + "A: 01 d0 ; 0<- 1<M"), "");
+  // One iteration later.
+  EXPECT_EQ(reductions_of(head + "C: 89 d1 ; 0<M'\nout C"), "");
+}
+
+TEST(Reductions, ABranchThatWentOneWay) {
+  const std::string loop =
+      "block\nL: 8b 08 ; @a+0+4\nP: 39 ca ; 0<M',- 1<L\nM: 0f 4c d1 ; 0<M',- 1<L f<P\n"
+      "Q: 39 ca ; 0<M 1<-\nB: 7d 02 ; f<Q\n";
+  EXPECT_EQ(reductions_of(loop), "max");
+  EXPECT_EQ(reductions_of(loop + "exit B"), "");
+  EXPECT_EQ(reductions_of(loop + "block if B\nA: 01 d0 ; 0<-"), "");
+}
+
 TEST(Reductions, SumsInTurns) {
   // u = s + x; s = t; t = u, through copies.
   EXPECT_EQ(reductions_of("block\nA: 01 ca ; 0<~C:A',- 1<-\ncopy C: 89 da ; 0<~D:A',-\ncopy D: 89 d3 ; 0<A"), "");

@@ -72,10 +72,13 @@ class BlockingList {
 
  private:
   using Key = std::tuple<profile::Blocking::Kind, std::optional<std::uint32_t>, std::optional<std::int64_t>,
-                         std::optional<std::int64_t>, std::string>;
+                         std::optional<std::int64_t>, std::string, std::string, std::string>;
 
-  /// The text names both places.
-  static Key key_of(const profile::Blocking& of) { return {of.kind, of.object, of.least, of.greatest, of.text}; }
+  /// The text names the lines.
+  static Key key_of(const profile::Blocking& of) {
+    const auto file = [](const std::optional<profile::Source>& source) { return source ? source->file : ""; };
+    return {of.kind, of.object, of.least, of.greatest, file(of.source_from), file(of.source_to), of.text};
+  }
 
   std::vector<profile::Blocking> list_;
   std::map<Key, std::size_t> places_;

@@ -162,7 +162,7 @@ class Judge {
     std::set<std::uint32_t> explained;
     for (FoundReduction& found : find_reductions(flow_, carried_, graph_, control_)) {
       explained.insert(found.edges.begin(), found.edges.end());
-      verdict_.reductions.push_back(found.what);
+      if (found.what.operation != trace::Associative::kNone) verdict_.reductions.push_back(found.what);
     }
     std::erase_if(carried_, [&](std::uint32_t edge) { return explained.contains(edge); });
   }
