@@ -7,11 +7,13 @@
 
 static atomic_int turn;
 static int baton;
+static volatile int begun[2];
 
 /// Each of two threads waits for its turn, takes what the other left, and hands it on.
 static void pass_baton(int mine, int rounds) {
-  // by-argument: baton comes from the other thread, produced after the loop was entered
-  for (int i = 0; i < rounds; i++) {  // expect: unknown
+  // by-argument: while it waits for its turn, it reads what it wrote itself in the iteration before
+  for (int i = 0; i < rounds; i++) {  // expect: no: turn
+    begun[mine] = i;
     // by-argument: turn is written by the other thread while this loop runs
     while (atomic_load(&turn) != mine) {  // expect: unknown
     }
@@ -43,8 +45,8 @@ KERNEL void checked(const int* a, int* b, int n, int limit) {
 /// A tree in which every call uses its own part: the loop over the children makes independent calls.
 KERNEL int weigh(const int* weight, int at, int n) {
   int sum = 0;
-  // by-argument: each call reads weights only, all of its writes are in its own frame; sum is added to
-  for (int child = 2 * at + 1; child <= 2 * at + 2; child++) {  // expect: reduction(+)
+  // by-argument: a sum of independent calls, but the recursion cuts its iterations apart
+  for (int child = 2 * at + 1; child <= 2 * at + 2; child++) {  // expect: unknown
     if (child < n) sum += weigh(weight, child, n);
   }
   return sum + weight[at];

@@ -130,11 +130,11 @@ KERNEL void fill_gaps(int* b, const int* a, int n) {
   }
 }
 
-/// Loaded in the first iteration only.
+/// Set in one iteration only.
 KERNEL void from_first(int* b, const int* a, int n) {
   STATE(int, first, 0);
-  FOR(int i = 0, i < n, i++) {  // expect: no: set in iteration 0
-    if (i == 0) first = a[0] * 3;
+  FOR(int i = 0, i < n, i++) {  // expect: no: set in another iteration
+    if (i == n / 3) first = a[i] * 3;
     b[i] = a[i] + first;
   }
 }

@@ -97,6 +97,7 @@ KERNEL int every_third(const int* a, int n) {
 /// A function of the iteration's parity, but it is the last iteration's that is changed.
 KERNEL void changing_sign(int* b, const int* a, int n) {
   STATE(int, sign, 1);
+  // anew: two iterations at a time, the sign is known
   FOR(int i = 0, i < n, i++) {  // expect: no: sign
     b[i] = sign * a[i];
     sign = -sign;

@@ -9,6 +9,7 @@ KERNEL void shift_down(int* a, int n) {
 }
 
 KERNEL void shift_up(int* a, int n) {
+  // anew: all become the first one, which need not be carried
   FOR(int i = 0, i < n - 1, i++) {  // expect: no: a[i] of the last iteration
     a[i + 1] = a[i];
   }
@@ -22,6 +23,7 @@ KERNEL void shift_up_backwards(int* a, int n) {
 }
 
 KERNEL void shift_down_backwards(int* a, int n) {
+  // anew: the last one plus how many there are after it
   FOR(int i = n - 1, i > 0, i--) {  // expect: no: a[i] of the last iteration
     a[i - 1] = a[i] + 1;
   }

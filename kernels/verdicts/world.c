@@ -101,9 +101,20 @@ static int last_id;
 
 KERNEL int next_id(void) { return ++last_id; }
 
+/// The callee counts by ones, whatever the data are: an index that happens to be in memory.
 KERNEL void number(int* ids, int n) {
-  FOR(int i = 0, i < n, i++) {  // expect: no: the callee counts
+  int i = 0;
+  WHILE_INDEX(i < n, (i++, last_id++)) {  // expect: parallel
     ids[i] = next_id();
+    i++;
+  }
+}
+
+KERNEL int next_id_after(int gap) { return last_id += gap; }
+
+KERNEL void number_with_gaps(int* ids, const int* gaps, int n) {
+  FOR(int i = 0, i < n, i++) {  // expect: no: the callee adds data to it
+    ids[i] = next_id_after(gaps[i]);
   }
 }
 
@@ -156,6 +167,7 @@ int main(int argc, char** argv) {
   around_call(b, a, n);
   show_ints("busy", b, n);
   number(b, n);
+  number_with_gaps(b, b, n / 2);
   call_per_element(y, x, n);
   show_doubles("scaled", y, n);
   dispatch(cost, a, n);

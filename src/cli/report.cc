@@ -32,7 +32,8 @@ class ReportCommand : public Command {
     app.add_option("--format", format_, "text, json or markdown")
         ->check(CLI::IsMember({"text", "json", "markdown"}))
         ->capture_default_str();
-    app.add_option("--top", top_, "Show so many regions only, those with most operations");
+    app.add_option("--top", top_, "Show so many regions only, those with most operations")
+        ->check(CLI::NonNegativeNumber);
     app.add_option("--min-percent", min_percent_,
                    "Leave out regions and loops with less of the operations (default 1; with --format json loops are "
                    "not left out)")
@@ -74,7 +75,8 @@ class ReportCommand : public Command {
     options.color = use_color(color_);
     options.charset = output_charset();
     options.legend = !quiet_;
-    options.next_command = fmt::format("loopfold tree {0}or loopfold export {0}--format isl", directory_argument());
+    options.next_command =
+        "loopfold tree" + (directory_ == kDefaultDirectory ? "" : " " + views::shell_word(directory_));
     return options;
   }
 

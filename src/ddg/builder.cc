@@ -198,9 +198,10 @@ void Builder::execute(const Where& where, const structure::Part& part) {
 void Builder::write_registers(const PartCode& code, const Instance& instance, ThreadState& thread, std::uint64_t top) {
   const SiteId site = instance.site;
   if (options_.origins) origins_.finish_part();
-  for (const LiveOut& out : code.live_outs)
+  for (const LiveOut& out : code.live_outs) {
     thread.registers[out.granule] = {streams_.definition(site, out.instruction), instance.entry, instance.counter};
-  for (const LiveOut& out : code.live_outs) thread.origins.where[out.granule] = RegisterOrigins::kWriter;
+    thread.origins.where[out.granule] = RegisterOrigins::kWriter;
+  }
   for (const LiveOut& out : code.x87_live_outs)
     thread.registers[Granules::kX87 + ((out.granule - Granules::kX87 + top) & 7)] = {
         streams_.definition(site, out.instruction), instance.entry, instance.counter};
@@ -249,26 +250,28 @@ void Builder::store(const Where& where, const MemoryAccess& access, std::uint64_
   memory_.write(address, access.size, cell);
   if (streams_.cold(instance.site)) return;
   const Objects::Place place = locate(where, thread, stack, address);
-  streams_.access(instance.site, access, point_.data(), place.object, place.block, place.offset);
+  streams_.access(instance.site, access, point_.data(), place.object, place.block, place.offset, instance.entry);
   if (spill) streams_.count_copy();
 }
 
 void Builder::load(const Where& where, const MemoryAccess& access, std::uint64_t address, const Instance& instance,
                    const ThreadState& thread, const StackState& stack) {
   const bool cold = streams_.cold(instance.site);
-  chunks_.clear();
+  if (chunks_.size() < access.size) chunks_.resize(access.size);
+  std::size_t count = 0;
   if (!cold || options_.origins)
     memory_.read(address, access.size, [&](std::uint64_t offset, std::uint64_t size, const Cell& cell) {
-      chunks_.push_back({offset, size, cell});
+      chunks_[count++] = {offset, size, cell};
     });
+  const std::span<const OriginTracker::Chunk> chunks{chunks_.data(), count};
   bool reload = false;
   if (options_.origins) {
     origins_.read_registers(access.instruction, false);
-    reload = origins_.load(access, address, chunks_);
+    reload = origins_.load(access, address, chunks);
   }
   if (cold) return;
   const Objects::Place place = locate(where, thread, stack, address);
-  streams_.access(instance.site, access, point_.data(), place.object, place.block, place.offset);
+  streams_.access(instance.site, access, point_.data(), place.object, place.block, place.offset, instance.entry);
   if (reload) streams_.count_copy();
   Streams::Reader reader;
   reader.site = instance.site;
@@ -278,7 +281,7 @@ void Builder::load(const Where& where, const MemoryAccess& access, std::uint64_t
   reader.kind = Dependence::Kind::kMemory;
   reader.object = place.object;
   reader.reload = reload;
-  for (const OriginTracker::Chunk& chunk : chunks_) {
+  for (const OriginTracker::Chunk& chunk : chunks) {
     reader.lane = static_cast<std::uint16_t>(chunk.offset);
     depend(reader, chunk.cell);
   }

@@ -176,7 +176,8 @@ class Builder {
   void write_registers(const PartCode& code, const Instance& instance, ThreadState& thread, std::uint64_t top);
   void forget_registers(ThreadState& thread);
   OriginTracker::Instance tracked(const Instance& instance) const {
-    return {instance.site, instance.entry, instance.counter, point_.data(), !streams_.cold(instance.site)};
+    return {instance.site,          instance.entry, instance.counter,
+            levels_->back().serial, point_.data(),  !streams_.cold(instance.site)};
   }
   void depend(const Streams::Reader& reader, const Cell& cell);
   void values(const PartCode& code, const trace::Block& block, std::span<const std::uint64_t> slots, SiteId site);

@@ -163,6 +163,9 @@ struct Access {
   ObjectId object = kUnknownObject;
   fold::Folded address;      // outputs: block ordinal, byte offset
   std::uint64_t copies = 0;  // instances that were spills (of a store) or reloads (of a load)
+  /// In each entry of the innermost loop, the block (the offset) stays the same. Entries may differ.
+  bool same_block = true;
+  bool same_offset = true;
 };
 
 struct Value {
@@ -223,6 +226,9 @@ struct Origin {
   /// By coordinate of the reader: the operand's lane had another origin the last time, in the same entry of the loop
   /// that the coordinate counts, and both are older than that entry.
   std::vector<std::uint64_t> turns;
+  /// Of the operand's lane as a whole: in each entry of the reader's innermost loop, all origins were plain loads, and
+  /// their addresses grew by the same from iteration to iteration.
+  bool even = false;
 };
 
 struct Object {

@@ -5,43 +5,53 @@
 
 namespace loopfold::ddg {
 
-OriginRecords::Lane& OriginRecords::lane_of(const Reader& reader, std::uint16_t lane) {
-  if (reader.site >= slots_of_.size()) slots_of_.resize(reader.site + std::size_t{1});
-  std::vector<std::uint32_t>& slots = slots_of_[reader.site];
-  if (reader.dense >= slots.size()) slots.resize(reader.dense + std::size_t{1});
-  if (slots[reader.dense] == 0) {
-    slots_.emplace_back();
-    slots[reader.dense] = static_cast<std::uint32_t>(slots_.size());
+OriginRecords::Uses& OriginRecords::uses(SiteId site, std::size_t operands) {
+  if (site >= uses_.size()) uses_.resize(site + std::size_t{1});
+  if (!uses_[site]) uses_[site] = std::make_unique<Uses>();
+  std::vector<Operand>& known = uses_[site]->operands_;
+  if (known.size() < operands) {
+    operands_ += operands - known.size();
+    known.resize(operands);
   }
-  std::vector<Lane>& lanes = slots_[slots[reader.dense] - 1].lanes;
-  for (Lane& known : lanes)
+  return *uses_[site];
+}
+
+OriginRecords::Lane& OriginRecords::other_lane(Operand& operand, std::uint16_t lane) {
+  if (!operand.first.met) {
+    operand.first.lane = lane;
+    return operand.first;
+  }
+  for (Lane& known : operand.others)
     if (known.lane == lane) return known;
   ++lanes_;
-  lanes.emplace_back().lane = lane;
-  return lanes.back();
+  operand.others.emplace_back().lane = lane;
+  return operand.others.back();
 }
 
 OriginRecords::Record& OriginRecords::record_of(const Reader& reader, Lane& lane, Key key, const Value& value) {
-  if (!lane.records.empty() && records_[lane.records[lane.last]].key == key) return records_[lane.records[lane.last]];
-  if (lane.index) {
-    if (const auto found = lane.index->find(key); found != lane.index->end()) {
-      lane.last = found->second;
-      return records_[lane.records[lane.last]];
+  if (!lane.list) lane.list = std::make_unique<RecordList>();
+  RecordList& list = *lane.list;
+  if (!list.records.empty() && records_[list.records[list.last]].key == key) return records_[list.records[list.last]];
+  if (list.index) {
+    if (const auto found = list.index->find(key); found != list.index->end()) {
+      list.last = found->second;
+      return records_[list.records[list.last]];
     }
   } else {
-    for (std::uint32_t i = 0; i < lane.records.size(); ++i) {
-      if (records_[lane.records[i]].key != key) continue;
-      lane.last = i;
-      return records_[lane.records[i]];
+    for (std::uint32_t i = 0; i < list.records.size(); ++i) {
+      if (records_[list.records[i]].key != key) continue;
+      list.last = i;
+      return records_[list.records[i]];
     }
   }
-  if (lane.records.size() >= kMaxRecords && key != Key{}) return record_of(reader, lane, Key{}, value);
+  if (list.records.size() >= kMaxRecords && key != Key{}) return record_of(reader, lane, Key{}, value);
   Record record;
   record.key = key;
   record.site = reader.site;
   record.instruction = reader.instruction;
   record.operand = reader.operand;
   record.lane = lane.lane;
+  record.dense = reader.dense;
   record.turns.resize(streams_.dimensions(reader.site));
   if (key.from == 0) {
     record.carried.resize(1);
@@ -56,13 +66,13 @@ OriginRecords::Record& OriginRecords::record_of(const Reader& reader, Lane& lane
       record.reread.resize(record.carried.size());
     }
   }
-  lane.last = static_cast<std::uint32_t>(lane.records.size());
-  lane.records.push_back(static_cast<std::uint32_t>(records_.size()));
-  if (lane.index) lane.index->emplace(key, lane.last);
+  list.last = static_cast<std::uint32_t>(list.records.size());
+  list.records.push_back(static_cast<std::uint32_t>(records_.size()));
+  if (list.index) list.index->emplace(key, list.last);
   records_.push_back(std::move(record));
-  if (!lane.index && lane.records.size() > kFewRecords) {
-    lane.index = std::make_unique<std::map<Key, std::uint32_t>>();
-    for (std::uint32_t i = 0; i < lane.records.size(); ++i) lane.index->emplace(records_[lane.records[i]].key, i);
+  if (!list.index && list.records.size() > kFewRecords) {
+    list.index = std::make_unique<std::map<Key, std::uint32_t>>();
+    for (std::uint32_t i = 0; i < list.records.size(); ++i) list.index->emplace(records_[list.records[i]].key, i);
   }
   return records_.back();
 }
@@ -97,11 +107,11 @@ void OriginRecords::use(const Reader& reader, std::uint16_t lane, const Cell& wr
     Record& record = record_of(reader, at, key, value);
     if (count(reader, value, by_origin, record) && at.met) count_turns(reader, at, value, record);
   }
-  at.met = true;
-  at.none = value.none;
-  at.origin = value.none ? Cell{} : value.origin;
-  at.entry = reader.entry;
-  at.counter = reader.counter;
+  note(at, reader, value.none ? Cell{} : value.origin, value.none);
+  if (value.none || value.load == nullptr)
+    at.uneven = true;
+  else
+    note_address(at, reader, value.load->address);
 }
 
 /// False: it is no record after all, since no shared coordinate differs.
@@ -166,11 +176,16 @@ void OriginRecords::count_turns(const Reader& reader, const Lane& lane, const Va
 }
 
 void OriginRecords::mark(Entries& entries) const {
-  for (const Slot& slot : slots_) {
-    for (const Lane& lane : slot.lanes) {
-      if (!lane.met) continue;
-      entries.mark(lane.entry);
-      if (!lane.none) entries.mark(lane.origin.entry);
+  const auto look_at = [&](const Lane& lane) {
+    if (!lane.met) return;
+    entries.mark(lane.entry);
+    if (!lane.none) entries.mark(lane.origin.entry);
+  };
+  for (const std::unique_ptr<Uses>& uses : uses_) {
+    if (!uses) continue;
+    for (const Operand& operand : uses->operands_) {
+      look_at(operand.first);
+      for (const Lane& lane : operand.others) look_at(lane);
     }
   }
 }
@@ -189,7 +204,29 @@ void add(std::vector<std::uint64_t>& into, const std::vector<std::uint64_t>& fro
 
 }  // namespace
 
+/// Lanes that have records, over all stacks: were they even on all of them?
+std::map<OriginRecords::LaneKey, bool> OriginRecords::even_lanes() const {
+  std::map<LaneKey, bool> even;
+  for (const Record& record : records_)
+    if (record.instances > 0) even[{streams_.statement_of(record.site), record.dense, record.lane}] = true;
+  for (SiteId site = 0; site < uses_.size(); ++site) {
+    if (!uses_[site]) continue;
+    const StatementId statement = streams_.statement_of(site);
+    const std::vector<Operand>& operands = uses_[site]->operands_;
+    for (std::uint32_t dense = 0; dense < operands.size(); ++dense) {
+      const auto look_at = [&](const Lane& lane) {
+        if (!lane.uneven) return;
+        if (const auto found = even.find({statement, dense, lane.lane}); found != even.end()) found->second = false;
+      };
+      look_at(operands[dense].first);
+      for (const Lane& lane : operands[dense].others) look_at(lane);
+    }
+  }
+  return even;
+}
+
 void OriginRecords::finish(Graph& graph) const {
+  const std::map<LaneKey, bool> even = even_lanes();
   using GraphKey = std::tuple<StatementId, std::uint16_t, std::uint8_t, std::uint16_t, StatementId, std::uint16_t,
                               StatementId, std::uint16_t, bool>;
   std::map<GraphKey, Origin> found;
@@ -209,6 +246,7 @@ void OriginRecords::finish(Graph& graph) const {
     origin.lane = record.lane;
     origin.load = record.load;
     origin.local = record.key.local;
+    origin.even = even.at({origin.to, record.dense, record.lane});
     const auto [at, added] =
         found.try_emplace({origin.to, origin.to_instruction, origin.operand, origin.lane, origin.by,
                            origin.by_instruction, origin.from, origin.from_instruction, origin.local},
@@ -232,10 +270,8 @@ void OriginRecords::finish(Graph& graph) const {
 
 std::uint64_t OriginRecords::bytes() const {
   constexpr std::uint64_t kCounters = 160;  // of a record, about
-  std::uint64_t slots = 0;
-  for (const std::vector<std::uint32_t>& operands : slots_of_) slots += sizeof(operands) + operands.size() * 4;
-  return slots + slots_.size() * sizeof(Slot) + lanes_ * sizeof(Lane) + records_.size() * (sizeof(Record) + kCounters) +
-         sizeof(*this);
+  return uses_.size() * (sizeof(Uses) + sizeof(uses_[0])) + operands_ * sizeof(Operand) + lanes_ * sizeof(Lane) +
+         records_.size() * (sizeof(Record) + sizeof(RecordList) + kCounters) + sizeof(*this);
 }
 
 }  // namespace loopfold::ddg

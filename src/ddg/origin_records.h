@@ -18,6 +18,7 @@
 #include "ddg/graph.h"
 #include "ddg/shadow_memory.h"
 #include "ddg/spills.h"
+#include "ddg/steady.h"
 #include "ddg/streams.h"
 #include "structure/loop_tree.h"
 
@@ -30,10 +31,13 @@ class OriginRecords {
       : streams_(streams), tree_(tree), entries_(entries), memory_(memory) {}
 
   /// Who reads, and when.
+  class Uses;
   struct Reader {
+    Uses* uses = nullptr;
     SiteId site = 0;
     EntryId entry = kNoEntry;
     std::uint64_t counter = 0;
+    std::uint64_t serial = 0;  // of the entry of the innermost loop
     const std::int64_t* point = nullptr;
     std::uint16_t instruction = 0;
     std::uint8_t operand = 0;
@@ -48,7 +52,22 @@ class OriginRecords {
     bool same(const Value& other) const { return none == other.none && (none || origin == other.origin); }
   };
 
-  /// A chunk of a use, from byte `lane` on, that `writer` wrote last: a copy, if it has no origin.
+  /// Those of a site that has at least so many operands; it stays where it is.
+  Uses& uses(SiteId site, std::size_t operands);
+
+  /// A chunk of a use, from byte `lane` on, that `writer` made: no record, but the next may be one.
+  void use_directly(const Reader& reader, std::uint16_t lane, const Cell& writer) {
+    Lane& at = lane_of(reader, lane);
+    note(at, reader, writer, false);
+    at.uneven = true;
+  }
+  /// A chunk of a use that a plain load of the same instance got: no record either.
+  void use_loaded(const Reader& reader, std::uint16_t lane, const Provenance& load) {
+    Lane& at = lane_of(reader, lane);
+    note(at, reader, load.origin, false);
+    note_address(at, reader, load.address);
+  }
+  /// A chunk of a use that `writer` wrote last: a copy, if it has no origin.
   void use(const Reader& reader, std::uint16_t lane, const Cell& writer, const Value& value);
 
   /// Marks the entries that are still needed.
@@ -82,26 +101,33 @@ class OriginRecords {
     std::uint16_t instruction = 0;
     std::uint8_t operand = 0;
     std::uint16_t lane = 0;
+    std::uint32_t dense = 0;
     bool load = false;
     std::uint16_t shared = 0;
     std::uint64_t instances = 0;
     std::vector<std::uint64_t> carried, rewritten, reread, turns;
     std::vector<std::int64_t> least, greatest;
   };
-  /// The bytes of an operand from one on, as of the last time.
-  struct Lane {
-    std::uint16_t lane = 0;
-    bool met = false;
-    bool none = false;
-    Cell origin;
-    EntryId entry = kNoEntry;
-    std::uint64_t counter = 0;
+  struct RecordList {
     std::uint32_t last = 0;                               // in `records`
     std::vector<std::uint32_t> records;                   // in records_
     std::unique_ptr<std::map<Key, std::uint32_t>> index;  // of them, if they are many
   };
-  struct Slot {
-    std::vector<Lane> lanes;
+  /// The bytes of an operand from one on, as of the last time.
+  struct Lane {
+    Cell origin;
+    std::uint64_t counter = 0;
+    EntryId entry = kNoEntry;
+    std::uint16_t lane = 0;
+    bool met = false;
+    bool none = false;
+    bool uneven = false;
+    std::unique_ptr<EvenAddresses> even;
+    std::unique_ptr<RecordList> list;
+  };
+  struct Operand {
+    Lane first;  // that was met
+    std::vector<Lane> others;
   };
   struct SharedEntry {
     SiteId a = 0;
@@ -113,6 +139,22 @@ class OriginRecords {
   static constexpr std::size_t kMaxRecords = 4096;  // of one lane; all others are one that nothing is known of
 
   Lane& lane_of(const Reader& reader, std::uint16_t lane);
+  Lane& other_lane(Operand& operand, std::uint16_t lane);
+  static void note(Lane& lane, const Reader& reader, const Cell& origin, bool none) {
+    lane.met = true;
+    lane.none = none;
+    lane.origin = origin;
+    lane.entry = reader.entry;
+    lane.counter = reader.counter;
+  }
+  /// Without loops, there is nothing to be even along.
+  void note_address(Lane& lane, const Reader& reader, std::uint64_t address) {
+    if (lane.uneven || streams_.dimensions(reader.site) == 1) return;
+    if (!lane.even) lane.even = std::make_unique<EvenAddresses>();
+    lane.uneven = !lane.even->add(reader.serial, reader.counter, address);
+  }
+  using LaneKey = std::tuple<StatementId, std::uint32_t, std::uint16_t>;  // operand's number, lane
+  std::map<LaneKey, bool> even_lanes() const;
   Record& record_of(const Reader& reader, Lane& lane, Key key, const Value& value);
   std::uint16_t shared(SiteId a, SiteId b);
   /// Dimensions that the reader and an instance share, and the first of these in which they differ.
@@ -130,12 +172,23 @@ class OriginRecords {
   const structure::LoopTree& tree_;
   const Entries& entries_;
   const ShadowMemory& memory_;
-  std::vector<std::vector<std::uint32_t>> slots_of_;  // by site and operand: one more than in slots_; 0: none yet
-  std::vector<Slot> slots_;
+  std::vector<std::unique_ptr<Uses>> uses_;  // by site
   std::vector<Record> records_;
   std::array<SharedEntry, kSharedEntries> shared_{};
   std::vector<std::int64_t> vector_;
-  std::uint64_t lanes_ = 0;
+  std::uint64_t operands_ = 0;
+  std::uint64_t lanes_ = 0;  // but for the first ones of operands
 };
+
+class OriginRecords::Uses {
+  friend class OriginRecords;
+  std::vector<Operand> operands_;
+};
+
+inline OriginRecords::Lane& OriginRecords::lane_of(const Reader& reader, std::uint16_t lane) {
+  Operand& operand = reader.uses->operands_[reader.dense];
+  if (operand.first.lane == lane && operand.first.met) return operand.first;
+  return other_lane(operand, lane);
+}
 
 }  // namespace loopfold::ddg

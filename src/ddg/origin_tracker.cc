@@ -1,6 +1,7 @@
 #include "ddg/origin_tracker.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace loopfold::ddg {
 
@@ -11,6 +12,7 @@ void OriginTracker::begin(const PartCode& code, const Instance& instance, const 
   writers_ = &writers;
   registers_ = &registers;
   next_use_ = 0;
+  uses_ = instance.followed ? &records_.uses(instance.site, code.operands) : nullptr;
   if (loads_.size() < code.origins.loads.size()) loads_.resize(code.origins.loads.size());
 }
 
@@ -69,9 +71,32 @@ OriginTracker::Value OriginTracker::value(const Source& source) const {
   return {{}, true, nullptr};
 }
 
+/// Nearly always: what other parts computed. The granules of an operand have consecutive numbers.
+bool OriginTracker::is_direct(const OriginCode::Use& use, Granule first) const {
+  static_assert(RegisterOrigins::kWriter == 0);
+  if (!use.direct) return false;
+  std::uint64_t where = 0;
+  for (std::uint32_t i = 0; i < use.count; i += 8) {
+    std::memcpy(&where, registers_->where.data() + first + i, sizeof(where));
+    if (use.count - i < 8) where &= (std::uint64_t{1} << (use.count - i) * 8) - 1;
+    if (where != 0) return false;
+  }
+  return true;
+}
+
+void OriginTracker::use_directly(const OriginRecords::Reader& reader, const OriginCode::Use& use, Granule first) {
+  const Cell* const writers = writers_->data() + first;
+  for (std::uint32_t i = 0; i < use.count; ++i) {
+    if (writers[i].producer == 0 || (i > 0 && writers[i] == writers[i - 1])) continue;
+    records_.use_directly(reader, code_->origins.pieces[use.first + i].lane, writers[i]);
+  }
+}
+
 /// Neighbours with one writer and one origin are one chunk.
 void OriginTracker::use_register(const OriginCode::Use& use) {
   const OriginRecords::Reader reader = this->reader(use.instruction, use.operand, use.dense);
+  const Granule first = code_->origins.pieces[use.first].granule;
+  if (is_direct(use, first)) return use_directly(reader, use, first);
   Cell before;
   Value before_value;
   for (std::uint32_t i = 0; i < use.count; ++i) {
@@ -93,6 +118,7 @@ void OriginTracker::use_arguments(const Instance& instance, std::uint8_t operand
                                   const std::vector<Cell>& writers, const RegisterOrigins& registers) {
   if (!instance.followed) return;
   instance_ = instance;
+  uses_ = &records_.uses(instance.site, operand + 1u);
   writers_ = &writers;
   registers_ = const_cast<RegisterOrigins*>(&registers);
   const OriginRecords::Reader reader = this->reader(0, operand, operand);
@@ -110,8 +136,7 @@ void OriginTracker::use_arguments(const Instance& instance, std::uint8_t operand
 
 void OriginTracker::spill(const MemoryAccess& access, std::uint64_t address, const Cell& store) {
   const OriginCode::Spill& code = code_->origins.spills[access.spill];
-  Spill& spill = spills_.at(address, memory_);
-  spill.size = access.size;
+  Spill& spill = spills_.at(address, access.size, memory_);
   spill.cell = store;
   spill.value.clear();
   for (std::uint32_t i = 0; i < code.count; ++i) {
@@ -120,15 +145,16 @@ void OriginTracker::spill(const MemoryAccess& access, std::uint64_t address, con
     spill.value.add(static_cast<std::uint8_t>(end), provenance_of(value(piece.source)));
   }
   if (code.count == 0) spill.value.add(static_cast<std::uint8_t>(access.size), provenance_of({store, false, nullptr}));
-  if (store.producer >= is_spill_.size()) is_spill_.resize(store.producer + std::size_t{1});
-  is_spill_[store.producer] = 1;
+  if (store.producer >= spilled_.size()) spilled_.resize(store.producer + std::size_t{1});
+  spilled_[store.producer] = static_cast<std::uint8_t>(access.size);
 }
 
 /// The spill that a load gets back, if it is a reload.
 const Spill* OriginTracker::reloaded(const MemoryAccess& access, std::uint64_t address,
                                      std::span<const Chunk> chunks) const {
   if (!access.reloads || chunks.size() != 1 || chunks[0].size != access.size) return nullptr;
-  return is_spill(chunks[0].cell.producer) ? spills_.find(address, chunks[0].cell) : nullptr;
+  const std::uint8_t size = spilled(chunks[0].cell);
+  return size != 0 ? spills_.find(address, size, chunks[0].cell) : nullptr;
 }
 
 bool OriginTracker::load(const MemoryAccess& access, std::uint64_t address, std::span<const Chunk> chunks) {
@@ -160,11 +186,12 @@ void OriginTracker::use_memory(const MemoryAccess& access, std::uint64_t address
       this->reader(access.instruction, static_cast<std::uint8_t>(kFirstMemoryOperand + access.index), access.operand);
   for (const Chunk& chunk : chunks) {
     if (chunk.cell.producer == kLostProducer) continue;
-    const Spill* spill = is_spill(chunk.cell.producer) ? spills_.covering(address + chunk.offset, chunk.cell) : nullptr;
+    const std::uint8_t size = spilled(chunk.cell);
+    const Spill* spill = size != 0 ? spills_.covering(address + chunk.offset, size, chunk.cell) : nullptr;
     if (spill != nullptr)
       use_spilled(reader, *spill, address, chunk);
     else
-      records_.use(reader, static_cast<std::uint16_t>(chunk.offset), chunk.cell, {chunk.cell, false, nullptr});
+      records_.use_directly(reader, static_cast<std::uint16_t>(chunk.offset), chunk.cell);
   }
 }
 
@@ -180,15 +207,27 @@ void OriginTracker::use_spilled(const OriginRecords::Reader& reader, const Spill
 
 void OriginTracker::finish_part() {
   read_registers(0xffff, false);
-  outs_.clear();
-  for (const OriginCode::Out& out : code_->origins.outs) outs_.push_back(provenance_of(value(out.source)));
+  const OriginCode& code = code_->origins;
+  moved_.resize(code.moved_outs);
+  for (std::uint32_t i = 0; i < code.moved_outs; ++i) moved_[i] = provenance_of(value(code.outs[i].source));
+}
+
+void OriginTracker::keep(Granule granule, const Value& value) {
+  registers_->where[granule] = value.none ? RegisterOrigins::kNowhere : RegisterOrigins::kKept;
+  if (!value.none) registers_->kept[granule] = provenance_of(value);
 }
 
 void OriginTracker::write() {
-  for (std::size_t i = 0; i < outs_.size(); ++i) {
-    const Granule granule = code_->origins.outs[i].granule;
-    registers_->where[granule] = outs_[i].none ? RegisterOrigins::kNowhere : RegisterOrigins::kKept;
-    if (!outs_[i].none) registers_->kept[granule] = outs_[i];
+  const OriginCode& code = code_->origins;
+  for (std::uint32_t i = 0; i < code.moved_outs; ++i) keep(code.outs[i].granule, value_of(moved_[i]));
+  for (std::size_t i = code.moved_outs; i < code.outs.size(); ++i) {
+    const OriginCode::Out& out = code.outs[i];
+    if (out.source.kind == Source::Kind::kLoaded && !loads_[out.source.index].reload) {
+      registers_->where[out.granule] = RegisterOrigins::kKept;
+      registers_->kept[out.granule] = loads_[out.source.index].itself;
+    } else {
+      keep(out.granule, value(out.source));
+    }
   }
 }
 

@@ -25,10 +25,10 @@ namespace loopfold::ddg {
 /// The origins of a thread's registers, beside their last writers.
 struct RegisterOrigins {
   enum Where : std::uint8_t { kWriter = 0, kKept = 1, kNowhere = 2 };
-  std::vector<std::uint8_t> where;  // by granule
+  std::vector<std::uint8_t> where;  // by granule, and some more
   std::vector<Provenance> kept;     // by granule
 
-  explicit RegisterOrigins(std::size_t granules = 0) : where(granules), kept(granules) {}
+  explicit RegisterOrigins(std::size_t granules = 0) : where(granules + 8), kept(granules) {}
   void clear() { std::fill(where.begin(), where.end(), std::uint8_t{kWriter}); }
 };
 
@@ -42,6 +42,7 @@ class OriginTracker {
     SiteId site = 0;
     EntryId entry = kNoEntry;
     std::uint64_t counter = 0;
+    std::uint64_t serial = 0;  // of the entry of the innermost loop
     const std::int64_t* point = nullptr;
     bool followed = true;  // its uses are counted
   };
@@ -52,7 +53,12 @@ class OriginTracker {
   void read_registers(std::uint16_t instruction, bool spilled) {
     while (next_use_ < code_->origins.uses.size() && code_->origins.uses[next_use_].instruction <= instruction) {
       const OriginCode::Use& use = code_->origins.uses[next_use_++];
-      if (instance_.followed && !(use.spilled && spilled && use.instruction == instruction)) use_register(use);
+      if (!instance_.followed || (use.spilled && spilled && use.instruction == instruction)) continue;
+      if (use.load != kOutside && !loads_[use.load].reload)
+        records_.use_loaded(reader(use.instruction, use.operand, use.dense), code_->origins.pieces[use.first].lane,
+                            loads_[use.load].itself);
+      else
+        use_register(use);
     }
   }
 
@@ -80,7 +86,7 @@ class OriginTracker {
   void mark(Entries& entries, std::span<RegisterOrigins* const> registers);
 
   OriginRecords& records() { return records_; }
-  std::uint64_t bytes() const { return spills_.bytes() + records_.bytes() + is_spill_.size(); }
+  std::uint64_t bytes() const { return spills_.bytes() + records_.bytes() + spilled_.size(); }
 
  private:
   using Value = OriginRecords::Value;
@@ -95,24 +101,31 @@ class OriginTracker {
     return {streams_.definition(instance_.site, instruction), instance_.entry, instance_.counter};
   }
   OriginRecords::Reader reader(std::uint16_t instruction, std::uint8_t operand, std::uint32_t dense) const {
-    return {instance_.site, instance_.entry, instance_.counter, instance_.point, instruction, operand, dense};
+    return {uses_,   instance_.site, instance_.entry, instance_.counter, instance_.serial, instance_.point, instruction,
+            operand, dense};
   }
   Value found(Granule granule) const;
   Value value(const Source& source) const;
   Value loaded(const Source& source) const;
   static Value value_of(const Provenance& provenance);
   static Provenance provenance_of(const Value& value);
+  void keep(Granule granule, const Value& value);
+  bool is_direct(const OriginCode::Use& use, Granule first) const;
   void use_register(const OriginCode::Use& use);
+  void use_directly(const OriginRecords::Reader& reader, const OriginCode::Use& use, Granule first);
   void use_memory(const MemoryAccess& access, std::uint64_t address, std::span<const Chunk> chunks);
   void use_spilled(const OriginRecords::Reader& reader, const Spill& spill, std::uint64_t address, const Chunk& chunk);
   const Spill* reloaded(const MemoryAccess& access, std::uint64_t address, std::span<const Chunk> chunks) const;
-  bool is_spill(DefinitionId definition) const { return definition < is_spill_.size() && is_spill_[definition] != 0; }
+  /// How large the spills of an instruction are; 0: it is none.
+  std::uint8_t spilled(const Cell& cell) const {
+    return cell.producer < spilled_.size() ? spilled_[cell.producer] : std::uint8_t{0};
+  }
 
   const Streams& streams_;
   const ShadowMemory& memory_;
   OriginRecords records_;
   Spills spills_;
-  std::vector<std::uint8_t> is_spill_;  // by definition: it was a spill, at least once
+  std::vector<std::uint8_t> spilled_;  // by definition: bytes, if it was a spill, at least once
 
   // Of the part that runs.
   const PartCode* code_ = nullptr;
@@ -120,8 +133,9 @@ class OriginTracker {
   const std::vector<Cell>* writers_ = nullptr;
   RegisterOrigins* registers_ = nullptr;
   std::size_t next_use_ = 0;
+  OriginRecords::Uses* uses_ = nullptr;
   std::vector<Loaded> loads_;
-  std::vector<Provenance> outs_;
+  std::vector<Provenance> moved_;  // what granules had that others get
 };
 
 }  // namespace loopfold::ddg

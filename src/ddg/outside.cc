@@ -47,6 +47,7 @@ void Builder::follow(const Where* where, const trace::SideEvent& event) {
     signal(event.thread, *s);
   } else if (std::holds_alternative<trace::ThreadStart>(event.data)) {
     forget_registers(thread(event.thread));
+    thread(event.thread).stack_pointer = 0;
   } else if (const auto* recording = std::get_if<trace::Recording>(&event.data)) {
     recording_ = recording->on;
     if (!recording->on) return;
@@ -240,6 +241,7 @@ void Builder::signal(trace::ThreadId id, const trace::Signal& signal) {
     if (thread.saved.size() == kMaxSaved) thread.saved.erase(thread.saved.begin());
     thread.saved.push_back({thread.registers, thread.origins, thread.stack_pointer});
     forget_registers(thread);
+    thread.stack_pointer = 0;
   } else if (!thread.saved.empty()) {
     thread.registers = std::move(thread.saved.back().registers);
     thread.origins = std::move(thread.saved.back().origins);

@@ -140,9 +140,11 @@ struct OriginCode {
   struct Use {
     std::uint16_t instruction = 0;
     std::uint8_t operand = 0;
-    bool spilled = false;     // no use if the instruction is a spill
-    std::uint32_t dense = 0;  // number of the operand in the part
-    std::uint32_t first = 0;  // in pieces
+    bool spilled = false;           // no use if the instruction is a spill
+    bool direct = false;            // all of it was written before the part
+    std::uint16_t load = kOutside;  // it is one chunk that this load got: in loads
+    std::uint32_t dense = 0;        // number of the operand in the part
+    std::uint32_t first = 0;        // in pieces
     std::uint32_t count = 0;
   };
   struct Load {
@@ -164,6 +166,7 @@ struct OriginCode {
   std::vector<Spill> spills;
   std::vector<Source> several;
   std::vector<Out> outs;  // live-outs that were not made by the instruction that wrote them last, and plain loads
+  std::uint32_t moved_outs = 0;  // of these, the first: from what granules had before
 };
 
 struct PartCode {

@@ -151,16 +151,31 @@ class OriginCompiler {
   void use(const RegisterUse& read, std::uint16_t number, std::uint8_t operand, bool spilled) {
     const auto first = static_cast<std::uint32_t>(origins_.pieces.size());
     bool open = false;
+    bool direct = true;
     for (const Granules::Piece& piece : pieces_of(read)) {
       const State& state = granule_[piece.granule];
       open = open || !is_made_here(state.source);
+      direct = direct && state.writer == kOutside;
       origins_.pieces.push_back({state.writer, static_cast<std::uint8_t>(piece.byte - std::min(piece.byte, read.byte)),
                                  piece.granule, state.source});
     }
     if (!open) return origins_.pieces.resize(first);
     for (std::size_t i = first; i < origins_.pieces.size(); ++i) keep(origins_.pieces[i].source);
+    const std::uint16_t load = only_load(first);
     origins_.uses.push_back(
-        {number, operand, spilled, 0, first, static_cast<std::uint32_t>(origins_.pieces.size()) - first});
+        {number, operand, spilled, direct, load, 0, first, static_cast<std::uint32_t>(origins_.pieces.size()) - first});
+  }
+
+  /// The load that got all pieces from `first` on, and that one instruction wrote; kOutside: there is none.
+  std::uint16_t only_load(std::size_t first) const {
+    const OriginCode::Piece& one = origins_.pieces[first];
+    if (one.source.kind != Source::Kind::kLoaded) return kOutside;
+    for (std::size_t i = first + 1; i < origins_.pieces.size(); ++i) {
+      const OriginCode::Piece& other = origins_.pieces[i];
+      if (other.writer != one.writer || other.source.kind != Source::Kind::kLoaded) return kOutside;
+      if (other.source.index != one.source.index) return kOutside;
+    }
+    return one.source.index;
   }
 
   /// Whatever happens: a load that cannot be a reload is made here as well.
@@ -265,6 +280,11 @@ class OriginCompiler {
       keep(state.source);
       origins_.outs.push_back({static_cast<Granule>(i), state.source});
     }
+    const auto others =
+        std::stable_partition(origins_.outs.begin(), origins_.outs.end(), [](const OriginCode::Out& out) {
+          return out.source.kind == Source::Kind::kLiveIn || out.source.kind == Source::Kind::kSeveral;
+        });
+    origins_.moved_outs = static_cast<std::uint32_t>(others - origins_.outs.begin());
   }
 
   const std::vector<trace::InstructionFacts>& facts_;

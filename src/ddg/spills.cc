@@ -86,30 +86,30 @@ std::uint8_t ProvenanceBytes::end_at(std::uint8_t byte) const {
 
 // ---- Spills --------------------------------------------------------------------------------------------------------
 
-Spill& Spills::at(std::uint64_t address, const ShadowMemory& memory) {
-  std::size_t slot = slot_of(address);
-  while (table_[slot].address != 0 && table_[slot].address != address) slot = (slot + 1) & (table_.size() - 1);
-  if (table_[slot].address == address) return table_[slot];
+Spill& Spills::at(std::uint64_t address, std::uint32_t size, const ShadowMemory& memory) {
+  std::size_t slot = slot_of(address, size);
+  for (; table_[slot].address != 0; slot = (slot + 1) & (table_.size() - 1))
+    if (table_[slot].address == address && table_[slot].size == size) return table_[slot];
   if (used_ * 2 >= table_.size()) {
     drop_dead(memory);
-    return at(address, memory);
+    return at(address, size, memory);
   }
   ++used_;
   table_[slot].address = address;
+  table_[slot].size = size;
   return table_[slot];
 }
 
-const Spill* Spills::find(std::uint64_t address, const Cell& cell) const {
-  for (std::size_t slot = slot_of(address); table_[slot].address != 0; slot = (slot + 1) & (table_.size() - 1))
-    if (table_[slot].address == address) return table_[slot].cell == cell ? &table_[slot] : nullptr;
+const Spill* Spills::find(std::uint64_t address, std::uint32_t size, const Cell& cell) const {
+  for (std::size_t slot = slot_of(address, size); table_[slot].address != 0; slot = (slot + 1) & (table_.size() - 1))
+    if (table_[slot].address == address && table_[slot].size == size)
+      return table_[slot].cell == cell ? &table_[slot] : nullptr;
   return nullptr;
 }
 
-const Spill* Spills::covering(std::uint64_t address, const Cell& cell) const {
-  for (std::uint64_t before = 0; before < kLongest && before < address; ++before) {
-    const Spill* spill = find(address - before, cell);
-    if (spill != nullptr) return spill->size > before ? spill : nullptr;
-  }
+const Spill* Spills::covering(std::uint64_t address, std::uint32_t size, const Cell& cell) const {
+  for (std::uint64_t before = 0; before < size && before < address; ++before)
+    if (const Spill* spill = find(address - before, size, cell)) return spill;
   return nullptr;
 }
 
@@ -131,7 +131,7 @@ void Spills::insert(std::vector<Spill>& old, std::size_t slots) {
   table_.resize(slots);
   used_ = old.size();
   for (Spill& spill : old) {
-    std::size_t slot = slot_of(spill.address);
+    std::size_t slot = slot_of(spill.address, spill.size);
     while (table_[slot].address != 0) slot = (slot + 1) & (slots - 1);
     table_[slot] = std::move(spill);
   }

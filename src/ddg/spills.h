@@ -5,10 +5,11 @@
 // whether loading again would give the same. Writers are one cell if one instance wrote all the bytes, else a hash of
 // all of them.
 //
-// A *spill* is remembered by the address where it began, with the provenance of each of its bytes, nearly always one
-// for all. It holds for as long as shadow memory says that it is the last writer of a byte: that is asked by whoever
-// looks for one, so nothing has to be told when memory is written. Entries whose bytes all have another last writer by
-// now are dropped when the table would have to grow. Exact. One probe per store or load of a spilled value, mostly.
+// A *spill* is remembered by the address where it began and its size (a smaller one at the same address leaves the rest
+// of a larger one), with the provenance of each of its bytes, nearly always one for all. It holds for as long as shadow
+// memory says that it is the last writer of a byte: that is asked by whoever looks for one, so nothing has to be told
+// when memory is written. Entries whose bytes all have another last writer by now are dropped when the table would have
+// to grow. Exact. One probe per store or load of a spilled value, mostly.
 #pragma once
 
 #include <cstdint>
@@ -81,16 +82,14 @@ struct Spill {
 
 class Spills {
  public:
-  static constexpr std::uint32_t kLongest = 32;
+  /// The spill of so many bytes that begins here, to be filled in: cell and value are what they were, or nothing. It
+  /// stays where it is until the next call.
+  Spill& at(std::uint64_t address, std::uint32_t size, const ShadowMemory& memory);
 
-  /// The spill that begins here, to be filled in: all but the address is what it was, or nothing. It stays where it is
-  /// until the next call.
-  Spill& at(std::uint64_t address, const ShadowMemory& memory);
-
-  /// The spill `cell` that begins here, if it does.
-  const Spill* find(std::uint64_t address, const Cell& cell) const;
-  /// The spill `cell` that wrote the byte here, wherever it begins.
-  const Spill* covering(std::uint64_t address, const Cell& cell) const;
+  /// The spill `cell`, of so many bytes, that begins here, if it does.
+  const Spill* find(std::uint64_t address, std::uint32_t size, const Cell& cell) const;
+  /// The spill `cell`, of so many bytes, that wrote the byte here, wherever it begins.
+  const Spill* covering(std::uint64_t address, std::uint32_t size, const Cell& cell) const;
 
   template <class Visit>
   void for_each(Visit&& visit) {
@@ -106,8 +105,9 @@ class Spills {
  private:
   static constexpr std::size_t kSmallest = 1024;
 
-  std::size_t slot_of(std::uint64_t address) const {
-    return static_cast<std::size_t>((address * 0x9e3779b97f4a7c15u) >> 20) & (table_.size() - 1);
+  std::size_t slot_of(std::uint64_t address, std::uint32_t size) const {
+    return static_cast<std::size_t>(((address ^ std::uint64_t{size} << 56) * 0x9e3779b97f4a7c15u) >> 20) &
+           (table_.size() - 1);
   }
   void insert(std::vector<Spill>& old, std::size_t slots);
 

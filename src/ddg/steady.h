@@ -44,4 +44,43 @@ class Steady {
   bool steady_ = true;
 };
 
+/// The same of addresses, but for this: what they grow by need not be a whole number per iteration.
+class EvenAddresses {
+ public:
+  bool add(std::uint64_t entry, std::uint64_t counter, std::uint64_t address) {
+    if (entry != entry_) {
+      entry_ = entry;
+      seen_ = 0;
+    }
+    const Wide iterations = static_cast<Wide>(counter) - counter_;
+    const Wide growth = static_cast<Wide>(address) - address_;
+    const bool even = seen_ < 2 || in_proportion(iterations, growth);
+    if (seen_ > 0) {
+      iterations_ = iterations;
+      growth_ = growth;
+    }
+    if (seen_ < 2) ++seen_;
+    counter_ = counter;
+    address_ = address;
+    return even;
+  }
+
+ private:
+  __extension__ using Wide = __int128;
+
+  bool in_proportion(Wide iterations, Wide growth) const {
+    Wide a = 0;
+    Wide b = 0;
+    return !__builtin_mul_overflow(growth, iterations_, &a) && !__builtin_mul_overflow(growth_, iterations, &b) &&
+           a == b;
+  }
+
+  Wide iterations_ = 0;  // of the last step
+  Wide growth_ = 0;
+  std::uint64_t entry_ = ~std::uint64_t{0};
+  std::uint64_t counter_ = 0;
+  std::uint64_t address_ = 0;
+  std::uint8_t seen_ = 0;  // addresses of this entry, up to two
+};
+
 }  // namespace loopfold::ddg

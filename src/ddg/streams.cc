@@ -140,7 +140,7 @@ Streams::Link& Streams::insert(Slot& slot, Link link) {
 }
 
 void Streams::access(SiteId site, const MemoryAccess& access, const std::int64_t* point, ObjectId object,
-                     std::int64_t block, std::int64_t offset) {
+                     std::int64_t block, std::int64_t offset, std::uint64_t entry) {
   last_access_ = kNoAccess;
   if (sites_[site].cold) return;
   Slot& slot = this->slot(sites_[site].accesses, access.dense);
@@ -155,11 +155,27 @@ void Streams::access(SiteId site, const MemoryAccess& access, const std::int64_t
     const StreamId stream = new_stream(Stream::Kind::kAccess, site, {sites_[site].dimensions, 2, 0});
     if (stream == kNoStream) return;
     if (key == kUnknownKey) streams_[stream].folder->give_up("in more than 64 objects");
-    accesses_.push_back(
-        {site, stream, access.instruction, access.index, access.store, access.guarded, access.size, object, 0});
+    AccessDetails details;
+    details.site = site;
+    details.stream = stream;
+    details.instruction = access.instruction;
+    details.index = access.index;
+    details.store = access.store;
+    details.guarded = access.guarded;
+    details.size = access.size;
+    details.object = object;
+    accesses_.push_back(details);
     link = &insert(slot, {key, stream, static_cast<std::uint32_t>(accesses_.size() - 1)});
   }
   last_access_ = link->details;
+  AccessDetails& details = accesses_[link->details];
+  if (details.entry == entry) {
+    details.same_block = details.same_block && details.block == block;
+    details.same_offset = details.same_offset && details.offset == offset;
+  }
+  details.entry = entry;
+  details.block = block;
+  details.offset = offset;
   const std::int64_t labels[2] = {block, offset};
   add(link->stream, point, labels);
 }
@@ -431,6 +447,8 @@ void Streams::finish_accesses(Graph& graph) {
         groups.add({statement, details.instruction, details.index, details.object, details.store, details.size},
                    std::move(access), streams_[details.stream].shape, folded(details.stream));
     group.item.copies += details.copies;
+    group.item.same_block = group.item.same_block && details.same_block;
+    group.item.same_offset = group.item.same_offset && details.same_offset;
   }
   groups.into(graph.accesses, [](Access& access) -> fold::Folded& { return access.address; });
 }

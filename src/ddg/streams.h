@@ -70,7 +70,7 @@ class Streams {
 
   void instance(SiteId site, const std::int64_t* point);
   void access(SiteId site, const MemoryAccess& access, const std::int64_t* point, ObjectId object, std::int64_t block,
-              std::int64_t offset);
+              std::int64_t offset, std::uint64_t entry);
   /// The last access was a spill or a reload.
   void count_copy();
   /// `entry` tells one entry of the innermost loop from the next.
@@ -168,6 +168,12 @@ class Streams {
     std::uint32_t size = 0;
     ObjectId object = kUnknownObject;
     std::uint64_t copies = 0;
+    // The last time.
+    std::uint64_t entry = ~std::uint64_t{0};
+    std::int64_t block = 0;
+    std::int64_t offset = 0;
+    bool same_block = true;
+    bool same_offset = true;
   };
   struct ValueDetails {
     SiteId site = 0;

@@ -287,7 +287,7 @@ TEST_F(StreamsTest, AccessesInTooManyObjectsAreGivenUp) {
   for (std::int64_t i = 0; i < 200; ++i) {
     const std::int64_t point[] = {0, i};
     streams.instance(site, point);
-    streams.access(site, access, point, static_cast<ObjectId>(10 + i), 0, 8);
+    streams.access(site, access, point, static_cast<ObjectId>(10 + i), 0, 8, 1);
   }
   const Graph graph = finish(streams);
   std::uint64_t points = 0;

@@ -61,7 +61,8 @@ void add_quality(const PureCalls& pure, const AnalysisOptions& options, profile:
   for (const std::string& name : options.pure)
     if (std::find(pure.unmatched.begin(), pure.unmatched.end(), name) == pure.unmatched.end()) names.push_back(name);
   const auto whole = static_cast<double>(std::max<std::uint64_t>(profile.program.instructions, 1));
-  profile.quality.push_back({"taken for pure", fmt::format("calls of {} may be reordered (--pure)", fmt::join(names, ", ")),
+  profile.quality.push_back({"taken for pure",
+                             fmt::format("calls of {} may be reordered (--pure)", fmt::join(names, ", ")),
                              static_cast<double>(pure.instructions) / whole});
 }
 

@@ -47,7 +47,7 @@ struct AnalysisCosts {
   std::uint64_t contexts = 0;
   ddg::Costs ddg;
   FoldStatistics fold;
-  std::uint64_t max_intermediate = 0;  // Graph::max_intermediate
+  std::uint64_t max_intermediate = 0;       // Graph::max_intermediate
   std::vector<std::string> unmatched_pure;  // of AnalysisOptions::pure: no such function ran
 };
 

@@ -95,9 +95,14 @@ class ControlBuilder {
   std::uint32_t ending(const Spot& spot) const { return endings_[place_of(spot)]; }
   bool calls(const Spot& spot) const { return (ending(spot) & trace::kCall) != 0; }
 
-  /// Of the longest piece of code that ran at each place, and of all as long.
+  /// Of the longest piece of code that ran at each place, and of all as long. Where there are no statements, what the
+  /// way out of the block tells.
   void find_endings() {
     endings_.resize(structure_.code.places());
+    for (trace::ExitId id = 0; id < structure_.code.exits().size(); ++id) {
+      const structure::ExitCode& exit = structure_.code.exit(id);
+      if (exit.parts != 0) endings_[structure_.code.parts(exit).back().place] |= kinds_of(exit.kind);
+    }
     std::vector<std::size_t> lengths(endings_.size());
     for (const Statement& statement : graph_.statements) {
       if (statement.kind != Statement::Kind::kCode || statement.instructions.empty()) continue;
@@ -109,15 +114,53 @@ class ControlBuilder {
     }
   }
 
-  /// Which functions, and with them which recursive components, were ever left without a return?
+  static std::uint32_t kinds_of(trace::ExitKind kind) {
+    if (kind == trace::ExitKind::kCall) return trace::kCall;
+    if (kind == trace::ExitKind::kIndirectCall) return trace::kCall | trace::kIndirect;
+    if (kind == trace::ExitKind::kIndirectJump) return trace::kBranch | trace::kIndirect;
+    return kind == trace::ExitKind::kReturn ? std::uint32_t{trace::kReturn} : 0;
+  }
+
+  /// Which functions, and with them which recursive components, were ever left without a return? And which by one? A
+  /// function that jumps into another one is left as that one is.
   void find_unwinding() {
     unwinds_.resize(functions_.size());
+    returns_.resize(functions_.size());
     component_unwinds_.resize(structure_.recursion.size());
+    for (const structure::CallSite& site : structure_.flow.calls())
+      if (!calls({kNoContext, site.caller, site.node})) tail_calls_.push_back(site);
     for (FunctionId id = 0; id < unwinds_.size(); ++id) {
-      for (const std::uint8_t how : structure_.flow.functions()[id].left)
-        if ((how & structure::kLeftByUnwinding) != 0) unwinds_[id] = true;
-      if (unwinds_[id] && spots_.recursive(id)) component_unwinds_[structure_.recursion.component_of(id)] = true;
+      const structure::Function& function = structure_.flow.functions()[id];
+      for (std::size_t i = 0; i < function.exits.size(); ++i) {
+        if ((function.left[i] & structure::kLeftByUnwinding) != 0) set_unwinds(id);
+        if ((function.left[i] & structure::kLeftByReturn) != 0 && !is_tail_call(id, function.exits[i]))
+          returns_[id] = true;
+      }
     }
+    while (pass_tail_calls()) {
+    }
+  }
+  void set_unwinds(FunctionId id) {
+    unwinds_[id] = true;
+    if (spots_.recursive(id)) component_unwinds_[structure_.recursion.component_of(id)] = true;
+  }
+  bool is_tail_call(FunctionId caller, NodeId node) const {
+    const auto before = [](const structure::CallSite& a, const structure::CallSite& b) {
+      return std::pair(a.caller, a.node) < std::pair(b.caller, b.node);
+    };
+    return std::binary_search(tail_calls_.begin(), tail_calls_.end(), structure::CallSite{caller, node, 0}, before);
+  }
+  /// Did that change anything?
+  bool pass_tail_calls() {
+    bool changed = false;
+    for (const structure::CallSite& site : tail_calls_) {
+      if (may_unwind(site.callee) && !may_unwind(site.caller)) {
+        set_unwinds(site.caller);
+        changed = true;
+      }
+      if (returns_[site.callee] && !returns_[site.caller]) returns_[site.caller] = changed = true;
+    }
+    return changed;
   }
   bool may_unwind(FunctionId function) const {
     return spots_.recursive(function) ? component_unwinds_[structure_.recursion.component_of(function)]
@@ -164,7 +207,7 @@ class ControlBuilder {
     for (const StatementId id : spots_.statements().at(spot))
       if (graph_.statements[id].kind == Statement::Kind::kCode || !branches) into.statements.push_back(id);
     if (hidden(spot)) add_hidden_before(spot, into);
-    if (into.statements.size() == before && (hidden(spot) || spots_.thin(spot.base))) into.whole = false;
+    if (into.statements.size() == before && (hidden(spot) || spots_.thin(spot))) into.whole = false;
   }
 
   /// Hidden code has its statement where it was called.
@@ -192,47 +235,95 @@ class ControlBuilder {
 
   // ---- Calls that do not come back --------------------------------------------------------------------------------
 
-  /// By context of a call, from the leaves up: the branches that decide whether it comes back.
+  /// What decides that a call does not come back, and where control goes on instead.
+  struct Unwound {
+    SetId whether = kEmpty;  // branches
+    SetId where = kEmpty;    // the jumps by which frames are left
+  };
+
+  /// By context of a call, from the leaves up.
   void find_unwound_callees() {
-    unwound_.assign(tree_.contexts().size(), kNoSet);
-    for (std::size_t id = unwound_.size(); id-- > 1;) {
-      const Context& context = tree_[static_cast<ContextId>(id)];
+    unwound_.resize(tree_.contexts().size());
+    for (std::size_t i = unwound_.size(); i-- > 1;) {
+      const auto id = static_cast<ContextId>(i);
+      const Context& context = tree_[id];
       if (context.kind == Context::Kind::kLoop || context.kind == Context::Kind::kStart) continue;
       if (!may_unwind(context.function)) continue;
       if (context.kind == Context::Kind::kRecursion)
-        unwound_[id] = unwound_component(static_cast<ContextId>(id));
+        unwound_[id] = {unwound_component(id), unwinding_jumps(spots_.statements().with_base(id))};
       else if (!spots_.recursive(context.function))
-        unwound_[id] = unwound_function(static_cast<ContextId>(id));
+        unwound_[id] = {unwound_function(unwound_spots(id)), unwinding_jumps(unwound_spots(id))};
     }
   }
 
-  SetId unwound_function(ContextId base) {
-    const FunctionId id = tree_[base].function;
-    const FunctionControl& function = control(id);
+  /// Is the function left there without a return, by itself or by what it jumps into?
+  bool unwound_at(const Spot& spot) { return control(spot.function).unwound_at(spot.node) || jumps_into_unwound(spot); }
+  bool jumps_into_unwound(const Spot& spot) {
+    return !calls(spot) && control(spot.function).left_at(spot.node) && unwound_by_callee(spot);
+  }
+
+  std::vector<Spot> unwound_spots(ContextId base) {
+    const FunctionId function = tree_[base].function;
+    std::vector<Spot> found;
+    for (const NodeId node : control(function).left())
+      if (unwound_at({base, function, node})) found.push_back({base, function, node});
+    return found;
+  }
+
+  /// Of these spots and their callees: the system call by which a thread ends has no choice, and is none.
+  SetId unwinding_jumps(const std::vector<Spot>& spots) {
     Found found;
-    for (const NodeId node : function.all_deciders(function.unwound())) add_decider({base, id, node}, found);
-    for (const NodeId node : function.unwound()) {
-      const Spot spot{base, id, node};
-      if (function.ways(node) > 1 || decides(spot)) add_decider(spot, found);
+    for (const Spot& spot : spots) {
+      if (!unwound_at(spot)) continue;
+      for (const ContextId callee : spots_.callees().at(spot)) add(unwound_[callee].where, found);
+      const bool jumps = !calls(spot) && (ending(spot) & (trace::kIndirect | trace::kReturn)) != 0;
+      if (jumps && control(spot.function).unwound_at(spot.node)) add_statements(spot, found);
     }
+    return make(std::move(found));
+  }
+
+  SetId unwound_function(const std::vector<Spot>& spots) {
+    Found found;
+    std::vector<NodeId> nodes;
+    for (const Spot& spot : spots) {
+      nodes.push_back(spot.node);
+      add_unwinding(spot, found);
+    }
+    if (spots.empty()) return kEmpty;
+    const Spot& first = spots.front();
+    for (const NodeId node : control(first.function).all_deciders(nodes))
+      add_decider({first.base, first.function, node}, found);
     return make(std::move(found));
   }
 
   /// Every branch of the component.
   SetId unwound_component(ContextId base) {
     Found found;
-    found.whole = !spots_.thin(base);
-    for (const Spot& spot : spots_.statements().with_base(base))
-      if (control(spot.function).ways(spot.node) > 1 || decides(spot)) add_decider(spot, found);
+    found.whole = !spots_.thin_region(base);
+    for (const Spot& spot : spots_.statements().with_base(base)) add_unwinding(spot, found);
     return make(std::move(found));
   }
 
+  /// What a spot has to do with how its function is left.
+  void add_unwinding(const Spot& spot, Found& into) {
+    const FunctionControl& function = control(spot.function);
+    if (function.ways(spot.node) > 1 || decides(spot)) add_decider(spot, into);
+    if (!calls(spot) && function.returned_at(spot.node) && function.unwound_at(spot.node)) add_statements(spot, into);
+    if (!jumps_into_unwound(spot)) return;
+    for (const ContextId callee : spots_.callees().at(spot)) add(unwound_[callee].whether, into);
+  }
+
   void add_unwound_callees(const Spot& spot, Found& into) {
-    const auto add_context = [&](ContextId context) {
-      if (context != kNoContext && unwound_[context] != kNoSet) add(unwound_[context], into);
-    };
-    if (control(spot.function).recurses(spot.node)) add_context(spots_.region_of(spot.base));
-    for (const ContextId callee : spots_.callees().at(spot)) add_context(callee);
+    std::vector<ContextId> callees(spots_.callees().at(spot).begin(), spots_.callees().at(spot).end());
+    if (control(spot.function).recurses(spot.node) && spots_.region_of(spot.base) != kNoContext)
+      callees.push_back(spots_.region_of(spot.base));
+    const bool returned =
+        std::any_of(callees.begin(), callees.end(), [&](ContextId id) { return returns_[tree_[id].function]; });
+    const bool varied = control(spot.function).ways(spot.node) > (returned ? 2 : 1);
+    for (const ContextId callee : callees) {
+      add(unwound_[callee].whether, into);
+      if (varied) add(unwound_[callee].where, into);
+    }
   }
 
   // ---- What decides calls, and statements -------------------------------------------------------------------------
@@ -261,7 +352,7 @@ class ControlBuilder {
   /// What decides that it is entered, and any call of itself.
   SetId component_deciders(ContextId region) {
     Found found;
-    found.whole = !spots_.thin(region);
+    found.whole = !spots_.thin_region(region);
     for (const Spot& spot : spots_.statements().with_base(region)) {
       if (!control(spot.function).recurses(spot.node)) continue;
       bool call = false;
@@ -321,7 +412,7 @@ class ControlBuilder {
   /// All branches of a recursive component, inside a loop of it.
   void add_branches(ContextId region, ContextId loop, Found& into) {
     if (region == kNoContext) return;
-    into.whole = into.whole && !spots_.thin(region);
+    into.whole = into.whole && !spots_.thin_region(region);
     for (const StatementId id : branches_of(region))
       if (in(loop, id)) into.statements.push_back(id);
   }
@@ -345,6 +436,7 @@ class ControlBuilder {
       const bool conditional = (kinds & trace::kBranch) != 0 && (kinds & trace::kConditional) != 0;
       if (!conditional && (kinds & trace::kIndirect) == 0) continue;
       const Spot spot = spots_.of(statement);
+      if ((kinds & trace::kCall) == 0 && control(spot.function).unwound_at(spot.node)) continue;
       if (((kinds & trace::kCall) != 0 ? callees(spot) : ways_of_jump(spot)) <= 1)
         result_.one_way_.push_back(statement.id);
     }
@@ -357,11 +449,13 @@ class ControlBuilder {
   Control& result_;
   std::vector<std::unique_ptr<FunctionControl>> functions_;
   std::vector<std::uint32_t> endings_;  // by place
-  std::vector<bool> unwinds_;           // by function
+  std::vector<structure::CallSite> tail_calls_;
+  std::vector<bool> unwinds_;  // by function
+  std::vector<bool> returns_;  // by function
   std::vector<bool> component_unwinds_;
-  std::vector<SetId> unwound_;  // by context
-  std::vector<SetId> call_;     // by context
-  std::vector<SetId> decided_;  // by index of a spot among those of statements
+  std::vector<Unwound> unwound_;  // by context
+  std::vector<SetId> call_;       // by context
+  std::vector<SetId> decided_;    // by index of a spot among those of statements
   SetId unknown_ = kEmpty;
   ContextId branches_region_ = kNoContext;  // whose branches these are
   std::vector<StatementId> branches_;

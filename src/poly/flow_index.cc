@@ -50,6 +50,25 @@ bool is_plain_load(const InstructionFacts& facts, const Uses& uses) {
          uses.data_reads == 0 && uses.writes == 1 && uses.holding;
 }
 
+bool is_preserved(const RegisterUse& use) {
+  constexpr std::uint32_t kPreserved = 1u << 3 | 1u << 5 | 0xf000u;  // rbx, rbp, r12-r15
+  return use.file == RegisterFile::kGeneral && use.width == 8 && (kPreserved >> use.index & 1) != 0;
+}
+
+/// The register that a spill saves, if a callee must preserve it; else -1.
+int preserved_source(const InstructionFacts& facts) {
+  for (const RegisterUse& read : facts.reads)
+    if (is_data(read)) return is_preserved(read) ? read.index : -1;
+  return -1;
+}
+
+/// The register that a load restores, if a callee must preserve it; else -1.
+int preserved_target(const InstructionFacts& facts) {
+  for (const RegisterUse& write : facts.writes)
+    if (!write.step) return is_preserved(write) ? write.index : -1;
+  return -1;
+}
+
 }  // namespace
 
 Lists::Lists(std::size_t count, std::span<const std::uint32_t> keys) : first_(count + 1) {
@@ -76,6 +95,7 @@ FlowIndex::FlowIndex(const ddg::Graph& graph, const structure::LoopTree& tree) :
   number_contexts();
   sort_statements();
   classify();
+  find_preserving();
 }
 
 /// Parents come before their children, so that one pass backwards gives the sizes and one forwards the numbers.
@@ -168,6 +188,34 @@ void FlowIndex::classify() {
       if (!is_plain_load(*facts, uses)) continue;
       passes_[point] = Pass::kLoad;
       plain_[point] = copies[point] < accesses[point] || accesses[point] == 0;
+    }
+  }
+}
+
+/// A register that a callee must preserve, loaded at the end of a function from where the same function spilled it.
+void FlowIndex::find_preserving() {
+  preserves_.assign(passes_.size(), false);
+  for (const ddg::Statement& statement : graph_.statements) {
+    if (statement.kind != ddg::Statement::Kind::kCode || statement.instructions.empty()) continue;
+    if ((statement.instructions.back().kinds & trace::kReturn) == 0) continue;
+    std::vector<bool> refuted(statement.instructions.size());
+    std::vector<std::vector<std::uint32_t>> spills(statement.instructions.size());
+    for (const std::uint32_t number : dependences_to(statement.id)) {
+      const ddg::Dependence& d = graph_.dependences[number];
+      const CodePoint to{statement.id, d.to_instruction};
+      if (d.kind != ddg::Dependence::Kind::kMemory || pass(to) != Pass::kLoad) continue;
+      const bool spill = d.from != ddg::kNoStatement && pass({d.from, d.from_instruction}) == Pass::kSpill &&
+                         graph_.statements[d.from].function == statement.function && d.reloads == d.map.points;
+      const int saved = spill ? preserved_source(*facts({d.from, d.from_instruction})) : -1;
+      if (saved < 0 || saved != preserved_target(*facts(to)))
+        refuted[d.to_instruction] = true;
+      else
+        spills[d.to_instruction].push_back(first_point_[d.from] + d.from_instruction);
+    }
+    for (std::size_t i = 0; i < refuted.size(); ++i) {
+      if (refuted[i] || spills[i].empty()) continue;
+      preserves_[first_point_[statement.id] + i] = true;
+      for (const std::uint32_t spill : spills[i]) preserves_[spill] = true;
     }
   }
 }

@@ -70,6 +70,10 @@ class FlowIndex {
   /// A plain load: was it no reload in some instance?
   bool sometimes_plain(CodePoint at) const { return plain_[first_point_[at.statement] + at.instruction]; }
 
+  /// It restores a register for the caller, as every function does for every caller, or saves it for that: what it
+  /// passes on is the same whatever else is decided.
+  bool preserves(CodePoint at) const { return preserves_[first_point_[at.statement] + at.instruction]; }
+
   /// Whether an operand says nothing about values: the stack pointer, steps, what is only kept.
   static bool is_ignored(const trace::InstructionFacts* facts, std::uint8_t operand);
   /// Whether an operand of an instruction that passes a value on is that value.
@@ -79,6 +83,7 @@ class FlowIndex {
   void number_contexts();
   void sort_statements();
   void classify();
+  void find_preserving();
 
   const ddg::Graph& graph_;
   const structure::LoopTree& tree_;
@@ -93,6 +98,7 @@ class FlowIndex {
   std::vector<std::uint32_t> first_point_;           // by statement: of its instructions
   std::vector<Pass> passes_;                         // by instruction
   std::vector<bool> plain_;                          // by instruction
+  std::vector<bool> preserves_;                      // by instruction
 };
 
 }  // namespace loopfold::poly

@@ -14,16 +14,53 @@ using structure::NodeId;
 
 FunctionControl::FunctionControl(const structure::Structure& structure, FunctionId function)
     : function_(structure.flow.functions()[function]), left_(function_.graph.size(), 0) {
-  std::vector<NodeId> exits;
   for (std::size_t i = 0; i < function_.exits.size(); ++i) {
     left_[function_.exits[i]] = function_.left[i] & ~structure::kLeftByCut;
-    if (left_[function_.exits[i]] != 0) exits.push_back(function_.exits[i]);
-    if ((function_.left[i] & structure::kLeftByUnwinding) != 0) unwound_.push_back(function_.exits[i]);
+    if (left_[function_.exits[i]] != 0) exit_nodes_.push_back(function_.exits[i]);
   }
-  post_dominators_ = structure::PostDominators(function_.graph, exits);
+  post_dominators_ = structure::PostDominators(function_.graph, exit_nodes_);
   dependence_ = structure::ControlDependence(function_.graph, post_dominators_);
+  find_iterations(structure.forests[function]);
   find_exits(structure.forests[function]);
   find_calls(structure, function);
+}
+
+/// Sorted by their innermost loops, the nodes of each loop stand together.
+void FunctionControl::find_iterations(const LoopForest& forest) {
+  in_iteration_.resize(function_.graph.size());
+  std::vector<NodeId> nodes;
+  std::vector<NodeId> number(function_.graph.size());
+  for (NodeId node = 0; node < function_.graph.size(); ++node)
+    if (forest.innermost(node) != kNoLoop) nodes.push_back(node);
+  std::stable_sort(nodes.begin(), nodes.end(),
+                   [&](NodeId a, NodeId b) { return forest.innermost(a) < forest.innermost(b); });
+  for (LoopId loop = 0; loop < forest.loops().size(); ++loop) {
+    const auto first =
+        std::partition_point(nodes.begin(), nodes.end(), [&](NodeId node) { return forest.innermost(node) < loop; });
+    const auto last =
+        std::partition_point(first, nodes.end(), [&](NodeId node) { return forest.contains(loop, node); });
+    find_iteration(forest, loop, {first, last}, number);
+  }
+}
+
+void FunctionControl::find_iteration(const LoopForest& forest, LoopId loop, std::span<const NodeId> nodes,
+                                     std::vector<NodeId>& number) {
+  for (NodeId i = 0; i < nodes.size(); ++i) number[nodes[i]] = i;
+  std::vector<structure::Edge> edges;
+  std::vector<NodeId> exits;
+  for (NodeId i = 0; i < nodes.size(); ++i) {
+    if (left_at(nodes[i])) exits.push_back(i);
+    for (const NodeId to : function_.graph.successors(nodes[i])) {
+      if (to == forest.loops()[loop].header || !forest.contains(loop, to))
+        exits.push_back(i);
+      else
+        edges.push_back({i, number[to]});
+    }
+  }
+  const structure::Digraph graph(nodes.size(), edges);
+  const structure::ControlDependence dependence(graph, structure::PostDominators(graph, exits));
+  for (NodeId i = 0; i < nodes.size(); ++i)
+    for (const NodeId decider : dependence.deciders(i)) in_iteration_[nodes[i]].push_back(nodes[decider]);
 }
 
 void FunctionControl::find_exits(const LoopForest& forest) {
@@ -76,6 +113,7 @@ FunctionControl::Deciders FunctionControl::deciders(NodeId node) const {
       }
     }
   }
+  found.nodes.insert(found.nodes.end(), in_iteration_[node].begin(), in_iteration_[node].end());
   std::sort(found.nodes.begin(), found.nodes.end());
   found.nodes.erase(std::unique(found.nodes.begin(), found.nodes.end()), found.nodes.end());
   return found;

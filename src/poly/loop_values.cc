@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "poly/functions.h"
 #include "structure/digraph.h"
 
 namespace loopfold::poly {
@@ -12,14 +13,15 @@ constexpr std::uint32_t kOutside = FlowEdge::kOutside;
 constexpr std::uint8_t kStackPointer = 4;
 constexpr int kLongestChain = 64;  // of copies in one piece of code
 
-/// Whether no piece of a stream changes along a coordinate, and all say the same.
+/// Whether a label does not change along a coordinate, as far as the pieces tell.
 bool is_constant_along(const fold::Folded& folded, std::size_t output, std::size_t coordinate) {
-  for (const fold::Piece& piece : folded.pieces) {
-    const fold::Output& o = piece.outputs[output];
-    if (o.top[coordinate] || o.value.coefficients[coordinate] != 0) return false;
-    if (!(o.value == folded.pieces.front().outputs[output].value)) return false;
+  if (folded.pieces.empty()) return false;
+  if (folded.pieces.size() == 1) {
+    const fold::Output& o = folded.pieces.front().outputs[output];
+    return !o.top[coordinate] && o.value.coefficients[coordinate] == 0;
   }
-  return !folded.pieces.empty();
+  const CommonFunction function = common_function(folded, output, false);
+  return function.affine() && function.constant && *function.coefficients[coordinate] == 0;
 }
 
 bool is_affine_along(const fold::Folded& folded, std::size_t coordinate) {
@@ -49,7 +51,7 @@ LoopValues::LoopValues(const FlowIndex& index, const Control& control, const Sou
   build_edges();
   while (true) {
     do find_data();
-    while (find_recurrences());
+    while (find_recurrences() || find_state());
     const bool decided = find_decided();
     const bool opaque = find_opaque();
     if (opaque) build_edges();
@@ -110,9 +112,11 @@ void LoopValues::judge_alone() {
       const bool another = before != nullptr && before->instruction == access.instruction &&
                            before->index == access.index && before->object != access.object;
       before = &access;
-      if (another || !is_constant_along(access.address, 1, flow_.level) ||
-          (!stack && !is_constant_along(access.address, 0, flow_.level)))
-        data_[node] = true;
+      const bool innermost = index_.dimensions(statement) == flow_.level + 1;
+      const bool same_offset = (innermost && access.same_offset) || is_constant_along(access.address, 1, flow_.level);
+      const bool same_block =
+          stack || (innermost && access.same_block) || is_constant_along(access.address, 0, flow_.level);
+      if (another || !same_offset || !same_block) data_[node] = true;
     }
   }
 }
@@ -164,7 +168,8 @@ bool LoopValues::find_opaque() {
       for (std::uint16_t i = 0; i < statement.instructions.size(); ++i) {
         const std::uint32_t node = base_[id] + i;
         if (passes_[node] == Pass::kNone || opaque_[node]) continue;
-        if (!flow_.nodes[node].data_decided && !passes_opaque(statement, i)) continue;
+        const bool decided = flow_.nodes[node].data_decided && !index_.preserves(flow_.nodes[node].at);
+        if (!decided && !passes_opaque(statement, i)) continue;
         opaque_[node] = true;
         more = any = true;
       }
@@ -237,6 +242,11 @@ bool LoopValues::consumes(std::uint32_t node, std::uint8_t operand) const {
   return true;
 }
 
+/// Whether an operand is what a copy, which is a node, passes on.
+bool LoopValues::passes_on(std::uint32_t node, std::uint8_t operand) const {
+  return passes_[node] != Pass::kNone && materialised_[node] && FlowIndex::is_passed(*flow_.nodes[node].facts, operand);
+}
+
 FlowEdge LoopValues::counted(std::span<const std::uint64_t> carried, CodePoint from) const {
   FlowEdge edge;
   edge.from = from.statement == ddg::kNoStatement ? kOutside : node(from);
@@ -280,7 +290,7 @@ void LoopValues::direct_edges(const ddg::Statement& statement) {
     const bool reload = d.kind == Kind::kMemory && passes_[to] == Pass::kLoad && d.reloads == d.map.points;
     if (reload && !materialised_[to]) continue;
     FlowEdge edge = counted(d.carried, {d.from, d.from_instruction});
-    const bool copies_it = materialised_[to] && FlowIndex::is_passed(*flow_.nodes[to].facts, d.operand);
+    const bool copies_it = passes_on(to, d.operand) && (passes_[to] != Pass::kLoad || d.reloads > 0);
     const Pass pass = index_.pass({d.from, d.from_instruction});
     const bool opaque = edge.from != kOutside && opaque_[edge.from];
     if (pass != Pass::kNone && !opaque && !copies_it) {
@@ -292,7 +302,8 @@ void LoopValues::direct_edges(const ddg::Statement& statement) {
         edge.before = 0;
         edge.inside = d.carried.back();
         if (edge.inside == 0) continue;
-      } else if (has_origins(d)) {
+      } else if (has_origins(d) || is_local_spill(d)) {
+        if (is_local_spill(d)) edges_of_local_spill(statement, d);
         continue;
       } else {
         materialise({d.from, d.from_instruction});
@@ -327,6 +338,21 @@ void LoopValues::set_distance(const fold::Folded& map, FlowEdge& edge) const {
   }
 }
 
+/// An operand in memory that the same instance spilled: what it passed on was made here, or is in the origins.
+bool LoopValues::is_local_spill(const ddg::Dependence& d) const {
+  return d.kind == Kind::kMemory && d.from == d.to && d.from_instruction < d.to_instruction && d.carried.back() > 0 &&
+         d.carried.back() == d.map.points && index_.pass({d.from, d.from_instruction}) == Pass::kSpill;
+}
+
+void LoopValues::edges_of_local_spill(const ddg::Statement& statement, const ddg::Dependence& d) {
+  const trace::InstructionFacts& facts = *flow_.nodes[base_[statement.id] + d.from_instruction].facts;
+  const ddg::LocalFlow flow{d.from_instruction, d.to_instruction, d.operand, static_cast<std::uint8_t>(d.lane)};
+  for (const ddg::LocalFlow& inner : statement.local)
+    if (inner.to == d.from_instruction && FlowIndex::is_passed(facts, inner.operand) &&
+        !FlowIndex::is_ignored(&facts, inner.operand))
+      local_edge(statement, flow, inner.from, 1);
+}
+
 void LoopValues::local_edges(const ddg::Statement& statement) {
   for (const ddg::LocalFlow& local : statement.local) {
     if (!consumes(base_[statement.id] + local.to, local.operand)) continue;
@@ -339,11 +365,14 @@ void LoopValues::local_edge(const ddg::Statement& statement, const ddg::LocalFlo
                             int depth) {
   const std::uint32_t to = base_[statement.id] + flow.to;
   const std::uint32_t node = base_[statement.id] + from;
-  const bool copies_it = materialised_[to] && FlowIndex::is_passed(*flow_.nodes[to].facts, flow.operand);
+  const bool copies_it = passes_on(to, flow.operand);
   const Pass pass = passes_[node];
   if (copies_it) materialised_[node] = materialised_[node] || pass != Pass::kNone;
   if (pass != Pass::kNone && !opaque_[node] && !copies_it) {
-    if (pass == Pass::kLoad && !index_.sometimes_plain(flow_.nodes[node].at)) return;
+    if (pass == Pass::kLoad) {
+      spilled_edges(statement, flow, from, depth);
+      if (!index_.sometimes_plain(flow_.nodes[node].at)) return;
+    }
     if (pass == Pass::kRegisterCopy && depth < kLongestChain) {
       const trace::InstructionFacts& facts = *flow_.nodes[node].facts;
       for (const ddg::LocalFlow& inner : statement.local)
@@ -365,12 +394,28 @@ void LoopValues::local_edge(const ddg::Statement& statement, const ddg::LocalFlo
   add_edge(edge, {});
 }
 
+/// What a load gets that was spilled in the same instance comes from there.
+void LoopValues::spilled_edges(const ddg::Statement& statement, const ddg::LocalFlow& flow, std::uint16_t load,
+                               int depth) {
+  if (depth >= kLongestChain) return;
+  for (const std::uint32_t number : index_.dependences_to(statement.id)) {
+    const ddg::Dependence& d = index_.graph().dependences[number];
+    if (d.to_instruction != load || d.kind != Kind::kMemory || d.reloads == 0) continue;
+    if (d.from != statement.id || d.carried.back() == 0 || d.from_instruction >= load) continue;
+    const trace::InstructionFacts& facts = *flow_.nodes[base_[statement.id] + d.from_instruction].facts;
+    for (const ddg::LocalFlow& inner : statement.local)
+      if (inner.to == d.from_instruction && FlowIndex::is_passed(facts, inner.operand) &&
+          !FlowIndex::is_ignored(&facts, inner.operand))
+        local_edge(statement, flow, inner.from, depth + 1);
+  }
+}
+
 void LoopValues::origin_edges(const ddg::Statement& statement) {
   for (const std::uint32_t number : index_.origins_to(statement.id)) {
     const ddg::Origin& o = index_.graph().origins[number];
     const std::uint32_t to = base_[statement.id] + o.to_instruction;
     if (!consumes(to, o.operand)) continue;
-    if (materialised_[to] && FlowIndex::is_passed(*flow_.nodes[to].facts, o.operand)) continue;
+    if (passes_[to] != Pass::kLoad && passes_on(to, o.operand)) continue;
     const std::uint32_t by = o.by == ddg::kNoStatement ? kOutside : node({o.by, o.by_instruction});
     if (by != kOutside && opaque_[by]) continue;
     FlowEdge edge = counted(o.carried, {o.from, o.from_instruction});
@@ -390,6 +435,13 @@ void LoopValues::origin_edges(const ddg::Statement& statement) {
     more.rewritten = at(o.rewritten, flow_.level);
     more.reread = at(o.reread, flow_.level);
     more.turns = at(o.turns, flow_.level);
+    more.even = o.load && o.even && index_.dimensions(statement.id) == flow_.level + 1;
+    // A window over an array: the first elements were loaded before the loop, the rest in it.
+    if (more.even) {
+      std::uint64_t rewritten = 0;
+      for (std::size_t level = 0; level < flow_.level; ++level) rewritten += at(o.rewritten, level);
+      if (rewritten == 0) more.turns = 0;
+    }
     add_edge(edge, more);
   }
 }
@@ -458,6 +510,41 @@ bool LoopValues::find_recurrences() {
   return true;
 }
 
+/// A recurrence through memory that is no slot of a frame is an induction variable only if the loop counts by it: if
+/// one of its exits hangs on it. Otherwise it is state that happens to be regular: a number of objects made, the end of
+/// a vector. Says whether there was any.
+bool LoopValues::find_state() {
+  const std::vector<std::uint32_t> head = components(std::vector<bool>(flow_.nodes.size()));
+  std::vector<bool> state(flow_.nodes.size());
+  bool any = false;
+  for (const FlowEdge& edge : flow_.edges) {
+    if (edge.from == kOutside || edge.carried == 0 || edge.kind != Kind::kMemory || edge.behind_copies) continue;
+    if (data_[edge.from] || data_[edge.to] || head[edge.from] != head[edge.to]) continue;
+    if (index_.graph().objects[edge.object].kind == ddg::Object::Kind::kStack) continue;
+    state[head[edge.from]] = any = true;
+  }
+  if (!any) return false;
+  std::vector<bool> counts(flow_.nodes.size());
+  std::vector<std::uint32_t> work;
+  for (const ddg::StatementId exit : exits_) work.push_back(branch_node(exit));
+  std::vector<bool> seen(flow_.nodes.size());
+  while (!work.empty()) {
+    const std::uint32_t node = work.back();
+    work.pop_back();
+    if (seen[node] || data_[node]) continue;
+    seen[node] = true;
+    counts[head[node]] = true;
+    for (const std::uint32_t edge : flow_.in[node])
+      if (flow_.edges[edge].from != kOutside) work.push_back(flow_.edges[edge].from);
+  }
+  any = false;
+  for (std::uint32_t node = 0; node < flow_.nodes.size(); ++node) {
+    if (data_[node] || !state[head[node]] || counts[head[node]]) continue;
+    data_[node] = any = true;
+  }
+  return any;
+}
+
 bool LoopValues::is_anchored(std::uint32_t node) const {
   if (steady_[node]) return true;
   if (adds_constant(node)) return true;
@@ -506,6 +593,20 @@ void LoopValues::mark_recurrences() {
   }
   for (std::uint32_t node = 0; node < flow_.nodes.size(); ++node)
     flow_.nodes[node].in_recurrence = !data_[node] && recurs[head[node]];
+}
+
+bool LoopValues::is_computable(std::uint32_t node, int depth) const {
+  const FlowNode& n = flow_.nodes[node];
+  if (data_[node]) return false;
+  if (n.in_recurrence) return true;
+  if (!n.copy || passes_[node] == Pass::kLoad || opaque_[node] || depth >= kLongestChain) return false;
+  for (const std::uint32_t edge : flow_.in[node]) {
+    const FlowEdge& e = flow_.edges[edge];
+    if (e.address) continue;
+    if (edge_facts_[edge].turns > 0) return false;
+    if (e.from != kOutside && e.carried + e.inside > 0 && !is_computable(e.from, depth + 1)) return false;
+  }
+  return true;
 }
 
 bool LoopValues::can_be_repeated(std::uint32_t node) const {

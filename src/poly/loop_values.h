@@ -26,6 +26,7 @@ namespace loopfold::poly {
 /// What is known about an edge beside the edge itself.
 struct EdgeFacts {
   bool load = false;            // the value is what a plain load got
+  bool even = false;            // ... and its address advances evenly, whichever load it was
   std::uint64_t rewritten = 0;  // of the carried ones: the cell has been written since
   std::uint64_t reread = 0;     // of the others: the cell's writer is carried, too
   std::uint64_t turns = 0;      // instances that come from before the loop, from elsewhere than the last time
@@ -50,6 +51,8 @@ class LoopValues {
   }
   /// The last instruction of a statement in the loop.
   std::uint32_t branch_node(ddg::StatementId statement) const;
+  /// An induction variable, or a copy of one: every iteration can compute it for itself.
+  bool is_computable(std::uint32_t node, int depth = 0) const;
   /// Every operand that forms its address is an index value, and it is not under a decision by data.
   bool can_be_repeated(std::uint32_t node) const;
   /// It is no index value only because there is no record of its values.
@@ -72,9 +75,13 @@ class LoopValues {
   void direct_edges(const ddg::Statement& statement);
   void local_edges(const ddg::Statement& statement);
   void local_edge(const ddg::Statement& statement, const ddg::LocalFlow& flow, std::uint16_t from, int depth);
+  void spilled_edges(const ddg::Statement& statement, const ddg::LocalFlow& flow, std::uint16_t load, int depth);
+  bool is_local_spill(const ddg::Dependence& d) const;
+  void edges_of_local_spill(const ddg::Statement& statement, const ddg::Dependence& d);
   void origin_edges(const ddg::Statement& statement);
   bool has_origins(const ddg::Dependence& dependence) const;
   bool sees_through(std::uint32_t node) const { return flow_.nodes[node].copy && !opaque_[node]; }
+  bool passes_on(std::uint32_t node, std::uint8_t operand) const;
   bool consumes(std::uint32_t node, std::uint8_t operand) const;
   void add_edge(FlowEdge edge, EdgeFacts facts);
   void set_distance(const fold::Folded& map, FlowEdge& edge) const;
@@ -82,6 +89,7 @@ class LoopValues {
 
   void find_data();
   bool find_recurrences();
+  bool find_state();
   bool is_anchored(std::uint32_t node) const;
   bool adds_constant(std::uint32_t node) const;
   bool once_per_iteration(ddg::StatementId statement) const;

@@ -15,7 +15,7 @@
 namespace loopfold::poly {
 
 struct PureCalls {
-  std::vector<bool> contexts;         // by context: a call of a pure function, or inside one; empty without names
+  std::vector<bool> contexts;          // by context: a call of a pure function, or inside one; empty without names
   std::vector<std::string> unmatched;  // names that no function has
   std::uint64_t instructions = 0;      // that ran in them
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <tuple>
@@ -52,19 +53,36 @@ profile::Loop::Parallel verdict_of(Parallel parallel) {
 }
 
 /// Dependences between the same lines, through the same object, over the same distance are one.
-void add_blocking(std::vector<profile::Blocking>& list, profile::Blocking blocking) {
-  const auto same = [&](const profile::Blocking& known) {
-    const auto key = [](const profile::Blocking& b) {
-      return std::tie(b.kind, b.source_from, b.source_to, b.object, b.distance, b.least, b.greatest, b.text);
-    };
-    return key(known) == key(blocking);
-  };
-  const auto known = std::find_if(list.begin(), list.end(), same);
-  if (known == list.end())
-    list.push_back(std::move(blocking));
-  else
-    known->count += blocking.count;
-}
+class BlockingList {
+ public:
+  void add(profile::Blocking blocking) {
+    const auto [known, is_new] = places_.try_emplace(key_of(blocking), list_.size());
+    if (is_new)
+      list_.push_back(std::move(blocking));
+    else
+      list_[known->second].count += blocking.count;
+  }
+
+  /// Most instances first; the count becomes part of the text.
+  std::vector<profile::Blocking> take() {
+    std::stable_sort(list_.begin(), list_.end(), [](const auto& a, const auto& b) { return a.count > b.count; });
+    for (profile::Blocking& blocking : list_) blocking.text += " " + times_text(blocking.count);
+    return std::move(list_);
+  }
+
+ private:
+  using Key = std::tuple<profile::Blocking::Kind, std::optional<std::uint32_t>, std::optional<std::int64_t>,
+                         std::optional<std::int64_t>, std::string, std::string, std::string>;
+
+  /// The text names the lines.
+  static Key key_of(const profile::Blocking& of) {
+    const auto file = [](const std::optional<profile::Source>& source) { return source ? source->file : ""; };
+    return {of.kind, of.object, of.least, of.greatest, file(of.source_from), file(of.source_to), of.text};
+  }
+
+  std::vector<profile::Blocking> list_;
+  std::map<Key, std::size_t> places_;
+};
 
 /// Adds what is not there yet.
 template <typename T>
@@ -262,18 +280,17 @@ class RegionDescriber {
     loop.trip = trip_of(row);
     loop.stride01_percent = row.accesses == 0 ? 100.0 : percent(row.near, row.accesses);
     Parallel parallel = Parallel::kYes;
+    BlockingList blocking;
     for (const std::size_t verdict : row.verdicts) {
       parallel = worse(parallel, verdicts_[verdict].parallel);
+      for (const Blocking& one : verdicts_[verdict].blocking) blocking.add(words_.blocking(one));
       add_reasons(verdicts_[verdict], loop);
     }
     loop.parallel = verdict_of(parallel);
-    std::stable_sort(loop.blocking.begin(), loop.blocking.end(),
-                     [](const auto& a, const auto& b) { return a.count > b.count; });
-    for (profile::Blocking& blocking : loop.blocking) blocking.text += " " + times_text(blocking.count);
+    loop.blocking = blocking.take();
   }
 
   void add_reasons(const LoopVerdict& verdict, profile::Loop& loop) const {
-    for (const Blocking& blocking : verdict.blocking) add_blocking(loop.blocking, words_.blocking(blocking));
     for (const Reduction& reduction : verdict.reductions) add_new(loop.reductions, words_.reduction(reduction));
     for (const CodePoint& load : verdict.reload) add_new(loop.reload, words_.reload(load));
     for (const CodePoint& branch : verdict.assumes) add_new(loop.assumes, words_.assumption(branch));

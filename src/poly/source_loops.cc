@@ -101,7 +101,8 @@ class Classes {
     }
     const std::set<Spot>& smaller = of_a.size() < of_b.size() ? of_a : of_b;
     const std::set<Spot>& larger = of_a.size() < of_b.size() ? of_b : of_a;
-    const auto in_both = std::count_if(smaller.begin(), smaller.end(), [&](const Spot& s) { return larger.contains(s); });
+    const auto in_both =
+        std::count_if(smaller.begin(), smaller.end(), [&](const Spot& s) { return larger.contains(s); });
     return in_both > 0 && 2 * static_cast<std::size_t>(in_both) >= smaller.size();
   }
 
@@ -126,8 +127,8 @@ class Classes {
   structure::PlaceId hidden_;
   symbols::Symbolizer& symbolizer_;
   const Instructions& instructions_;
-  std::vector<LoopId> class_;                           // by loop: another one of the same class, or itself
-  std::vector<std::optional<LoopSource>> sources_;      // by loop
+  std::vector<LoopId> class_;                          // by loop: another one of the same class, or itself
+  std::vector<std::optional<LoopSource>> sources_;     // by loop
   std::vector<std::optional<std::set<Spot>>> bodies_;  // by loop, where it was asked for
 };
 

@@ -87,13 +87,20 @@ void Spots::find_thin(const ddg::Graph& graph) {
   std::vector<bool> known(tree_.contexts().size());
   for (const ddg::Statement& statement : graph.statements)
     if (statement.kind == ddg::Statement::Kind::kCode && statement.followed) known[statement.context] = true;
-  thin_.assign(known.size(), false);
+  thin_regions_.assign(known.size(), false);
   for (ContextId id = 1; id < known.size(); ++id) {
-    if (known[id] || tree_[id].instructions == 0) continue;
-    const ContextId base = base_of(id, tree_[id].function);
-    thin_[base] = true;
-    if (recursive(tree_[base].function) && region_of(base) != kNoContext) thin_[region_of(base)] = true;
+    const Context& context = tree_[id];
+    if (known[id] || context.instructions == 0) continue;
+    thin_.add({base_of(id, context.function), context.function, context.loop}, id);
+    if (recursive(context.function) && region_of(id) != kNoContext) thin_regions_[region_of(id)] = true;
   }
+  thin_.finish();
+}
+
+bool Spots::thin(const Spot& spot) const {
+  if (tree_[spot.base].kind == Context::Kind::kRecursion) return thin_region(spot.base);
+  const structure::LoopId loop = structure_.forests[spot.function].innermost(spot.node);
+  return !thin_.at({spot.base, spot.function, loop}).empty();
 }
 
 }  // namespace loopfold::poly

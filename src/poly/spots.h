@@ -78,8 +78,10 @@ class Spots {
   bool recursive(structure::FunctionId function) const {
     return structure_.recursion.component_of(function) != structure::kNoComponent;
   }
-  /// Some context of the activation has code that ran, and no statements.
-  bool thin(structure::ContextId base) const { return thin_[base]; }
+  /// Code ran in the context of the spot (or, in a recursive component, in any context of the region), and has no
+  /// statements: what is not there may have run all the same.
+  bool thin(const Spot& spot) const;
+  bool thin_region(structure::ContextId region) const { return thin_regions_[region]; }
   /// Is `inner` the context itself, or inside it?
   bool inside(structure::ContextId outer, structure::ContextId inner) const {
     return order_[inner] >= order_[outer] && order_[inner] < order_[outer] + size_[outer];
@@ -97,7 +99,8 @@ class Spots {
   SpotTable statements_;
   SpotTable callees_;
   std::vector<structure::ContextId> region_;  // by context: the nearest kRecursion around it
-  std::vector<bool> thin_;                    // by context, of bases
+  SpotTable thin_;                            // contexts, with their loops for nodes
+  std::vector<bool> thin_regions_;            // by context
   std::vector<std::uint32_t> order_;          // by context: its number in a walk of the tree
   std::vector<std::uint32_t> size_;           // by context: of its subtree
 };

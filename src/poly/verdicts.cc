@@ -75,12 +75,42 @@ class Judge {
         if (d.from == ddg::kNoStatement)
           doubt("values whose producers are not known (memory limit)", {id, d.to_instruction}, d.map.points);
         const std::uint64_t late = flow_.level < d.late.size() ? d.late[flow_.level] : 0;
-        if (late > 0) doubt("values that another thread or handler produced meanwhile", {id, d.to_instruction}, late);
+        if (late == 0) continue;
+        doubt("values that another thread or handler produced meanwhile", {id, d.to_instruction}, late);
+        late_ = true;
       }
     }
   }
 
+  /// Conditional moves whose results nothing in the loop uses, but for being kept by such moves: `if (c) at = i` made
+  /// branch-free. What is kept is as if it had not been touched.
+  void find_kept() {
+    kept_.assign(flow_.nodes.size(), false);
+    for (std::uint32_t node = 0; node < flow_.nodes.size(); ++node) {
+      const trace::InstructionFacts* facts = flow_.nodes[node].facts;
+      kept_[node] = facts != nullptr && (facts->kinds & trace::kConditional) != 0 &&
+                    (facts->kinds & (trace::kBranch | trace::kStore)) == 0 && facts->reads.size() >= 2;
+    }
+    bool changed = true;
+    while (changed) {
+      changed = false;
+      for (std::uint32_t node = 0; node < flow_.nodes.size(); ++node) {
+        if (!kept_[node]) continue;
+        for (const std::uint32_t number : flow_.out[node]) {
+          const FlowEdge& edge = flow_.edges[number];
+          if (edge.carried + edge.inside == 0) continue;
+          if (kept_[edge.to] && !edge.address && edge.operand != ddg::kFlagsOperand) continue;
+          kept_[node] = false;
+          changed = true;
+          break;
+        }
+      }
+    }
+  }
+  bool is_kept(std::uint32_t node) const { return kept_[node]; }
+
   void look_at_edges() {
+    find_kept();
     for (std::uint32_t number = 0; number < flow_.edges.size(); ++number) {
       const FlowEdge& edge = flow_.edges[number];
       const EdgeFacts& facts = values_.facts(number);
@@ -89,7 +119,8 @@ class Judge {
       if (edge.carried == 0 || edge.from == kOutside) continue;
       const FlowNode& from = flow_.nodes[edge.from];
       if (is_pure(from.at.statement) && is_pure(to.statement)) continue;
-      if (from.index && from.in_recurrence) continue;
+      if (values_.is_computable(edge.from)) continue;
+      if (is_kept(edge.from) && is_kept(edge.to) && edge.operand != ddg::kFlagsOperand) continue;
       if (facts.load && values_.can_be_repeated(edge.from) && facts.rewritten == 0 && facts.reread == 0) {
         reload_.insert(from.at);
         continue;
@@ -172,7 +203,9 @@ class Judge {
     std::stable_sort(verdict_.blocking.begin(), verdict_.blocking.end(),
                      [](const Blocking& a, const Blocking& b) { return a.count > b.count; });
     verdict_.reload.assign(reload_.begin(), reload_.end());
-    if (!verdict_.blocking.empty())
+    if (late_)
+      verdict_.parallel = Parallel::kUnknown;
+    else if (!verdict_.blocking.empty())
       verdict_.parallel = Parallel::kNo;
     else if (!verdict_.doubts.empty())
       verdict_.parallel = Parallel::kUnknown;
@@ -187,6 +220,8 @@ class Judge {
   const LoopValues& values_;
   const LoopFlow& flow_;
   LoopVerdict& verdict_;
+  bool late_ = false;
+  std::vector<bool> kept_;  // by node
   std::vector<std::uint32_t> carried_;
   std::vector<std::uint32_t> turns_;
   std::set<CodePoint> reload_;

@@ -232,8 +232,8 @@ struct Object {
 
 // ---- Loops and what can be said of them ------------------------------------------------------------------------
 
-/// How often a loop goes round each time it is entered. Of a loop in several copies: min and max are bounds, the mean is
-/// that of all copies together.
+/// How often a loop goes round each time it is entered. Of a loop in several copies: min and max are bounds, the mean
+/// is that of all copies together.
 struct Trip {
   std::uint64_t min = 0;
   std::uint64_t max = 0;
@@ -243,8 +243,8 @@ struct Trip {
 
 /// A chain of one associative operation that a loop carries.
 struct Reduction {
-  std::string operation;    // "+", "*", "min", "max", "&", "|", "^"
-  std::string variable;     // the object it is in; empty for a register
+  std::string operation;      // "+", "*", "min", "max", "&", "|", "^"
+  std::string variable;       // the object it is in; empty for a register
   bool reassociates = false;  // another order may give another result: floating point
   bool array = false;         // many variables: bins[x] += w
   std::optional<Source> source;
@@ -273,8 +273,8 @@ struct Blocking {
   std::optional<std::int64_t> distance;  // in iterations of the loop, if it is always the same
   std::uint64_t count = 0;               // instances
   Kind kind = Kind::kRegister;
-  std::string direction = "<";           // the producer's iteration comes before the consumer's
-  std::optional<std::int64_t> least;     // of the distance, if it varies
+  std::string direction = "<";        // the producer's iteration comes before the consumer's
+  std::optional<std::int64_t> least;  // of the distance, if it varies
   std::optional<std::int64_t> greatest;
   std::string text;  // one phrase
 };
@@ -294,8 +294,8 @@ struct Loop {
   std::vector<std::uint32_t> nodes;  // of the tree, increasing
   std::optional<Source> source;
   std::string function;
-  std::uint32_t depth = 0;   // loops of the source around it in the region
-  double ops_percent = 0;    // of the program
+  std::uint32_t depth = 0;  // loops of the source around it in the region
+  double ops_percent = 0;   // of the program
   Trip trip;
   Parallel parallel = Parallel::kUnknown;
   Reuse reuse = Reuse::kUnknown;
@@ -315,10 +315,10 @@ struct Region {
   std::uint32_t node = 0;  // of its outermost loop
   std::optional<Source> source;
   std::string function;
-  double ops_percent = 0;     // of the program
-  double mem_percent = 0;     // of the region, like the next two
+  double ops_percent = 0;  // of the program
+  double mem_percent = 0;  // of the region, like the next two
   double fp_percent = 0;
-  double affine_percent = 0;  // instructions of statements of which all is exact
+  double affine_percent = 0;   // instructions of statements of which all is exact
   std::uint64_t vertices = 0;  // statements
   std::uint64_t edges = 0;     // dependences between them
   bool interprocedural = false;
@@ -342,7 +342,7 @@ struct Profile {
   std::vector<Dependence> dependences;
   std::vector<Object> objects;
 
-  bool judged = false;  // what follows is there
+  bool judged = false;             // what follows is there
   double regions_min_percent = 0;  // smaller outermost loops are not regions
   std::vector<Region> regions;     // most operations first
 };

@@ -294,16 +294,16 @@ class Activations {
     return starts_[place] || (stack.hidden && code_.function_of(place) == 0);
   }
 
-  /// Pops frames until `depth` are left, and goes on in the last of them. What that one had called returns, and what
-  /// was tail-called from there; frames above are left without.
+  /// Pops frames until `depth` are left, and goes on in the last of them. If what that one had called is the last
+  /// frame, but for tail calls, it returns; else it is left, as are the frames above.
   void return_to(Stack& stack, std::size_t depth, PlaceId place) {
-    const Frame called = stack.frames.size() > depth ? stack.frames[depth] : Frame{};
-    const bool returns = !landing_ || code_.address(place) == called.return_address;
+    const bool returns = stack.frames.size() > depth &&
+                         stack.frames.back().stack_pointer == stack.frames[depth].stack_pointer &&
+                         (!landing_ || code_.address(place) == stack.frames[depth].return_address);
     std::uint64_t expected = 0;
     while (stack.frames.size() > depth) {
-      const Frame& top = stack.frames.back();
-      expected = top.return_address;
-      pop(stack, returns && top.stack_pointer == called.stack_pointer ? Leaving::kReturned : Leaving::kUnwound);
+      expected = stack.frames.back().return_address;
+      pop(stack, returns ? Leaving::kReturned : Leaving::kUnwound);
     }
     if (expected != 0 && code_.address(place) != expected && may_be_called(stack, place)) {
       const std::uint64_t stack_pointer = stack.stack_pointer - 8;

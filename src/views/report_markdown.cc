@@ -43,7 +43,7 @@ std::string row(const Loop& loop, const ReportWords& words) {
   for (const std::string& reason : words.reasons(loop)) reasons.push_back(markdown_escaped(reason));
   return fmt::format("| {}{} | {} | {} | {} | {} | {} |\n", indentation(loop.depth),
                      markdown_escaped(words.where(loop)), markdown_escaped(words.function(loop)),
-                     percent_text(loop.ops_percent), words.trips(loop), markdown_escaped(ReportWords::verdict(loop)),
+                     percent_text(loop.ops_percent), words.trips(loop), markdown_escaped(words.verdict(loop)),
                      fmt::join(reasons, "<br>"));
 }
 
@@ -51,10 +51,9 @@ std::string table(const Region& region, const ReportWords& words, double min_per
   std::string text =
       fmt::format("\n## Region {}: {} in {}\n\n", region.id, markdown_escaped(words.where(region.loops.front())),
                   markdown_escaped(words.function(region.loops.front())));
-  text +=
-      fmt::format("{} % of the operations; of these, {} % access memory, {} % floating point, {} % folded exactly.\n\n",
-                  percent_text(region.ops_percent), percent_text(region.mem_percent), percent_text(region.fp_percent),
-                  percent_text(region.affine_percent));
+  text += fmt::format("{} % of the operations: {} % memory accesses, {} % floating point, {} % folded exactly.\n\n",
+                      percent_text(region.ops_percent), percent_text(region.mem_percent),
+                      percent_text(region.fp_percent), percent_text(region.affine_percent));
   text += "| loop | function | ops % | trips | verdict | why |\n|---|---|--:|--:|---|---|\n";
   for (const Loop& loop : region.loops)
     if (loop.ops_percent >= min_percent) text += row(loop, words);

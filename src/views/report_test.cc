@@ -76,25 +76,27 @@ std::size_t widest(const std::string& text) {
 // ---- words ----
 
 TEST(ReportWords, a_plain_parallel_is_said_only_where_no_memory_is_shared) {
+  const Profile nothing;
   Loop loop;
   loop.parallel = Loop::Parallel::kYes;
   for (const Loop::Reuse reuse : {Loop::Reuse::kUnknown, Loop::Reuse::kPrivate, Loop::Reuse::kExpand}) {
     loop.reuse = reuse;
-    EXPECT_EQ(ReportWords::verdict(loop), "parallel*");
+    EXPECT_EQ(ReportWords(nothing).verdict(loop), "parallel*");
   }
   loop.reuse = Loop::Reuse::kNone;
-  EXPECT_EQ(ReportWords::verdict(loop), "parallel");
+  EXPECT_EQ(ReportWords(nothing).verdict(loop), "parallel");
 }
 
 TEST(ReportWords, verdicts) {
+  const Profile nothing;
   Loop loop;
-  EXPECT_EQ(ReportWords::verdict(loop), "unknown");
+  EXPECT_EQ(ReportWords(nothing).verdict(loop), "unknown");
   loop.parallel = Loop::Parallel::kNo;
-  EXPECT_EQ(ReportWords::verdict(loop), "no");
+  EXPECT_EQ(ReportWords(nothing).verdict(loop), "no");
   loop.parallel = Loop::Parallel::kReduction;
-  EXPECT_EQ(ReportWords::verdict(loop), "reduction*");
+  EXPECT_EQ(ReportWords(nothing).verdict(loop), "reduction*");
   loop.reductions = {{"+", "", false, false, {}}, {"max", "", false, false, {}}, {"+", "x", false, false, {}}};
-  EXPECT_EQ(ReportWords::verdict(loop), "reduction(+,max)*");
+  EXPECT_EQ(ReportWords(nothing).verdict(loop), "reduction(+,max)*");
 }
 
 TEST(ReportWords, what_a_good_verdict_needs) {
@@ -209,6 +211,7 @@ TEST(ReportShares, add_up_on_any_tree) {
 TEST(ReportText, wraps_at_spaces_and_cuts_what_is_longer) {
   EXPECT_EQ(wrapped("a bb  ccc", 4), (std::vector<std::string>{"a bb", "ccc"}));
   EXPECT_EQ(wrapped("abcdefgh", 4), std::vector<std::string>{"abc…"});
+  EXPECT_EQ(wrapped("a 5 % b", 4), (std::vector<std::string>{"a", "5 %", "b"}));
   EXPECT_TRUE(wrapped("", 4).empty());
   EXPECT_TRUE(wrapped("  ", 4).empty());
 }

@@ -20,6 +20,7 @@ using profile::Region;
 
 constexpr std::size_t kLeastWidth = 60;
 constexpr std::size_t kLeastName = 12;    // columns of a name, if it must be shortened
+constexpr std::size_t kLeastPlace = 32;   // columns for the loop's place and function
 constexpr std::size_t kMostIndent = 20;   // columns
 constexpr std::size_t kLeastReason = 36;  // columns for why
 constexpr std::size_t kMostVerdict = 18;  // columns
@@ -41,8 +42,10 @@ class ReportText {
         report_(profile, options.charset),
         words_(report_.words()),
         width_(std::clamp(options.width, kLeastWidth, ReportOptions::kMostWidth)) {
-    for (const Region& region : profile.regions)
+    for (const Region& region : profile.regions) {
       if (region.ops_percent >= options.min_percent && shown_.size() < options.top) shown_.push_back(&region);
+      footnote_ = footnote_ || std::any_of(region.loops.begin(), region.loops.end(), ReportWords::has_footnote);
+    }
   }
 
   std::string text() {
@@ -84,7 +87,7 @@ class ReportText {
   const Words& words_;
   std::size_t width_;
   std::vector<const Region*> shown_;
-  bool footnote_ = false;
+  bool footnote_ = false;  // some verdict has an asterisk
   std::string out_;
 };
 
@@ -130,18 +133,17 @@ void ReportText::add_region(const Region& region) {
   title.add(" in ");
   title.add_name(report_.function(outermost), Style::kCall, kLeastName);
   line(title.fitted(width_, options_.color, options_.charset));
-  paragraph(
-      fmt::format("{} % of the operations; of these, {} % access memory, {} % floating point, {} % folded exactly",
-                  percent_text(region.ops_percent), percent_text(region.mem_percent), percent_text(region.fp_percent),
-                  percent_text(region.affine_percent)),
-      2, Style::kFaint);
+  paragraph(fmt::format("{} % of the operations: {} % memory accesses, {} % floating point, {} % folded exactly",
+                        percent_text(region.ops_percent), percent_text(region.mem_percent),
+                        percent_text(region.fp_percent), percent_text(region.affine_percent)),
+            2, Style::kFaint);
   std::size_t columns = std::string_view("verdict").size();
   std::size_t hidden = 0;
   for (const Loop& loop : region.loops) {
     if (loop.ops_percent < options_.min_percent)
       hidden++;
     else
-      columns = std::clamp(ReportWords::verdict(loop).size(), columns, kMostVerdict);
+      columns = std::clamp(views::columns(report_.verdict(loop)), columns, kMostVerdict);
   }
   line(paint(fmt::format("{:>7} {:>9}  {:<{}}  loop", "ops %", "trips", "verdict", columns), Style::kFaint));
   for (const Loop& loop : region.loops)
@@ -153,20 +155,21 @@ void ReportText::add_region(const Region& region) {
 }
 
 void ReportText::add_row(const Loop& loop, std::size_t verdict_columns) {
-  footnote_ = footnote_ || ReportWords::has_footnote(loop);
-  const std::string verdict = clipped(ReportWords::verdict(loop), verdict_columns, options_.charset);
+  const std::string verdict = clipped(report_.verdict(loop), verdict_columns, options_.charset);
   const std::string padding(verdict_columns - columns(verdict), ' ');
   const std::string front = fmt::format("{:>7} {:>9}  ", aligned(loop.ops_percent), report_.trips(loop));
   const std::size_t start = columns(front) + verdict_columns + 2;
-  const std::size_t indent = std::min<std::size_t>(2 * loop.depth, kMostIndent);
+  const std::size_t room = width_ - start;
+  const std::size_t most_indent = std::min(kMostIndent, room - std::min(room, kLeastPlace));
+  const std::size_t indent = std::min<std::size_t>(2 * loop.depth, most_indent);
   Row row;
   row.add(std::string(indent, ' '));
-  if (2 * loop.depth > kMostIndent) row.add(fmt::format("({}) ", loop.depth), Style::kFaint);
+  if (2 * loop.depth > indent) row.add(fmt::format("({}) ", loop.depth), Style::kFaint);
   row.add_name(report_.where(loop), Style::kPlain, kLeastName);
-  row.add_optional("  ");
+  row.add("  ");
   row.add_name(report_.function(loop), Style::kFaint, kLeastName);
   line(front + paint(verdict, ReportWords::style(loop)) + padding + "  " +
-       row.fitted(width_ - start, options_.color, options_.charset));
+       row.fitted(room, options_.color, options_.charset));
   const std::size_t wanted = start + indent + kReasonIndent;
   const std::size_t reason_start = std::min(wanted, width_ - kLeastReason);
   for (const std::string& reason : report_.reasons(loop)) {
@@ -224,6 +227,14 @@ void ReportText::legend() {
     line(fmt::format("Next: {}", paint(words_.text(options_.next_command), Style::kStrong)));
 }
 
+/// A percent sign belongs to the number before it.
+std::size_t end_of_word(std::string_view text) {
+  constexpr std::string_view kPercent = " %";
+  const std::size_t end = std::min(text.find(' '), text.size());
+  if (end == 0 || !text.substr(end).starts_with(kPercent)) return end;
+  return std::min(text.find(' ', end + kPercent.size()), text.size());
+}
+
 }  // namespace
 
 std::vector<std::string> wrapped(std::string_view text, std::size_t width, Charset charset) {
@@ -240,7 +251,7 @@ std::vector<std::string> wrapped(std::string_view text, std::size_t width, Chars
     if (columns(line) > width) line = clipped(line, width, charset);
   };
   while (!text.empty()) {
-    const std::size_t end = std::min(text.find(' '), text.size());
+    const std::size_t end = end_of_word(text);
     if (end > 0) add_word(text.substr(0, end));
     text.remove_prefix(std::min(end + 1, text.size()));
   }

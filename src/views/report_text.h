@@ -30,7 +30,8 @@ struct ReportOptions {
 
 std::string report_text(const profile::Profile& profile, const ReportOptions& options);
 
-/// The text in lines of so many columns at the most, broken at spaces; a longer word is cut.
+/// The text in lines of so many columns at the most, broken at spaces, but not between a number and its %; a
+/// longer word is cut.
 std::vector<std::string> wrapped(std::string_view text, std::size_t width, Charset charset = Charset::kUnicode);
 
 }  // namespace loopfold::views

@@ -59,14 +59,14 @@ std::string number(double value) {
 
 }  // namespace
 
-std::string ReportWords::verdict(const Loop& loop) {
+std::string ReportWords::verdict(const Loop& loop) const {
   const std::string mark = has_footnote(loop) ? "*" : "";
   switch (loop.parallel) {
     case Loop::Parallel::kYes:
       return "parallel" + mark;
     case Loop::Parallel::kReduction: {
       const std::string operators = operators_of(loop);
-      return inert(operators.empty() ? "reduction" + mark : fmt::format("reduction({}){}", operators, mark));
+      return words_.text(operators.empty() ? "reduction" + mark : fmt::format("reduction({}){}", operators, mark));
     }
     case Loop::Parallel::kNo:
       return "no";

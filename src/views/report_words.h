@@ -16,12 +16,12 @@ namespace loopfold::views {
 class ReportWords {
  public:
   explicit ReportWords(const profile::Profile& profile, Charset charset = Charset::kUnicode)
-      : profile_(profile), words_(profile, charset), charset_(charset) {}
+      : profile_(profile), words_(profile, charset) {}
 
   const Words& words() const { return words_; }
 
   /// "parallel", "parallel*", "reduction(+)*", "no", "unknown".
-  static std::string verdict(const profile::Loop& loop);
+  std::string verdict(const profile::Loop& loop) const;
   static Style style(const profile::Loop& loop);
   static bool has_footnote(const profile::Loop& loop);
   static std::string footnote();
@@ -47,7 +47,6 @@ class ReportWords {
 
   const profile::Profile& profile_;
   Words words_;
-  Charset charset_;
 };
 
 }  // namespace loopfold::views

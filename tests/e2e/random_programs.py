@@ -1,9 +1,9 @@
 """The dependence graph of random programs is what the naive reference says.
 
-Loop nests made by reference/random_c.py are compiled at four levels of optimisation and recorded, and ddg_compare
-computes the dependence graph of each trace twice: as Loopfold does, and the slow and obvious way. The two must be equal,
-stream by stream and point by point, however streams are folded. The same for the programs of the other suites, and for
-short runs of other people's.
+Loop nests made by reference/random_c.py are compiled at four levels of optimisation, by GCC and (two of them) by Clang,
+and recorded, and ddg_compare computes the dependence graph of each trace twice: as Loopfold does, and the slow and
+obvious way. The two must be equal, stream by stream and point by point, however streams are folded. The same for the
+programs of the other suites, and for short runs of other people's.
 
     DDG_COMPARE     the comparison (default: tests/ddg_compare beside the binary)
     LOOPFOLD_SEED   the first seed (default 1); a failure says which seed to give to random_c.py
@@ -25,6 +25,7 @@ NESTS, BINARIES = 50, 4
 LEVELS = ["-O0", "-O1", "-O2", "-O3"]
 VARIANTS = ["F", "FW", "FGG", "FGGW"]
 CC = shutil.which("gcc") or "cc"
+OTHER_CC = shutil.which("clang")
 SPOILS = 22  # ways in which ddg_compare --spoil makes a mistake
 
 def has_avx2():
@@ -65,9 +66,9 @@ class Source:
         with open(self.path, "w") as file:
             file.write(random_c.generate(seed, NESTS))
 
-    def build(self, name, *options):
+    def build(self, name, *options, compiler=CC):
         binary = f"{self.path[:-2]}{name}"
-        result = lf.run([CC, "-g", "-w", *options, self.path, "-o", binary, "-lpthread"], timeout=300)
+        result = lf.run([compiler, "-g", "-w", *options, self.path, "-o", binary, "-lpthread"], timeout=300)
         suite.check(f"seed {self.seed} {name}: compiles", result.status == 0, result)
         return binary
 
@@ -83,9 +84,9 @@ class Source:
         result = lf.run([binary])
         suite.check(f"seed {self.seed}: no undefined behaviour", result.status == 0, result)
 
-    def check(self, level, variant, compiler=(), recorder=()):
-        name = " ".join([f"seed {self.seed} {level}", *compiler, *recorder])
-        binary = self.build(level, level, *compiler)
+    def check(self, level, variant, options=(), recorder=(), compiler=CC):
+        name = " ".join([f"seed {self.seed} {os.path.basename(compiler)} {level}", *options, *recorder])
+        binary = self.build(f"{level}-{os.path.basename(compiler)}", level, *options, compiler=compiler)
         trace = f"{binary}.trace"
         self.check_output(level, lf.record(trace, [binary], options=("--quiet", *recorder)))
         suite.check(f"{name}: short enough", compare(name, trace), "too long")
@@ -99,11 +100,13 @@ def check_seed(seed):
         if lf.SOAK > 1:
             source.sanitize()
         for i, level in enumerate(LEVELS):
-            compiler = ["-mavx2"] if level == "-O3" and AVX2 and seed % 2 == 0 else []
+            options = ["-mavx2"] if level == "-O3" and AVX2 and seed % 2 == 0 else []
             recorder = ["--no-libs"] if level == "-O1" and seed % 2 == 0 else []
-            trace = source.check(level, VARIANTS[(seed + i) % len(VARIANTS)], compiler, recorder)
+            trace = source.check(level, VARIANTS[(seed + i) % len(VARIANTS)], options, recorder)
             if seed == SEED and level == "-O1":
                 check_that_mistakes_are_found(trace)
+            if OTHER_CC and (seed + i) % 2 == 0:
+                source.check(level, VARIANTS[(seed + i) % len(VARIANTS)], compiler=OTHER_CC)
 
 
 def check_that_mistakes_are_found(trace):

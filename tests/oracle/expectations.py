@@ -15,10 +15,11 @@ VERDICT = re.compile(r"(parallel|no|unknown|reduction\(([-+*^&|,]|max|min)+\))(:
 class Loop:
     """A head in the source, and what is expected of it."""
 
-    def __init__(self, line, number, studied, text, words, argued, hidden):
+    def __init__(self, line, number, studied, text, words, above=""):
         self.line, self.number, self.studied, self.text = line, number, studied, text
         self.expected, _, self.reason = words.partition(": ")
-        self.argued, self.hidden = argued, hidden
+        self.argued, self.hidden = "// by-argument:" in above, "// hidden:" in above
+        self.anew = "// anew:" in above
         self.last_line = line  # of its body
         self.parent = None     # the loop around it in the text
 
@@ -39,12 +40,11 @@ def loops_of(source):
         for head, words in zip(heads, said):
             if not VERDICT.match(words.strip()):
                 raise ValueError(f"line {line}: not a verdict: {words}")
-            above = lines[line - 2]
-            argued, hidden = "// by-argument:" in above, "// hidden:" in above
-            if argued == (head in MACROS):
+            loop = Loop(line, number if head in MACROS else None, head in MACROS, code.strip(), words.strip(),
+                        lines[line - 2])
+            if loop.argued == loop.studied:
                 raise ValueError(f"line {line}: either FOR or WHILE, or a reason in the line above: {text.strip()}")
-            loops.append(Loop(line, number if head in MACROS else None, head in MACROS, code.strip(), words.strip(),
-                              argued, hidden))
+            loops.append(loop)
             number += head in MACROS
     return loops
 

@@ -1,9 +1,10 @@
 """The rows that profile.json has for the loops of one source file, and which loop of the source each row speaks of.
 
 A row's line is that of its back edge in the line table. That is the head's for nearly every loop; where a compiler took
-the branch of another line for it, the innermost loop of the text that contains the line is meant, and where one row is
-nested in another of the same line, the outer one belongs to the loop around. Several loops on one line are told apart
-by their order. Where a compiler left fewer or more rows of such a line than it has loops, the row may be any of them.
+the branch of another line for it, the innermost loop of the text that contains the line is meant. Where one row is
+nested in another of the same line, the outer one belongs to the loop around; where two rows would be one loop, and one
+is nested in the other, the inner one is one of the loops inside. Several loops on one line are told apart by their
+order. Where a compiler left fewer or more rows of such a line than it has loops, the row may be any of them.
 """
 
 import os
@@ -45,12 +46,24 @@ def rows_of(profile, file_name, loops):
     tree = {node["id"]: node for node in profile["tree"]}
     rows = [Row(entry) for region in profile["regions"] for entry in region["loops"]
             if entry["source"] and os.path.basename(entry["source"]["file"]) == file_name]
+    rows.sort(key=lambda row: min(row.nodes()))
     groups = {}
     for row in rows:
         groups.setdefault((calls_around(tree, row), row.line), []).append(row)
     for (_, line), group in groups.items():
         assign(tree, group, [loop for loop in loops if loop.line == line], loops)
+    for row in rows:
+        move_inwards(tree, row, rows, loops)
     return rows
+
+
+def move_inwards(tree, row, rows, loops):
+    """A row inside another row of the same loop, by a line that is not the head's: it is one of the loops inside."""
+    around = set(ancestors(tree, row))
+    if len(row.loops) == 1 and row.line != row.loops[0].line:
+        loop = row.loops[0]
+        if any(other.loops == [loop] and other.nodes() & around for other in rows):
+            row.loops = [inner for inner in loops if inner.parent is loop]
 
 
 def calls_around(tree, row):

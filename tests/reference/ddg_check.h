@@ -27,7 +27,8 @@ struct Comparison {
   std::uint64_t labelled = 0;         // accesses whose object, block and offset were compared with the address
 };
 
-Comparison compare(const ddg::Graph& graph, const Graph& expected, symbols::Symbolizer& symbolizer);
+/// Without `copies`, what is behind them is left out: spills, reloads, origins.
+Comparison compare(const ddg::Graph& graph, const Graph& expected, symbols::Symbolizer& symbolizer, bool copies = true);
 
 /// The origins of the reference, some lines each, for a person.
 std::vector<std::string> describe_origins(const Graph& expected, symbols::Symbolizer& symbolizer);

@@ -1,9 +1,11 @@
-// ddg_compare TRACE_DIR [--fold F|FW|FGG|FGGW|auto] [--spoil N] [--origins]: is the dependence graph of a trace right?
+// ddg_compare TRACE_DIR [--fold F|FW|FGG|FGGW|auto] [--spoil N] [--origins|--no-origins]: is the dependence graph of a
+// trace right?
 //
 // Builds it twice, with src/ddg and with the reference (ddg_reference.h), and compares them (ddg_check.h). One line if
 // they agree, else the differences. With --spoil, graph and reference are made to differ in one of kSpoils ways before,
-// to see that a difference is found. With --origins, those of the reference are printed, and nothing is compared. Exit
-// status: 0 they agree, 1 they do not, 2 usage, 3 the trace cannot be used.
+// to see that a difference is found. With --origins, those of the reference are printed, and nothing is compared; with
+// --no-origins, what is behind copies is not. Exit status: 0 they agree, 1 they do not, 2 usage, 3 the trace cannot be
+// used.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -30,13 +32,16 @@ struct Arguments {
   std::string directory;
   fold::Options fold;
   int spoil = -1;
-  bool origins = false;
+  bool print_origins = false;
+  bool compare_origins = true;
 };
 
 bool parse(const std::vector<std::string>& words, Arguments& into) {
   for (std::size_t i = 0; i < words.size(); ++i) {
     if (words[i] == "--origins") {
-      into.origins = true;
+      into.print_origins = true;
+    } else if (words[i] == "--no-origins") {
+      into.compare_origins = false;
     } else if (words[i] == "--spoil" && i + 1 < words.size()) {
       into.spoil = std::atoi(words[++i].c_str());
     } else if (words[i] == "--fold" && i + 1 < words.size()) {
@@ -144,7 +149,7 @@ int run(const Arguments& arguments) {
   const auto begin = std::chrono::steady_clock::now();
   const Result<Graph> expected = build(**reader, structure);
   if (!expected) return bad_input(arguments.directory, expected.error().message);
-  if (arguments.origins) {
+  if (arguments.print_origins) {
     for (const std::string& origin : describe_origins(*expected, symbolizer)) fmt::print("{}\n", origin);
     return 0;
   }
@@ -155,7 +160,7 @@ int run(const Arguments& arguments) {
   std::uint64_t threads = 0;
   ddg::Graph graph = ddg::build(**reader, structure, tree, symbolizer, options, threads);
   if (arguments.spoil >= 0) spoil(graph, arguments.spoil);
-  Comparison comparison = compare(graph, *expected, symbolizer);
+  Comparison comparison = compare(graph, *expected, symbolizer, arguments.compare_origins);
   if (tree.contexts().size() != expected->tree.contexts().size())
     comparison.problems.push_back("the loop trees differ in size"), ++comparison.differences;
   for (const std::string& problem : comparison.problems) fmt::print("{}\n", problem);
@@ -176,7 +181,8 @@ int run(const Arguments& arguments) {
 int main(int argc, char** argv) {
   loopfold::reference::Arguments arguments;
   if (!loopfold::reference::parse({argv + 1, argv + argc}, arguments)) {
-    fmt::print(stderr, "usage: ddg_compare TRACE_DIR [--fold F|FW|FGG|FGGW|auto] [--spoil N] [--origins]\n");
+    fmt::print(stderr,
+               "usage: ddg_compare TRACE_DIR [--fold F|FW|FGG|FGGW|auto] [--spoil N] [--origins|--no-origins]\n");
     return 2;
   }
   return loopfold::reference::run(arguments);

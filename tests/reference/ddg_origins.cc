@@ -16,7 +16,7 @@ void Origins::use(const Producer& reader, std::uint8_t operand, const std::vecto
 void Origins::chunk(const Producer& reader, std::uint8_t operand, const Byte& byte) {
   const Written& here = byte.written;
   const std::uint32_t to = history_[reader.instance].statement;
-  Last& last = last_[{to, reader.instruction, operand, byte.lane}];
+  Last& last = last_[{history_[reader.instance].stack, to, reader.instruction, operand, byte.lane}];
   if (is_recorded(reader, here)) {
     OriginKey key{to, reader.instruction, operand, byte.lane};
     key.by = history_[here.writer.instance].statement;

@@ -2,8 +2,8 @@
 //
 // A use is the bytes that an instruction reads of one operand, each with its writer and its origin. It is cut into
 // chunks of one writer and one origin; a chunk that says more than the dependence on its writer is counted in the
-// record of (reader, operand, lane, writer, origin). What there was the last time in each operand's lane is kept for
-// all chunks, records or not.
+// record of (reader, operand, lane, writer, origin). What each stack had the last time in each operand's lane is kept
+// for all chunks, records or not.
 #pragma once
 
 #include <cstddef>
@@ -48,7 +48,8 @@ class Origins {
   Graph& graph_;
   const History& history_;
   const Memory& memory_;
-  std::map<std::tuple<std::uint32_t, std::uint16_t, std::uint8_t, std::uint16_t>, Last> last_;
+  /// By stack, reading statement and instruction, operand and lane.
+  std::map<std::tuple<std::uint64_t, std::uint32_t, std::uint16_t, std::uint8_t, std::uint16_t>, Last> last_;
 };
 
 }  // namespace loopfold::reference

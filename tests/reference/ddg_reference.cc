@@ -35,7 +35,7 @@ namespace {
 
 /// Learns of frames that are left.
 struct LeftFrames {
-  static constexpr bool kEveryPart = false;
+  [[maybe_unused]] static constexpr bool kEveryPart = false;
   template <class SomeWalk, class SomeStack>
   void leave(const SomeWalk&, const SomeStack& stack) {
     FrameEntries frames;
