@@ -11,8 +11,8 @@ static volatile int begun[2];
 
 /// Each of two threads waits for its turn, takes what the other left, and hands it on.
 static void pass_baton(int mine, int rounds) {
-  // by-argument: while it waits for its turn, it reads what it wrote itself in the iteration before
-  for (int i = 0; i < rounds; i++) {  // expect: no: turn
+  // by-argument: baton comes from the other thread, produced after the loop was entered
+  for (int i = 0; i < rounds; i++) {  // expect: unknown
     begun[mine] = i;
     // by-argument: turn is written by the other thread while this loop runs
     while (atomic_load(&turn) != mine) {  // expect: unknown

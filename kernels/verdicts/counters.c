@@ -106,6 +106,7 @@ KERNEL void changing_sign(int* b, const int* a, int n) {
 
 KERNEL void wheel(int* b, const int* a, int n, int size) {
   STATE(int, k, 0);
+  // anew: a loop in a loop, in which k counts from 0
   FOR(int i = 0, i < n, i++) {  // expect: no: k
     b[i] = a[i] * k;
     k++;
