@@ -103,7 +103,7 @@ profile::Profile analyse(const trace::Reader& reader, const AnalysisOptions& opt
   add_quality(pure, options, profile);
   const std::vector<SourceLoop> loops =
       loops_in_regions(source_loops(structure, tree, names, symbolizer), context, options.min_percent, profile);
-  const VerdictOptions verdict_options{std::move(pure.contexts)};
+  const VerdictOptions verdict_options{std::move(pure.contexts), &symbolizer};
   describe_regions(graph, judge(graph, structure, tree, loops, verdict_options), context, options.min_percent, profile);
   costs.unmatched_pure = std::move(pure.unmatched);
   costs.judging = watch.lap();

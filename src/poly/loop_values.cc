@@ -49,6 +49,7 @@ LoopValues::LoopValues(const FlowIndex& index, const Control& control, const Sou
   std::sort(exits_.begin(), exits_.end());
   judge_alone();
   build_edges();
+  find_agreed();
   while (true) {
     do find_data();
     while (find_recurrences() || find_state());
@@ -91,6 +92,33 @@ void LoopValues::add_statements() {
 
 std::uint32_t LoopValues::branch_node(ddg::StatementId statement) const {
   return base_[statement] + static_cast<std::uint32_t>(index_.graph().statements[statement].instructions.size()) - 1;
+}
+
+/// A repeated string instruction goes on as its counter says, or as what it compares.
+bool LoopValues::counts_repetitions(std::uint32_t node) const {
+  const trace::InstructionFacts* facts = flow_.nodes[node].facts;
+  return facts != nullptr && (facts->kinds & trace::kRepeat) != 0 && facts->flags_written == 0;
+}
+
+bool LoopValues::decides_by_data(ddg::StatementId statement) const {
+  const std::uint32_t node = branch_node(statement);
+  const trace::InstructionFacts* facts = flow_.nodes[node].facts;
+  if (facts == nullptr) return true;
+  if (counts_repetitions(node)) {
+    for (const std::uint32_t number : index_.dependences_to(statement)) {
+      const ddg::Dependence& d = index_.graph().dependences[number];
+      if (d.to_instruction != flow_.nodes[node].at.instruction || d.operand >= facts->reads.size()) continue;
+      const trace::RegisterUse& read = facts->reads[d.operand];
+      constexpr std::uint8_t kCounter = 1;
+      if (read.file != trace::RegisterFile::kGeneral || read.index != kCounter) continue;
+      const std::uint32_t from = d.from == ddg::kNoStatement ? kOutside : this->node({d.from, d.from_instruction});
+      if (d.from == ddg::kNoStatement || (from != kOutside && from != node && data_[from])) return true;
+    }
+    return false;
+  }
+  constexpr std::uint32_t kDecides = trace::kBranch | trace::kIndirect | trace::kRepeat;
+  if ((facts->kinds & kDecides) == 0) return true;
+  return data_[node];
 }
 
 /// What speaks against a node by itself, whatever flows into it.
@@ -144,12 +172,12 @@ bool LoopValues::find_decided() {
     const std::uint32_t first = base_[statement];
     if (flow_.nodes[first].data_decided) continue;
     for (const ddg::StatementId decider : control_.deciders(statement)) {
-      if (base_[decider] == kOutside || !data_[branch_node(decider)]) continue;
+      if (base_[decider] == kOutside || !decides_by_data(decider)) continue;
       if (std::binary_search(exits_.begin(), exits_.end(), decider)) continue;
       more = true;
       for (std::size_t i = 0; i < index_.graph().statements[statement].instructions.size(); ++i) {
         flow_.nodes[first + i].data_decided = true;
-        data_[first + i] = true;
+        if (!agreed_[first + i]) data_[first + i] = true;
       }
       break;
     }
@@ -545,6 +573,73 @@ bool LoopValues::find_state() {
   return any;
 }
 
+/// Where a compiler has put the end of a body on several ways, each way steps the counter: whichever data choose, every
+/// iteration does the same. Such steps are told by their values: each iteration runs one of them, and all have the same
+/// affine function of the iteration.
+void LoopValues::find_agreed() {
+  agreed_.assign(flow_.nodes.size(), false);
+  std::vector<std::vector<std::uint32_t>> groups;
+  std::vector<std::uint32_t> group_of(flow_.nodes.size(), kOutside);
+  const auto is_step = [&](std::uint32_t node) {
+    const FlowNode& n = flow_.nodes[node];
+    if (data_[node] || !steady_[node] || index_.dimensions(n.at.statement) != flow_.level + 1) return false;
+    return n.facts->associative == trace::Associative::kAdd || n.facts->associative == trace::Associative::kSubtract;
+  };
+  for (const FlowEdge& edge : flow_.edges) {
+    if (edge.from == kOutside || edge.carried == 0 || edge.address || edge.from == edge.to) continue;
+    if (edge.operand == ddg::kFlagsOperand || !is_step(edge.from) || !is_step(edge.to)) continue;
+    std::uint32_t& group = group_of[edge.from];
+    if (group == kOutside && group_of[edge.to] == kOutside) {
+      group = static_cast<std::uint32_t>(groups.size());
+      groups.push_back({edge.from});
+    }
+    const std::uint32_t both = group != kOutside ? group : group_of[edge.to];
+    for (const std::uint32_t node : {edge.from, edge.to}) {
+      if (group_of[node] == both) {
+        if (std::find(groups[both].begin(), groups[both].end(), node) == groups[both].end())
+          groups[both].push_back(node);
+        continue;
+      }
+      if (group_of[node] != kOutside) continue;
+      group_of[node] = both;
+      groups[both].push_back(node);
+    }
+  }
+  for (const std::vector<std::uint32_t>& group : groups) {
+    if (group.size() < 2 || !agree(group)) continue;
+    for (const std::uint32_t node : group) agreed_[node] = true;
+  }
+}
+
+bool LoopValues::agree(std::span<const std::uint32_t> nodes) const {
+  const auto value_of = [&](std::uint32_t node) {
+    const CodePoint at = flow_.nodes[node].at;
+    for (const std::uint32_t number : index_.values_of(at.statement)) {
+      const ddg::Value& value = index_.graph().values[number];
+      if (value.instruction == at.instruction && value.reg != kStackPointer)
+        return common_function(value.value, 0, false);
+    }
+    return CommonFunction{};
+  };
+  std::uint64_t ran = 0;
+  const CommonFunction first = value_of(nodes.front());
+  if (first.coefficients.empty() || !first.affine() || !first.constant || *first.coefficients[flow_.level] == 0)
+    return false;
+  for (const std::uint32_t node : nodes) {
+    const CommonFunction value = value_of(node);
+    if (value.coefficients != first.coefficients || value.constant != first.constant) return false;
+    for (const std::uint32_t edge : flow_.in[node]) {
+      const FlowEdge& e = flow_.edges[edge];
+      if (e.inside > 0) return false;
+      if (e.carried > 0 && std::find(nodes.begin(), nodes.end(), e.from) == nodes.end()) return false;
+    }
+    ran += index_.graph().statements[flow_.nodes[node].at.statement].count;
+  }
+  std::uint64_t iterations = 0;
+  for (const structure::ContextId copy : flow_.loops) iterations += index_.tree()[copy].trips.total;
+  return ran >= iterations && ran > 0;
+}
+
 bool LoopValues::is_anchored(std::uint32_t node) const {
   if (steady_[node]) return true;
   if (adds_constant(node)) return true;
@@ -599,14 +694,19 @@ bool LoopValues::is_computable(std::uint32_t node, int depth) const {
   const FlowNode& n = flow_.nodes[node];
   if (data_[node]) return false;
   if (n.in_recurrence) return true;
-  if (!n.copy || passes_[node] == Pass::kLoad || opaque_[node] || depth >= kLongestChain) return false;
+  const bool stores = n.facts != nullptr && (n.facts->kinds & trace::kStore) != 0 &&
+                      n.facts->transfer == trace::Transfer::kCopy && !n.data_decided;
+  if ((!n.copy && !stores) || passes_[node] == Pass::kLoad || opaque_[node] || depth >= kLongestChain) return false;
+  bool any = false;
   for (const std::uint32_t edge : flow_.in[node]) {
     const FlowEdge& e = flow_.edges[edge];
     if (e.address) continue;
     if (edge_facts_[edge].turns > 0) return false;
-    if (e.from != kOutside && e.carried + e.inside > 0 && !is_computable(e.from, depth + 1)) return false;
+    if (e.from == kOutside || e.carried + e.inside == 0) continue;
+    if (!is_computable(e.from, depth + 1)) return false;
+    any = true;
   }
-  return true;
+  return any || n.copy;
 }
 
 bool LoopValues::can_be_repeated(std::uint32_t node) const {

@@ -49,6 +49,8 @@ class LoopValues {
   std::uint32_t node(CodePoint at) const {
     return base_[at.statement] == FlowEdge::kOutside ? FlowEdge::kOutside : base_[at.statement] + at.instruction;
   }
+  /// Whether what a statement decides (control.h) is decided by data, in this loop.
+  bool decides_by_data(ddg::StatementId statement) const;
   /// The last instruction of a statement in the loop.
   std::uint32_t branch_node(ddg::StatementId statement) const;
   /// An induction variable, or a copy of one: every iteration can compute it for itself.
@@ -90,6 +92,9 @@ class LoopValues {
   void find_data();
   bool find_recurrences();
   bool find_state();
+  bool counts_repetitions(std::uint32_t node) const;
+  void find_agreed();
+  bool agree(std::span<const std::uint32_t> nodes) const;
   bool is_anchored(std::uint32_t node) const;
   bool adds_constant(std::uint32_t node) const;
   bool once_per_iteration(ddg::StatementId statement) const;
@@ -109,6 +114,7 @@ class LoopValues {
   std::vector<bool> materialised_;       // by node: seen through, and a node all the same
   std::vector<bool> steady_;             // by node: its values are affine along the loop
   std::vector<bool> unvalued_;           // by node
+  std::vector<bool> agreed_;             // by node: one of the ways in which every iteration does the same
 };
 
 }  // namespace loopfold::poly

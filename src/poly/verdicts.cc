@@ -9,6 +9,7 @@
 #include "poly/flow_index.h"
 #include "poly/loop_values.h"
 #include "poly/reductions.h"
+#include "poly/repeats.h"
 
 namespace loopfold::poly {
 
@@ -19,9 +20,12 @@ using Kind = ddg::Dependence::Kind;
 
 class Judge {
  public:
-  Judge(const FlowIndex& index, const Control& control, const VerdictOptions& options, const LoopValues& values,
+  Judge(const FlowIndex& index, const structure::Structure& structure, const Control& control,
+        const ReductionFinder& reductions, const VerdictOptions& options, const LoopValues& values,
         LoopVerdict& verdict)
       : index_(index),
+        structure_(structure),
+        reductions_(reductions),
         graph_(index.graph()),
         control_(control),
         options_(options),
@@ -31,10 +35,13 @@ class Judge {
 
   void run() {
     find_doubts();
+    doubt_recursion();
     look_at_edges();
     look_at_exits();
     find_assumptions();
     explain_by_reductions();
+    doubt_copies();
+    doubt_early_loads();
     conclude();
   }
 
@@ -62,9 +69,12 @@ class Judge {
       known += index_.statement_instructions_in(loop);
     }
     if (known < ran) doubt("code that is not followed (--max-statements)", {}, ran - known);
+    for (const structure::ContextId loop : flow_.loops)
+      if (!control_.knows_exit_deciders(loop)) doubt("code that is not followed (--max-statements)", {}, 1);
     for (const ddg::StatementId id : values_.statements()) {
       const ddg::Statement& statement = graph_.statements[id];
-      if (!statement.followed) doubt("code that is not followed (--max-statements)", {id, 0}, statement.count);
+      if (!statement.followed || !control_.knows_deciders(id))
+        doubt("code that is not followed (--max-statements)", {id, 0}, statement.count);
       if (statement.kind == ddg::Statement::Kind::kHidden)
         doubt("code of libraries that was not recorded", {id, 0}, statement.count);
       for (std::uint16_t i = 0; i < statement.instructions.size(); ++i)
@@ -80,6 +90,110 @@ class Judge {
         late_ = true;
       }
     }
+  }
+
+  /// A loop that calls its own function again is cut into pieces by the recursion: what its iterations hand on is not
+  /// seen as carried.
+  void doubt_recursion() {
+    for (const structure::ContextId loop : flow_.loops) {
+      const structure::Context& context = index_.tree()[loop];
+      const structure::ComponentId component = structure_.recursion.component_of(context.function);
+      if (component == structure::kNoComponent) continue;
+      const structure::LoopForest& forest = structure_.forests[context.function];
+      for (const structure::CallSite& call : structure_.flow.calls()) {
+        if (call.caller != context.function || structure_.recursion.component_of(call.callee) != component) continue;
+        if (!forest.contains(context.loop, call.node)) continue;
+        doubt("it calls its own function again, which cuts its iterations apart", {}, context.entries);
+        return;
+      }
+    }
+  }
+
+  structure::ContextId copy_of(std::uint32_t node) const {
+    const structure::ContextId context = graph_.statements[flow_.nodes[node].at.statement].context;
+    for (const structure::ContextId loop : flow_.loops)
+      if (index_.inside(context, loop)) return loop;
+    return structure::kNoContext;
+  }
+
+  /// Iterations of the source that are copies in the binary: several in one body, or several loops. What goes between
+  /// the loops alone may be carried by a loop around them that was unrolled.
+  void doubt_copies() {
+    std::vector<std::uint32_t> between;
+    for (const std::uint32_t number : carried_) {
+      const FlowEdge& edge = flow_.edges[number];
+      if (copy_of(edge.from) != copy_of(edge.to)) between.push_back(number);
+    }
+    if (flow_.loops.size() > 1 && between.size() == carried_.size() && !between.empty()) {
+      for (const std::uint32_t number : between)
+        doubt("values that go from one copy of the loop to another", flow_.nodes[flow_.edges[number].from].at,
+              flow_.edges[number].carried);
+      carried_.clear();
+    }
+    if (options_.symbolizer == nullptr || !carried_.empty()) return;
+    const std::vector<std::uint32_t> groups = repeats(flow_, graph_, *options_.symbolizer);
+    if (is_unrolled(groups) && copies_depend(flow_, groups, chains_))
+      doubt("copies of one instruction in the body that depend on each other", {}, 1);
+  }
+
+  /// Whether the body looks like several iterations of the source: every store that stands in the loop itself is
+  /// repeated, and there is one.
+  bool is_unrolled(const std::vector<std::uint32_t>& groups) const {
+    const structure::FunctionId function = index_.tree()[flow_.loops.front()].function;
+    bool any = false;
+    for (std::uint32_t node = 0; node < flow_.nodes.size(); ++node) {
+      const FlowNode& n = flow_.nodes[node];
+      if (n.facts == nullptr || (n.facts->kinds & trace::kStore) == 0 || (n.facts->kinds & trace::kCall) != 0) continue;
+      if (index_.pass(n.at) == Pass::kSpill || index_.dimensions(n.at.statement) != flow_.level + 1) continue;
+      if (graph_.statements[n.at.statement].function != function) continue;
+      if (groups[node] == 0) return false;
+      any = true;
+    }
+    return any;
+  }
+
+  /// A value that was loaded before the loop by an instruction that the source has in the loop, from an object that the
+  /// loop writes: the compiler may have followed values from iteration to iteration itself (a[i + 1] = a[i] stores one
+  /// value everywhere).
+  void doubt_early_loads() {
+    if (options_.symbolizer == nullptr) return;
+    std::set<ddg::ObjectId> written;
+    std::set<std::pair<std::string, int>> lines;
+    const structure::FunctionId function = index_.tree()[flow_.loops.front()].function;
+    for (const ddg::StatementId id : values_.statements()) {
+      for (const std::uint32_t number : index_.accesses_of(id))
+        if (graph_.accesses[number].store) written.insert(graph_.accesses[number].object);
+      if (graph_.statements[id].function != function) continue;
+      for (const ddg::Instruction& instruction : graph_.statements[id].instructions)
+        lines.insert(line_of(instruction.address));
+    }
+    const auto look = [&](CodePoint from, CodePoint to) {
+      if (from.statement == ddg::kNoStatement || values_.node(from) != kOutside) return;
+      if (index_.pass(from) != Pass::kLoad || graph_.statements[from.statement].function != function) return;
+      if (graph_.statements[from.statement].context != index_.tree()[flow_.loops.front()].parent) return;
+      bool reads = false;
+      for (const std::uint32_t number : index_.accesses_of(from.statement)) {
+        const ddg::Access& access = graph_.accesses[number];
+        reads = reads || (access.instruction == from.instruction && written.contains(access.object) &&
+                          graph_.objects[access.object].kind != ddg::Object::Kind::kStack);
+      }
+      if (!reads) return;
+      const auto line = line_of(graph_.statements[from.statement].instructions[from.instruction].address);
+      if (line.second == 0 || !lines.contains(line)) return;
+      doubt("a value that is loaded before the loop, from what the loop writes", from, 1);
+      (void)to;
+    };
+    for (const ddg::StatementId id : values_.statements()) {
+      for (const std::uint32_t number : index_.dependences_to(id)) {
+        const ddg::Dependence& d = graph_.dependences[number];
+        if (d.kind == Kind::kRegister && !d.address) look({d.from, d.from_instruction}, {id, d.to_instruction});
+      }
+    }
+  }
+
+  std::pair<std::string, int> line_of(std::uint64_t address) const {
+    const symbols::Location& location = options_.symbolizer->locate(address);
+    return {location.file, location.line};
   }
 
   /// Conditional moves whose results nothing in the loop uses, but for being kept by such moves: `if (c) at = i` made
@@ -139,7 +253,7 @@ class Judge {
     for (const structure::ContextId loop : flow_.loops) {
       for (const ddg::StatementId id : control_.exit_deciders(loop)) {
         const std::uint32_t branch = values_.branch_node(id);
-        if (flow_.nodes[branch].index) continue;
+        if (!values_.decides_by_data(id)) continue;
         if (!graph_.statements[id].followed) continue;
         Blocking blocking;
         blocking.kind = Blocking::Kind::kExit;
@@ -160,7 +274,9 @@ class Judge {
 
   void explain_by_reductions() {
     std::set<std::uint32_t> explained;
-    for (FoundReduction& found : find_reductions(flow_, carried_, graph_, control_)) {
+    chains_.assign(flow_.edges.size(), false);
+    for (FoundReduction& found : reductions_.find(flow_, carried_)) {
+      for (const std::uint32_t edge : found.chain) chains_[edge] = true;
       explained.insert(found.edges.begin(), found.edges.end());
       if (found.what.operation != trace::Associative::kNone) verdict_.reductions.push_back(found.what);
     }
@@ -214,6 +330,8 @@ class Judge {
   }
 
   const FlowIndex& index_;
+  const structure::Structure& structure_;
+  const ReductionFinder& reductions_;
   const ddg::Graph& graph_;
   const Control& control_;
   const VerdictOptions& options_;
@@ -221,7 +339,8 @@ class Judge {
   const LoopFlow& flow_;
   LoopVerdict& verdict_;
   bool late_ = false;
-  std::vector<bool> kept_;  // by node
+  std::vector<bool> kept_;    // by node
+  std::vector<bool> chains_;  // by edge: of a reduction
   std::vector<std::uint32_t> carried_;
   std::vector<std::uint32_t> turns_;
   std::set<CodePoint> reload_;
@@ -235,13 +354,14 @@ std::vector<LoopVerdict> judge(const ddg::Graph& graph, const structure::Structu
                                const VerdictOptions& options) {
   const FlowIndex index(graph, tree);
   const Control control(graph, structure, tree);
+  const ReductionFinder reductions(graph, control);
   std::vector<std::uint32_t> scratch(graph.statements.size(), kOutside);
   std::vector<LoopVerdict> verdicts;
   for (const SourceLoop& loop : loops) {
     LoopVerdict& verdict = verdicts.emplace_back();
     verdict.loop = loop;
     const LoopValues values(index, control, loop, scratch);
-    Judge(index, control, options, values, verdict).run();
+    Judge(index, structure, control, reductions, options, values, verdict).run();
   }
   return verdicts;
 }

@@ -17,6 +17,7 @@
 #include "poly/loop_flow.h"
 #include "structure/loop_tree.h"
 #include "structure/structure.h"
+#include "symbols/symbolizer.h"
 
 namespace loopfold::poly {
 
@@ -74,6 +75,8 @@ struct LoopVerdict {
 struct VerdictOptions {
   /// Calls of these functions (contexts) may be reordered: what they do to each other is of no account.
   std::vector<bool> pure;  // by context: it is a call of such a function, or inside one; may be empty
+  /// For source positions: without it, loops that were unrolled are not told from others.
+  symbols::Symbolizer* symbolizer = nullptr;
 };
 
 /// One verdict per loop, in their order.
