@@ -88,8 +88,8 @@
 //   same address: byte k that is written has the origin of byte k that was spilled, what is written beyond has none.
 //   Otherwise the origin of all that it writes is the load itself.
 // - What is written to rsp has no origin. Registers of a new thread or handler have none.
-// Uses are the operands of instructions but for the data read of a register copy or spill, the load of a reload,
-// merges, steps, flags and rsp, and those of allocators and hidden code; memory that the kernel reads is no use. The
+// Uses are the operands of instructions, allocators and hidden code (but not what the kernel reads in memory), without
+// the data read of a register copy or spill, the load of a reload, merges, steps, flags and rsp. The
 // bytes of a use are cut into maximal chunks of one writer and one origin. A chunk whose origin is another instance
 // than the reader's, and is not its writer, is an Origin record; so is one whose origin is its writer, if that is a
 // plain load and some shared coordinate differs. Register flow inside an instance is no exception: there the writer is
