@@ -250,7 +250,8 @@ void Builder::store(const Where& where, const MemoryAccess& access, std::uint64_
   memory_.write(address, access.size, cell);
   if (streams_.cold(instance.site)) return;
   const Objects::Place place = locate(where, thread, stack, address);
-  streams_.access(instance.site, access, point_.data(), place.object, place.block, place.offset, instance.entry);
+  streams_.access(instance.site, access, point_.data(), place.object, place.block, place.offset,
+                  levels_->back().serial);
   if (spill) streams_.count_copy();
 }
 
@@ -271,7 +272,8 @@ void Builder::load(const Where& where, const MemoryAccess& access, std::uint64_t
   }
   if (cold) return;
   const Objects::Place place = locate(where, thread, stack, address);
-  streams_.access(instance.site, access, point_.data(), place.object, place.block, place.offset, instance.entry);
+  streams_.access(instance.site, access, point_.data(), place.object, place.block, place.offset,
+                  levels_->back().serial);
   if (reload) streams_.count_copy();
   Streams::Reader reader;
   reader.site = instance.site;

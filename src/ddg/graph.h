@@ -77,21 +77,26 @@
 //   RegisterUse::merge has the origin of the byte that is kept.
 // - A *spill*: a store of one access, not guarded, with Transfer::kCopy and one data read, of a general or vector
 //   register, whose address is the stack or frame pointer (rsp, rbp) plus a constant (push is one), in the youngest
-//   frame of its stack. The bytes stored have the origins of the register's bytes. A store of a constant to such a
-//   place (Transfer::kCompute or kCopy, no load, no data reads, no flags) is a spill too; its bytes have the store as
-//   origin.
-// - A *plain load*: one load, no store, no arithmetic (kinds), no flags, no data reads, not repeated, one write that is
-//   not a step, to a general or vector register: mov, pop, movsd, movzx. It is a *reload* if its transfer is
-//   Transfer::kCopy and all bytes that it loads were written last by one spill that began at the same address: byte k
-//   that is written has the origin of byte k that was spilled, what is written beyond has none. Otherwise the origin of
-//   all that it writes is the load itself.
+//   frame of its stack: from 128 bytes below the lower one of the stack pointers before and after the instruction up to
+//   and with the frame's return address (if that is not known, up to 64 KB above the first stack pointer of the stack),
+//   unless the stack pointer has gone over to another stack. The bytes stored have the origins of the register's bytes.
+//   A store of a constant to such a place (Transfer::kCompute or kCopy, no load, no data reads, no flags) is a spill
+//   too; its bytes have the store as origin.
+// - A *plain load*: one load, not guarded, no store, no arithmetic (kinds), no flags, no data reads and no merges, not
+//   repeated, one write that is not a step, to a general or vector register: mov, pop, movsd, movzx. It is a *reload*
+//   if its transfer is Transfer::kCopy and all bytes that it loads were written last by one spill that began at the
+//   same address: byte k that is written has the origin of byte k that was spilled, what is written beyond has none.
+//   Otherwise the origin of all that it writes is the load itself.
 // - What is written to rsp has no origin. Registers of a new thread or handler have none.
 // Uses are the operands of instructions but for the data read of a register copy or spill, the load of a reload,
-// merges, steps, flags and rsp. The bytes of a use are cut into maximal chunks of one writer and one origin. A chunk
-// whose origin is another instance than the reader's, and is not its writer, is an Origin record; so is one whose
-// origin is its writer, if that is a plain load and some shared coordinate differs. Register flow inside an instance is
-// no exception: there the writer is a copy of the same instance. A chunk that a copy wrote and that has no origin is a
-// record too, with `from` kNoStatement. Not folded, but counted exactly.
+// merges, steps, flags and rsp, and those of allocators and hidden code; memory that the kernel reads is no use. The
+// bytes of a use are cut into maximal chunks of one writer and one origin. A chunk whose origin is another instance
+// than the reader's, and is not its writer, is an Origin record; so is one whose origin is its writer, if that is a
+// plain load and some shared coordinate differs. Register flow inside an instance is no exception: there the writer is
+// a copy of the same instance. A chunk that a copy wrote and that has no origin is a record too, with `from`
+// kNoStatement. Not folded, but counted exactly. Two limits: where bytes of different origins are copied into one
+// granule of a vector register (movq xmm,rax behind mov al,bl; part_code.h), and past 4096 records of one lane, `from`
+// is kNoStatement because it is not known.
 #pragma once
 
 #include <cstdint>
@@ -223,11 +228,12 @@ struct Origin {
   /// By level: the reader's coordinate there less the origin's, where the level carries it.
   std::vector<std::int64_t> least;
   std::vector<std::int64_t> greatest;
-  /// By coordinate of the reader: the operand's lane had another origin the last time, in the same entry of the loop
-  /// that the coordinate counts, and both are older than that entry.
+  /// By coordinate of the reader: the operand's lane had another origin the last time that this stack read it, record
+  /// or not, in the same entry of the loop that the coordinate counts, and both are older than that entry.
   std::vector<std::uint64_t> turns;
   /// Of the operand's lane as a whole: in each entry of the reader's innermost loop, all origins were plain loads, and
-  /// their addresses grew by the same from iteration to iteration.
+  /// their addresses grew in proportion to the iterations. Loads of the reader's own instance count. Without loops:
+  /// all were plain loads.
   bool even = false;
 };
 

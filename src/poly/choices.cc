@@ -195,6 +195,41 @@ bool Choices::decides_nothing(std::uint32_t branch) const {
   return true;
 }
 
+/// The register that a comparison found the variable in, if it still holds it at the branch.
+std::optional<trace::RegisterUse> Choices::compared_register(std::uint32_t compare, std::uint32_t branch) const {
+  const CodePoint& from = reads_.node(compare).at;
+  const CodePoint& to = reads_.node(branch).at;
+  const std::uint8_t operand = compared_use(compare);
+  if (from.statement != to.statement || operand >= reads_.facts(compare).reads.size()) return std::nullopt;
+  const trace::RegisterUse use = reads_.facts(compare).reads[operand];
+  for (std::uint16_t i = from.instruction; i < to.instruction; ++i) {
+    const trace::InstructionFacts* facts = reads_.facts_at({from.statement, i});
+    if (facts == nullptr || (facts->kinds & trace::kUnknown) != 0) return std::nullopt;
+    for (const trace::RegisterUse& write : facts->writes)
+      if (write.file == use.file && write.index == use.index) return std::nullopt;
+  }
+  return use;
+}
+
+std::optional<Choice> Choices::by_one_way(std::uint32_t branch) const {
+  const std::optional<std::uint32_t> compare = compare_of(branch);
+  if (!compare || !decides_nothing(branch)) return std::nullopt;
+  const std::optional<trace::RegisterUse> held = compared_register(*compare, branch);
+  const std::vector<ddg::Statement>& statements = reads_.graph().statements;
+  for (std::uint32_t copy = 0; held && copy < reads_.flow().nodes.size(); ++copy) {
+    const FlowNode& node = reads_.node(copy);
+    if (node.at.instruction != 0 || node.facts == nullptr || (node.facts->kinds & trace::kStore) != 0) continue;
+    if (statements[node.at.statement].context != statements[reads_.node(branch).at.statement].context) continue;
+    const std::optional<std::uint8_t> copied = copied_operand(*node.facts);
+    const std::optional<bool> holds = holds_at(branch, copy);
+    if (!copied || !holds || *copied >= node.facts->reads.size() || !passes_whole(copy, *compare)) continue;
+    const trace::RegisterUse& read = node.facts->reads[*copied];
+    if (read.file != held->file || read.index != held->index) continue;
+    return choose(*compare, reads_.facts(branch).condition, *holds, true);
+  }
+  return std::nullopt;
+}
+
 bool Choices::decides_only_chain(std::uint32_t branch, const std::set<std::uint32_t>& puts,
                                  const UsedOutside& used) const {
   const LoopFlow& flow = reads_.flow();

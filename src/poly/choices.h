@@ -50,8 +50,9 @@ class Choices {
   /// A use of the chain that also gets values from an instruction outside of the chain.
   std::optional<Choice> by_branch(const Use& use, const Source& source) const;
 
-  /// Whether nothing in the loop ran or did not run because of a branch.
-  bool decides_nothing(std::uint32_t branch) const;
+  /// A branch of the chain that always went the way to a copy of the variable over the other value. (Where it always
+  /// went the other way, the variable is replaced in every iteration, and no reduction.)
+  std::optional<Choice> by_one_way(std::uint32_t branch) const;
 
   /// Whether a branch of the chain decides nothing but what the chain does. `puts` are the instructions whose values
   /// are put into the variable.
@@ -60,6 +61,7 @@ class Choices {
  private:
   bool is_decided(std::uint32_t node, std::uint32_t branch) const;
   bool decides_exit(std::uint32_t branch) const;
+  bool decides_nothing(std::uint32_t branch) const;
   std::optional<std::uint32_t> compare_of(std::uint32_t node) const;
   std::optional<std::uint32_t> branch_over(std::uint32_t node) const;
   std::optional<bool> holds_at(std::uint32_t branch, std::uint32_t node) const;
@@ -67,6 +69,7 @@ class Choices {
   std::optional<Choice> put_under(std::uint32_t source) const;
   std::optional<Choice> copied_over(const Source& source, std::uint32_t copy) const;
   bool passes_whole(std::uint32_t copy, std::uint32_t compare) const;
+  std::optional<trace::RegisterUse> compared_register(std::uint32_t compare, std::uint32_t branch) const;
   std::uint8_t compared_use(std::uint32_t compare) const;
   std::uint8_t compared_value(std::uint32_t compare) const;
   std::uint64_t count(std::uint32_t node) const {

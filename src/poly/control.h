@@ -10,14 +10,18 @@
 // the usual way (it post-dominates the entry), those of the call. Every node reaches such a node, from decider to
 // decider, so following deciders of deciders finds all, those of the calls around included.
 //
+// - What decides whether a node runs in this iteration of a loop around it counts, even if it runs later in any case
+//   (function_control.h).
 // - A call whose target varied (in this context) decides what it calls, and is the call's only decider there. So does a
 //   branch that is a tail call on one of its ways.
 // - Where a call sometimes does not come back (longjmp, an exception, exit), what follows it is decided by its callees:
 //   the branches there, in functions that they call too, on which it depends whether control gets to where they were
-//   left. These stand in for the call.
+//   left. These stand in for the call. If control went on in several places instead, so do the jumps that left the
+//   frames. (A jump that lands just where the call would have returned to, at times, counts as its return.)
 // - A rep instruction decides how often it is repeated. A system call, or a call of hidden code, behind which control
 //   went several ways is a decider with all its statements: whatever it does, it is nothing that can be looked into.
-//   Hidden code decides what it calls back. A statement among deciders that ends with no branch is always such a case.
+//   Hidden code decides what it calls back. A statement among deciders that ends with no branch is such a case, or
+//   a return that left frames.
 // - In a recursive component, one context has activations of several functions. Direct deciders there are the
 //   statements of the branch in all contexts of the component, and what decides any of the component's calls of itself
 //   decides whatever runs whenever its function is called.

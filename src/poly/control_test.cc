@@ -16,7 +16,7 @@ using structure::Context;
 using structure::ContextId;
 using structure::testing::Script;
 
-constexpr std::uint64_t kMain = 0x1000, kF = 0x2000, kG = 0x3000, kH = 0x4000, kLibrary = 0x9000;
+constexpr std::uint64_t kMain = 0x1000, kF = 0x2000, kG = 0x3000, kH = 0x4000;
 
 /// The addresses of statements, increasing.
 std::string addresses(const Scene& scene, std::span<const StatementId> statements) {

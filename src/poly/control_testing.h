@@ -130,7 +130,8 @@ class DecidedProgram {
   struct Code {
     std::vector<Piece> pieces;
     std::vector<std::size_t> targets;  // pieces that may be jumped to
-    std::size_t landing = 0;           // of a longjmp: not the first, where a coroutine would begin
+    // Of a longjmp: not the first, where a coroutine would begin, nor where a call returns to.
+    std::size_t landing = 0;
   };
   static constexpr std::uint64_t kMain = 0x1000, kLongjmp = 0x2000, kFirst = 0x10000, kBytes = 8;
   static constexpr std::size_t kDeepest = 6;
@@ -155,9 +156,13 @@ class DecidedProgram {
       if (is_call(ending)) code.pieces.push_back({Ending::kGuard, {}});
       code.pieces.push_back({ending, {}});
     }
-    code.targets.push_back(code.pieces.size());
-    code.pieces.push_back({Ending::kReturn, {}});
-    code.landing = code.targets[1 + pick(code.targets.size() - 1)];
+    for (int i = 0; i < 2; ++i) {
+      code.targets.push_back(code.pieces.size());
+      code.pieces.push_back({Ending::kReturn, {}});
+    }
+    do {
+      code.landing = code.targets[1 + pick(code.targets.size() - 1)];
+    } while (is_call(code.pieces[code.landing - 1].ending));
     for (Piece& piece : code.pieces)
       for (int i = 0; i < 3; ++i) piece.targets.push_back(target(f, goes_away(piece.ending)));
   }

@@ -170,15 +170,16 @@ class Judge {
     return true;
   }
 
-  /// Every comparison decides on moves and branches that are choices. (A branch that always went one way decided
-  /// nothing, in this run.)
-  bool comparisons_choose() const {
+  /// Every comparison decides on moves and branches that are choices.
+  bool comparisons_choose() {
     for (const std::uint32_t compare : chain_.compares()) {
       for (const std::uint32_t e : reads_.flow().out[compare]) {
         const FlowEdge& edge = reads_.flow().edges[e];
         if ((edge.carried | edge.inside) == 0) continue;
         if (chosen_.contains(edge.to) || deciding_.contains(edge.to)) continue;
-        if (!chain_.branches().contains(edge.to) || !choices_.decides_nothing(edge.to)) return false;
+        if (!chain_.branches().contains(edge.to)) return false;
+        const std::optional<Choice> choice = choices_.by_one_way(edge.to);
+        if (!choice || !agree(*choice, compare)) return false;
       }
     }
     return true;
@@ -300,6 +301,7 @@ class Judge {
         const FlowEdge& edge = reads_.flow().edges[e];
         if ((edge.carried | edge.inside) == 0) continue;
         goes_on = true;
+        if (!chain_.values().contains(edge.to)) continue;
         always = (taken[{edge.to, edge.operand}] += edge.carried + edge.inside) >= count(node) || always;
       }
       if (!goes_on) return array_ && (reads_.facts(node).kinds & trace::kStore) != 0;

@@ -152,12 +152,14 @@ TEST(Reductions, WhatIsOnlyKept) {
 }
 
 TEST(Reductions, ABranchThatWentOneWay) {
-  const std::string loop =
-      "block\nL: 8b 08 ; @a+0+4\nP: 39 ca ; 0<M',- 1<L\nM: 0f 4c d1 ; 0<M',- 1<L f<P\n"
-      "Q: 39 ca ; 0<M 1<-\nB: 7d 02 ; f<Q\n";
-  EXPECT_EQ(reductions_of(loop), "max");
-  EXPECT_EQ(reductions_of(loop + "exit B"), "");
-  EXPECT_EQ(reductions_of(loop + "block if B\nA: 01 d0 ; 0<-"), "");
+  // cmp edx,ecx; jg over: mov ecx,edx, which always ran; or jl
+  const std::string head =
+      "block\nL: 8b 08 ; @a+0+4\nP: 39 ca ; 0<C',- 1<L\nM: 0f 4c d1 ; 0<C',- 1<L f<P\n"
+      "K: 8b 08 ; @c+0+4\nQ: 39 ca ; 0<M 1<K\n";
+  EXPECT_EQ(reductions_of(head + "B: 7c 02 ; f<Q\nblock\nC: 89 d2 ; 0<M"), "max");
+  EXPECT_EQ(reductions_of(head + "B: 7f 02 ; f<Q\nblock\nC: 89 d2 ; 0<M"), "");
+  EXPECT_EQ(reductions_of(head + "B: 7c 02 ; f<Q\nblock\nC: 89 d2 ; 0<M\nexit B"), "");
+  EXPECT_EQ(reductions_of(head + "B: 7c 02 ; f<Q\nblock\nC: 89 d2 ; 0<M\nblock if B\nA: 01 d0 ; 0<-"), "");
 }
 
 TEST(Reductions, SumsInTurns) {

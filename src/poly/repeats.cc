@@ -95,7 +95,8 @@ std::vector<std::uint32_t> repeats(const LoopFlow& flow, const ddg::Graph& graph
   std::vector<std::uint32_t> groups(flow.nodes.size(), 0);
   std::uint32_t made = 0;
   for (const auto& [key, nodes] : alike) {
-    const auto same_address = [&](std::uint32_t node) { return address_of(node) == address_of(nodes[0]); };
+    const std::uint64_t first = address_of(nodes[0]);
+    const auto same_address = [&](std::uint32_t node) { return address_of(node) == first; };
     if (std::all_of(nodes.begin(), nodes.end(), same_address)) continue;
     ++made;
     for (const std::uint32_t node : nodes) groups[node] = made;

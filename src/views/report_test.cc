@@ -26,6 +26,7 @@ Loop loop_of(const Profile& profile, std::uint32_t node, Loop::Parallel parallel
   loop.source = profile.tree[node].source;
   loop.function = profile.tree[node].function;
   loop.depth = depth;
+  loop.trip = {profile.tree[node].trip.min, profile.tree[node].trip.max, 0};
   loop.ops_percent = percent_of(profile.tree[node].ops, profile.tree[0].ops);
   loop.parallel = parallel;
   return loop;
@@ -122,6 +123,15 @@ TEST(ReportWords, what_a_good_verdict_needs) {
   loop.reload.clear();
   for (int i = 1; i < 8; i++) loop.reload.push_back({Source{"/home/me/nest.c", i}, std::nullopt});
   EXPECT_EQ(words.reasons(loop)[0], "after loading nest.c:1, nest.c:2, nest.c:3 and 4 more again in each iteration");
+}
+
+TEST(ReportWords, a_loop_of_one_iteration_proves_little) {
+  Profile profile = nest_profile();
+  Loop& loop = profile.regions[0].loops[0];
+  EXPECT_TRUE(ReportWords(profile).reasons(loop).empty());
+  loop.trip.max = 1;
+  ASSERT_EQ(ReportWords(profile).reasons(loop).size(), 1u);
+  EXPECT_TRUE(contains(ReportWords(profile).reasons(loop)[0], "never went round more than once"));
 }
 
 TEST(ReportWords, reductions) {

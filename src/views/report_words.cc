@@ -169,6 +169,7 @@ std::string ReportWords::assumptions(const std::vector<profile::Assumption>& lis
 
 /// What a good verdict needs, and what it takes for granted.
 void ReportWords::add_conditions(const Loop& loop, std::vector<std::string>& reasons) const {
+  if (loop.trip.max <= 1) reasons.push_back("it never went round more than once in this run: that says little");
   for (const profile::Reduction& part : loop.reductions) add_new(reasons, reduction(part));
   if (!loop.reload.empty()) {
     const std::string what = touched(loop.reload);

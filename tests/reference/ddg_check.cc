@@ -253,12 +253,34 @@ class Comparer {
                      fmt::join(point, ","), exact_holders, holders - exact_holders, streams.size());
     }
     for (std::size_t s = 0; s < streams.size(); ++s) {
+      if (streams[s]->address.exact()) check_sameness(key, *streams[s], parts[s]);
       if (streams[s]->address.exact())
         check_stream(streams[s]->address, parts[s], 0,
                      [&] { return fmt::format("{} in object {}", name(key, "access"), streams[s]->object); });
       else
         ++result_.streams;
     }
+  }
+
+  void check_sameness(const AccessKey& key, const ddg::Access& access, const Points& labels) {
+    const bool block = stays_in_entries(labels, 0);
+    const bool offset = stays_in_entries(labels, 1);
+    if (access.same_block != block || access.same_offset != offset)
+      wrong("{} in object {}: same block {} and offset {}, not {} and {}", name(key, "access"), access.object,
+            access.same_block, access.same_offset, block, offset);
+  }
+
+  /// Is an output the same at all points that agree in all coordinates but the last? In no loop, there is nothing to
+  /// agree with.
+  static bool stays_in_entries(const Points& points, std::size_t output) {
+    if (points.dimensions < 2) return true;
+    std::map<std::vector<std::int64_t>, std::int64_t> first;
+    for (std::size_t i = 0; i < points.count; ++i) {
+      const std::span<const std::int64_t> point = points.point(i);
+      const std::int64_t label = points.labels(i)[output];
+      if (first.try_emplace({point.begin(), point.end() - 1}, label).first->second != label) return false;
+    }
+    return true;
   }
 
   static const fold::Piece* piece_at(const fold::Folded& folded, std::span<const std::int64_t> point) {
@@ -361,6 +383,7 @@ class Comparer {
     check_counts(key, "rewritten", o.rewritten, expected.rewritten);
     check_counts(key, "reread", o.reread, expected.reread);
     check_counts(key, "turns", o.turns, expected.turns);
+    if (o.even != expected.even) wrong("{} even is {}, not {}", name(key), o.even, expected.even);
     for (std::size_t level = 0; level < expected.distances.size(); ++level) {
       if (expected.distances[level].empty()) continue;
       const std::int64_t least = *expected.distances[level].begin();

@@ -65,7 +65,7 @@ void change_last(std::vector<Item>& items, Suits suits, Change change) {
   if (found != items.rend()) change(*found);
 }
 
-constexpr int kSpoils = 22;
+constexpr int kSpoils = 24;
 
 /// Mistakes about copies, frames and stacks.
 void spoil_copies(ddg::Graph& graph, int kind) {
@@ -91,8 +91,14 @@ void spoil_copies(ddg::Graph& graph, int kind) {
       return change_last(graph.values, any, [](auto& v) { v.steady = !v.steady; });
     case 20:
       return change_last(graph.dependences, any, [](auto& d) { d.late.push_back(1); });
-    default:
+    case 21:
       return change_last(graph.accesses, any, [](auto& a) { ++a.copies; });
+    case 22:
+      return change_last(graph.origins, any, [](auto& o) { o.even = !o.even; });
+    default:
+      return change_last(
+          graph.accesses, [](const auto& a) { return a.address.exact(); },
+          [](auto& a) { a.same_offset = !a.same_offset; });
   }
 }
 

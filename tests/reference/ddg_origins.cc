@@ -4,6 +4,12 @@
 
 namespace loopfold::reference {
 
+namespace {
+
+__extension__ using Wide = __int128;
+
+}  // namespace
+
 void Origins::use(const Producer& reader, std::uint8_t operand, const std::vector<Byte>& bytes) {
   for (std::size_t i = 0; i < bytes.size(); ++i) {
     const Written& here = bytes[i].written;
@@ -16,7 +22,8 @@ void Origins::use(const Producer& reader, std::uint8_t operand, const std::vecto
 void Origins::chunk(const Producer& reader, std::uint8_t operand, const Byte& byte) {
   const Written& here = byte.written;
   const std::uint32_t to = history_[reader.instance].statement;
-  Last& last = last_[{history_[reader.instance].stack, to, reader.instruction, operand, byte.lane}];
+  const Lane lane{to, reader.instruction, operand, byte.lane};
+  Last& last = last_[{history_[reader.instance].stack, lane}];
   if (is_recorded(reader, here)) {
     OriginKey key{to, reader.instruction, operand, byte.lane};
     key.by = history_[here.writer.instance].statement;
@@ -32,7 +39,33 @@ void Origins::chunk(const Producer& reader, std::uint8_t operand, const Byte& by
     if (last.reader != kNobody && !history_.same(last.origin, here.origin))
       count_turns(record, reader, here.origin, last);
   }
-  last = {here.origin, reader.instance};
+  bool& even = even_.try_emplace(lane, true).first->second;
+  even = goes_on_evenly(last, reader, here) && even;
+  last.origin = here.origin;
+  last.reader = reader.instance;
+}
+
+void Origins::finish() {
+  for (auto& [key, record] : graph_.origins)
+    record.even = even_.at({key.to, key.to_instruction, key.operand, key.lane});
+}
+
+/// Was the value loaded, at an address on one line with those of the last two times in this entry of the innermost
+/// loop?
+bool Origins::goes_on_evenly(Last& last, const Producer& reader, const Written& chunk) const {
+  const std::vector<std::int64_t>& now = history_[reader.instance].vector;
+  const bool one_entry =
+      last.reader != kNobody && std::equal(now.begin(), now.end() - 1, history_[last.reader].vector.begin());
+  if (!one_entry) last.addresses.clear();
+  if (chunk.load == nullptr) return false;
+  last.addresses.emplace_back(now.back(), chunk.load->address);
+  if (last.addresses.size() < 3) return true;
+  const auto [p, at_p] = last.addresses[0];
+  const auto [q, at_q] = last.addresses[1];
+  const auto [r, at_r] = last.addresses[2];
+  last.addresses.erase(last.addresses.begin());
+  const auto growth = [](std::uint64_t from, std::uint64_t to) { return Wide{static_cast<std::int64_t>(to - from)}; };
+  return growth(at_q, at_r) * (q - p) == growth(at_p, at_q) * (r - q);
 }
 
 /// Does the chunk say more than that it depends on its writer?

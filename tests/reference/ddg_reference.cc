@@ -135,6 +135,7 @@ class Builder {
         event(cursor.event());
       }
     }
+    origins_.finish();
     for (auto& [key, value] : graph_.values) value.steady = is_steady(value.value);
     return std::move(graph_);
   }
@@ -527,14 +528,14 @@ class Builder {
     thread.registers.clear();
     thread.stack_pointer.forget();
   }
-  void happen(Thread& thread, const trace::ThreadEnd&) { thread.tracker->finish(); }
+  void happen(Thread& thread, const trace::ThreadEnd&) { thread.tracker->finish(recording_); }
 
   void happen(Thread&, const trace::Recording& recording) {
     recording_ = recording.on;
     if (!recording.on) return;
     left_frames_.begins_again = true;
     for (auto& [id, thread] : threads_) {
-      thread.tracker->finish();
+      thread.tracker->finish(false);
       thread.registers.clear();
       thread.stack_pointer.forget();
       thread.interrupted.clear();

@@ -143,6 +143,7 @@ struct Origin {
   std::vector<std::uint64_t> reread;              // the same
   std::vector<std::set<std::int64_t>> distances;  // by level that carries
   std::vector<std::uint64_t> turns;               // by coordinate of the reader; empty if there are none
+  bool even = false;
 };
 
 struct Graph {
