@@ -11,6 +11,7 @@ exits, calls, accumulators behind a pointer, pointers that are swapped, loops wi
 What makes the oracle's answer the truth:
 
 - Every value counts. Data are mixed so that another operand gives another result, and what is computed is stored.
+  What a maximum is taken of, or a conjunction, is not computed in the loop: its origin might not show.
 - What is carried is data. A scalar that holds a function of the index alone would be carried in the source, and yet a
   compiler, or an analysis, may rightly compute it anew.
 - REDUCTION stands before a loop for every variable that it changes by one operator alone and does not use otherwise.
@@ -42,6 +43,7 @@ OPERATORS = {"ADD": ("unsigned", "0u"), "MUL": ("unsigned", "1u"), "XOR": ("unsi
              "AND": ("unsigned", "~0u"), "OR": ("unsigned", "0u"), "MAX": ("unsigned", "0u"),
              "MIN": ("unsigned", "~0u"), "REAL_ADD": ("double", "0"), "REAL_MAX": ("double", "0"),
              "INT_MIN": ("int", "99999999"), "INT_MAX": ("int", "-99999999")}
+HIDING = ("AND", "OR", "MAX", "MIN", "INT_MAX", "INT_MIN")  # where a value comes from may not show in the result
 PLAIN_NAME = {"REAL_ADD": "ADD", "REAL_MAX": "MAX", "INT_MIN": "MIN", "INT_MAX": "MAX"}
 
 
@@ -261,7 +263,7 @@ class Nest:
 
     def accumulate(self, name, operator):
         self.update(name, operator)
-        x = self.value()
+        x = self.value("G" if self.in_place and operator in HIDING else None)
         if operator == "ADD" and self.chance(0.25):
             return [f"add_to((unsigned*)&{name}, {x});"]
         if operator == "MAX" and self.chance(0.2):

@@ -6,7 +6,8 @@ program on the same input is recorded and analysed. Then, for every row of the p
 
     bold      Loopfold promises more than is true. This must not happen, at any level.
     false no  Loopfold says no, and it is parallel or a reduction. Allowed, but few: at -O0, where every variable has a
-              place of its own, at most FALSE_NO_AT_O0 of the rows that are not no.
+              place of its own, at most FALSE_NO_AT_O0 of the rows that are not no. That is for flow that does not show
+              in a value, and so is not in the truth: what is overwritten before it is read, an even number of swaps.
     weaker    a reduction that is even parallel in this run (the variable's last value alone decided what was stored).
     unknown   counted and printed.
 
