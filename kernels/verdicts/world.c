@@ -101,12 +101,10 @@ static int last_id;
 
 KERNEL int next_id(void) { return ++last_id; }
 
-/// The callee counts by ones, whatever the data are: an index that happens to be in memory.
+/// The callee counts by ones: state that happens to be regular, not what the loop counts by.
 KERNEL void number(int* ids, int n) {
-  int i = 0;
-  WHILE_INDEX(i < n, (i++, last_id++)) {  // expect: parallel
+  FOR(int i = 0, i < n, i++) {  // expect: no: the callee counts
     ids[i] = next_id();
-    i++;
   }
 }
 

@@ -640,8 +640,37 @@ bool LoopValues::agree(std::span<const std::uint32_t> nodes) const {
   return ran >= iterations && ran > 0;
 }
 
+/// Only the ends of loops decide whether it runs: it runs in every iteration, in the same way.
+bool LoopValues::runs_always(ddg::StatementId statement) const {
+  std::vector<ddg::StatementId> work{statement};
+  std::vector<ddg::StatementId> seen;
+  const auto ends_loop_around = [&](ddg::StatementId decider) {
+    if (std::binary_search(exits_.begin(), exits_.end(), decider)) return true;
+    for (structure::ContextId context = index_.graph().statements[statement].context;
+         context != structure::LoopTree::root(); context = index_.tree()[context].parent) {
+      if (index_.tree()[context].kind != structure::Context::Kind::kLoop) continue;
+      const std::span<const ddg::StatementId> exits = control_.exit_deciders(context);
+      if (std::binary_search(exits.begin(), exits.end(), decider)) return true;
+      if (std::find(flow_.loops.begin(), flow_.loops.end(), context) != flow_.loops.end()) break;
+    }
+    return false;
+  };
+  while (!work.empty()) {
+    const ddg::StatementId at = work.back();
+    work.pop_back();
+    for (const ddg::StatementId decider : control_.deciders(at)) {
+      if (base_[decider] == kOutside || std::find(seen.begin(), seen.end(), decider) != seen.end()) continue;
+      if (!ends_loop_around(decider)) return false;
+      seen.push_back(decider);
+      work.push_back(decider);
+    }
+  }
+  return true;
+}
+
 bool LoopValues::is_anchored(std::uint32_t node) const {
-  if (steady_[node]) return true;
+  if (agreed_[node]) return true;
+  if (steady_[node] && runs_always(flow_.nodes[node].at.statement)) return true;
   if (adds_constant(node)) return true;
   const trace::InstructionFacts* facts = flow_.nodes[node].facts;
   if (facts == nullptr || (facts->kinds & trace::kStore) == 0) return false;
@@ -650,7 +679,7 @@ bool LoopValues::is_anchored(std::uint32_t node) const {
   for (const std::uint32_t edge : flow_.out[node]) {
     const FlowEdge& e = flow_.edges[edge];
     if (e.kind != Kind::kMemory || passes_[e.to] != Pass::kLoad) continue;
-    if (!steady_[e.to]) return false;
+    if (!steady_[e.to] || !runs_always(flow_.nodes[e.to].at.statement)) return false;
     read = true;
   }
   return read;

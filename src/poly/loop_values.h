@@ -98,6 +98,7 @@ class LoopValues {
   bool is_anchored(std::uint32_t node) const;
   bool adds_constant(std::uint32_t node) const;
   bool once_per_iteration(ddg::StatementId statement) const;
+  bool runs_always(ddg::StatementId statement) const;
   void mark_recurrences();
   std::vector<std::uint32_t> components(const std::vector<bool>& left_out) const;
 

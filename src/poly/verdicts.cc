@@ -41,7 +41,7 @@ class Judge {
     find_assumptions();
     explain_by_reductions();
     doubt_copies();
-    doubt_early_loads();
+    doubt_early_copies();
     conclude();
   }
 
@@ -152,48 +152,69 @@ class Judge {
     return any;
   }
 
-  /// A value that was loaded before the loop by an instruction that the source has in the loop, from an object that the
-  /// loop writes: the compiler may have followed values from iteration to iteration itself (a[i + 1] = a[i] stores one
-  /// value everywhere).
-  void doubt_early_loads() {
+  /// A piece of the source's loop that stands before the binary's loop: values that go from there into the loop may be
+  /// carried by the source's loop. Either an iteration was peeled off (the same instruction is in the loop, too), or
+  /// the compiler has followed values from iteration to iteration itself: a value that is loaded before the loop, from
+  /// an object that the loop writes, by code of a line of the loop (a[i + 1] = a[i] stores one value everywhere).
+  void doubt_early_copies() {
     if (options_.symbolizer == nullptr) return;
     std::set<ddg::ObjectId> written;
+    std::set<Position> positions;
     std::set<std::pair<std::string, int>> lines;
     const structure::FunctionId function = index_.tree()[flow_.loops.front()].function;
     for (const ddg::StatementId id : values_.statements()) {
       for (const std::uint32_t number : index_.accesses_of(id))
         if (graph_.accesses[number].store) written.insert(graph_.accesses[number].object);
       if (graph_.statements[id].function != function) continue;
-      for (const ddg::Instruction& instruction : graph_.statements[id].instructions)
-        lines.insert(line_of(instruction.address));
-    }
-    const auto look = [&](CodePoint from, CodePoint to) {
-      if (from.statement == ddg::kNoStatement || values_.node(from) != kOutside) return;
-      if (index_.pass(from) != Pass::kLoad || graph_.statements[from.statement].function != function) return;
-      if (graph_.statements[from.statement].context != index_.tree()[flow_.loops.front()].parent) return;
-      bool reads = false;
-      for (const std::uint32_t number : index_.accesses_of(from.statement)) {
-        const ddg::Access& access = graph_.accesses[number];
-        reads = reads || (access.instruction == from.instruction && written.contains(access.object) &&
-                          graph_.objects[access.object].kind != ddg::Object::Kind::kStack);
+      for (std::uint16_t i = 0; i < graph_.statements[id].instructions.size(); ++i) {
+        const Position position = position_of({id, i});
+        positions.insert(position);
+        lines.insert({std::get<0>(position), std::get<1>(position)});
       }
-      if (!reads) return;
-      const auto line = line_of(graph_.statements[from.statement].instructions[from.instruction].address);
-      if (line.second == 0 || !lines.contains(line)) return;
-      doubt("a value that is loaded before the loop, from what the loop writes", from, 1);
-      (void)to;
-    };
+    }
+    const structure::ContextId parent = index_.tree()[flow_.loops.front()].parent;
+    std::map<std::pair<std::uint32_t, std::uint8_t>, bool> reduced;
+    for (std::uint32_t edge = 0; edge < flow_.edges.size(); ++edge)
+      if (chains_[edge]) reduced[{flow_.edges[edge].to, flow_.edges[edge].operand}] = true;
     for (const ddg::StatementId id : values_.statements()) {
       for (const std::uint32_t number : index_.dependences_to(id)) {
         const ddg::Dependence& d = graph_.dependences[number];
-        if (d.kind == Kind::kRegister && !d.address) look({d.from, d.from_instruction}, {id, d.to_instruction});
+        if (d.from == ddg::kNoStatement || d.address || d.carried.empty() || d.carried.back() == 0) continue;
+        const CodePoint from{d.from, d.from_instruction};
+        const std::uint32_t to = values_.node({id, d.to_instruction});
+        if (values_.node(from) != kOutside || graph_.statements[d.from].context != parent) continue;
+        if (flow_.nodes[to].index || reduced.contains({to, d.operand})) continue;
+        const Position position = position_of(from);
+        if (std::get<1>(position) == 0) continue;
+        const bool peeled =
+            std::get<2>(position) != 0 && index_.pass(from) == Pass::kNone && positions.contains(position);
+        const bool early = d.kind == Kind::kRegister && loads_from(from, written) &&
+                           lines.contains({std::get<0>(position), std::get<1>(position)});
+        if (peeled) doubt("values of an iteration that was taken out of the loop", from, d.carried.back());
+        if (early) doubt("a value that is loaded before the loop, from what the loop writes", from, d.carried.back());
       }
     }
   }
 
-  std::pair<std::string, int> line_of(std::uint64_t address) const {
-    const symbols::Location& location = options_.symbolizer->locate(address);
-    return {location.file, location.line};
+  bool loads_from(CodePoint from, const std::set<ddg::ObjectId>& objects) const {
+    if (index_.pass(from) != Pass::kLoad) return false;
+    for (const std::uint32_t number : index_.accesses_of(from.statement)) {
+      const ddg::Access& access = graph_.accesses[number];
+      if (access.instruction == from.instruction && objects.contains(access.object) &&
+          graph_.objects[access.object].kind != ddg::Object::Kind::kStack)
+        return true;
+    }
+    return false;
+  }
+
+  using Position = std::tuple<std::string, int, int, std::uint32_t>;  // file, line, column, form
+
+  Position position_of(CodePoint at) const {
+    const trace::InstructionFacts* facts = index_.facts(at);
+    if (facts == nullptr) return {};
+    const symbols::Location& location =
+        options_.symbolizer->locate(graph_.statements[at.statement].instructions[at.instruction].address);
+    return {location.file, location.line, location.column, static_cast<std::uint32_t>(facts->form)};
   }
 
   /// Conditional moves whose results nothing in the loop uses, but for being kept by such moves: `if (c) at = i` made
@@ -248,6 +269,13 @@ class Judge {
     }
   }
 
+  /// It computes with several elements at once, as a vectorised loop does.
+  bool is_packed(std::uint32_t node) const {
+    const trace::InstructionFacts* facts = flow_.nodes[node].facts;
+    return facts != nullptr && (facts->kinds & (trace::kIntegerVector | trace::kFloatVector)) != 0 &&
+           facts->lanes > 1 && (facts->kinds & trace::kArithmetic) != 0;
+  }
+
   /// Data decide whether there is a next iteration.
   void look_at_exits() {
     for (const structure::ContextId loop : flow_.loops) {
@@ -281,6 +309,13 @@ class Judge {
       if (found.what.operation != trace::Associative::kNone) verdict_.reductions.push_back(found.what);
     }
     std::erase_if(carried_, [&](std::uint32_t edge) { return explained.contains(edge); });
+    std::erase_if(carried_, [&](std::uint32_t number) {
+      const FlowEdge& edge = flow_.edges[number];
+      if (!is_packed(edge.from)) return false;
+      doubt("values of vector registers: several iterations of the source may be in one", flow_.nodes[edge.from].at,
+            edge.carried);
+      return true;
+    });
   }
 
   static Blocking::Kind kind_of(const FlowEdge& edge) {
