@@ -96,7 +96,7 @@
 // a copy of the same instance. A chunk that a copy wrote and that has no origin is a record too, with `from`
 // kNoStatement. Not folded, but counted exactly. Two limits: where bytes of different origins are copied into one
 // granule of a vector register (movq xmm,rax behind mov al,bl; part_code.h), and past 4096 records of one lane, `from`
-// is kNoStatement because it is not known.
+// and `by` are both kNoStatement: it is not known.
 #pragma once
 
 #include <cstdint>

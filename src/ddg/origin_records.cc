@@ -103,7 +103,9 @@ void OriginRecords::use(const Reader& reader, std::uint16_t lane, const Cell& wr
   bool is_record = value.none || (by_origin ? value.load != nullptr : !is_instance(reader, value.origin));
   if (by_origin && value.origin.entry == reader.entry && value.origin.counter == reader.counter) is_record = false;
   if (is_record) {
-    const Key key{writer.producer, value.none ? 0 : value.origin.producer, is_instance(reader, writer)};
+    const Key key = value.unknown
+                        ? Key{}
+                        : Key{writer.producer, value.none ? 0 : value.origin.producer, is_instance(reader, writer)};
     Record& record = record_of(reader, at, key, value);
     if (count(reader, value, by_origin, record) && at.met) count_turns(reader, at, value, record);
   }

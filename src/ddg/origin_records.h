@@ -48,6 +48,7 @@ class OriginRecords {
     Cell origin;
     bool none = false;
     const Provenance* load = nullptr;  // if the origin is a plain load
+    bool unknown = false;              // several origins in one granule: taken for none, and said to be not known
 
     bool same(const Value& other) const { return none == other.none && (none || origin == other.origin); }
   };

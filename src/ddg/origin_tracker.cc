@@ -42,13 +42,22 @@ OriginTracker::Value OriginTracker::found(Granule granule) const {
   }
 }
 
+/// Of two neighbours in one granule: what has no origin (zeroes beyond a copy) does not count.
+OriginTracker::Value OriginTracker::together(const Value& a, const Value& b) {
+  if (a.unknown || (b.none && !b.unknown) || a.same(b)) return a;
+  if (a.none || b.unknown) return b;
+  return {{}, true, nullptr, true};
+}
+
 OriginTracker::Value OriginTracker::loaded(const Source& source) const {
   const Loaded& load = loads_[source.index];
   if (!load.reload) return {load.itself.origin, false, &load.itself};
   if (source.byte >= load.size) return {{}, true, nullptr};
-  const Value value = value_of(load.reloaded.at(source.byte));
-  const bool uniform = load.reloaded.end_at(source.byte) >= source.byte + source.bytes;
-  return uniform ? value : Value{{}, true, nullptr};
+  Value value = value_of(load.reloaded.at(source.byte));
+  const std::size_t end = std::min<std::size_t>(std::size_t{source.byte} + source.bytes, load.size);
+  for (std::size_t byte = load.reloaded.end_at(source.byte); byte < end; byte = load.reloaded.end_at(byte))
+    value = together(value, value_of(load.reloaded.at(byte)));
+  return value;
 }
 
 OriginTracker::Value OriginTracker::value(const Source& source) const {
@@ -60,10 +69,10 @@ OriginTracker::Value OriginTracker::value(const Source& source) const {
     case Source::Kind::kLoaded:
       return loaded(source);
     case Source::Kind::kSeveral: {
-      const Value first = value(code_->origins.several[source.index]);
+      Value all = value(code_->origins.several[source.index]);
       for (std::size_t i = 1; i < source.bytes; ++i)
-        if (!value(code_->origins.several[source.index + i]).same(first)) return {{}, true, nullptr};
-      return first;
+        all = together(all, value(code_->origins.several[source.index + i]));
+      return all;
     }
     case Source::Kind::kNone:
       break;

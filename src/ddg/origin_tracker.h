@@ -106,6 +106,7 @@ class OriginTracker {
   }
   Value found(Granule granule) const;
   Value value(const Source& source) const;
+  static Value together(const Value& a, const Value& b);
   Value loaded(const Source& source) const;
   static Value value_of(const Provenance& provenance);
   static Provenance provenance_of(const Value& value);

@@ -444,8 +444,11 @@ void LoopValues::origin_edges(const ddg::Statement& statement) {
     const std::uint32_t to = base_[statement.id] + o.to_instruction;
     if (!consumes(to, o.operand)) continue;
     if (passes_[to] != Pass::kLoad && passes_on(to, o.operand)) continue;
-    const std::uint32_t by = o.by == ddg::kNoStatement ? kOutside : node({o.by, o.by_instruction});
+    if (o.by == ddg::kNoStatement) continue;  // not known: a doubt of its own
+    const std::uint32_t by = node({o.by, o.by_instruction});
     if (by != kOutside && opaque_[by]) continue;
+    if (o.from != ddg::kNoStatement && index_.pass({o.from, o.from_instruction}) != Pass::kLoad)
+      materialise({o.from, o.from_instruction});
     FlowEdge edge = counted(o.carried, {o.from, o.from_instruction});
     edge.to = to;
     edge.operand = o.operand;
@@ -609,6 +612,37 @@ void LoopValues::find_agreed() {
     if (group.size() < 2 || !agree(group)) continue;
     for (const std::uint32_t node : group) agreed_[node] = true;
   }
+}
+
+/// It ends with a branch on a comparison of agreed steps with what was there before the loop.
+bool LoopValues::tests_step(ddg::StatementId statement) const {
+  const std::uint32_t branch = branch_node(statement);
+  const trace::InstructionFacts* facts = flow_.nodes[branch].facts;
+  if (facts == nullptr || (facts->kinds & trace::kBranch) == 0 || (facts->kinds & trace::kConditional) == 0)
+    return false;
+  bool any = false;
+  for (const std::uint32_t flag : flow_.in[branch]) {
+    const std::uint32_t compare = flow_.edges[flag].from;
+    if (compare == kOutside || flow_.nodes[compare].at.statement != statement) return false;
+    if (agreed_[compare]) {
+      any = true;
+      continue;
+    }
+    for (const std::uint32_t edge : flow_.in[compare]) {
+      const FlowEdge& e = flow_.edges[edge];
+      if (e.from == kOutside) continue;
+      if (!agreed_[e.from] || e.inside == 0 || e.carried > 0) return false;
+      any = true;
+    }
+  }
+  return any;
+}
+
+bool LoopValues::ends_alike(ddg::StatementId statement) const {
+  if (!tests_step(statement)) return false;
+  for (std::uint32_t node = 0; node < flow_.nodes.size(); ++node)
+    if (agreed_[node] && !tests_step(flow_.nodes[node].at.statement)) return false;
+  return true;
 }
 
 bool LoopValues::agree(std::span<const std::uint32_t> nodes) const {

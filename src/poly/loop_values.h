@@ -51,6 +51,8 @@ class LoopValues {
   }
   /// Whether what a statement decides (control.h) is decided by data, in this loop.
   bool decides_by_data(ddg::StatementId statement) const;
+  /// Its step and test are one of several ways to end an iteration, all of which do the same.
+  bool ends_alike(ddg::StatementId statement) const;
   /// The last instruction of a statement in the loop.
   std::uint32_t branch_node(ddg::StatementId statement) const;
   /// An induction variable, or a copy of one: every iteration can compute it for itself.
@@ -94,6 +96,7 @@ class LoopValues {
   bool find_state();
   bool counts_repetitions(std::uint32_t node) const;
   void find_agreed();
+  bool tests_step(ddg::StatementId statement) const;
   bool agree(std::span<const std::uint32_t> nodes) const;
   bool is_anchored(std::uint32_t node) const;
   bool adds_constant(std::uint32_t node) const;

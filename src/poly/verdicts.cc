@@ -80,6 +80,11 @@ class Judge {
       for (std::uint16_t i = 0; i < statement.instructions.size(); ++i)
         if ((statement.instructions[i].kinds & trace::kUnknown) != 0)
           doubt("an instruction that cannot be decoded", {id, i}, statement.count);
+      for (const std::uint32_t number : index_.origins_to(id)) {
+        const ddg::Origin& o = graph_.origins[number];
+        if (o.by == ddg::kNoStatement)
+          doubt("values whose origins are not known", {id, o.to_instruction}, o.carried.front());
+      }
       for (const std::uint32_t number : index_.dependences_to(id)) {
         const ddg::Dependence& d = graph_.dependences[number];
         if (d.from == ddg::kNoStatement)
@@ -281,7 +286,7 @@ class Judge {
     for (const structure::ContextId loop : flow_.loops) {
       for (const ddg::StatementId id : control_.exit_deciders(loop)) {
         const std::uint32_t branch = values_.branch_node(id);
-        if (!values_.decides_by_data(id)) continue;
+        if (!values_.decides_by_data(id) || values_.ends_alike(id)) continue;
         if (!graph_.statements[id].followed) continue;
         Blocking blocking;
         blocking.kind = Blocking::Kind::kExit;
