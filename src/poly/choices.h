@@ -72,9 +72,7 @@ class Choices {
   std::optional<trace::RegisterUse> compared_register(std::uint32_t compare, std::uint32_t branch) const;
   std::uint8_t compared_use(std::uint32_t compare) const;
   std::uint8_t compared_value(std::uint32_t compare) const;
-  std::uint64_t count(std::uint32_t node) const {
-    return reads_.graph().statements[reads_.node(node).at.statement].count;
-  }
+  std::uint64_t count(std::uint32_t node) const { return reads_.count(node); }
 
   const LoopReads& reads_;
   SameValue same_;

@@ -206,6 +206,21 @@ const ddg::Access* LoopReads::store(const CodePoint& at) const {
   return found;
 }
 
+std::optional<CodePoint> LoopReads::whole_store(std::uint32_t node, std::uint8_t operand) const {
+  const CodePoint& at = flow_.nodes[node].at;
+  const std::span<const ddg::Dependence> writers = dependences({at, operand});
+  if (writers.size() != 1 || writers[0].from == ddg::kNoStatement || writers[0].lane != 0) return std::nullopt;
+  const ddg::Dependence& d = writers[0];
+  if (d.carried.empty() || d.carried.back() < count(node)) return std::nullopt;
+  const std::vector<fold::Piece>& domain = graph_.statements[d.from].domain.pieces;
+  if (domain.empty() || domain[0].ranges.size() + 1 > d.carried.size()) return std::nullopt;
+  const CodePoint writer{d.from, d.from_instruction};
+  const ddg::Access* from = load(at, operand);
+  const ddg::Access* to = store(writer);
+  if (from == nullptr || to == nullptr || !same_address(*from, *to)) return std::nullopt;
+  return writer;
+}
+
 /// A frame's cell is known by its offset: in one iteration, one instruction's frame is the same.
 bool LoopReads::same_address(const ddg::Access& a, const ddg::Access& b) const {
   if (a.object != b.object || a.size != b.size || a.guarded || b.guarded) return false;

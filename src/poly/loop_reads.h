@@ -48,6 +48,9 @@ class LoopReads {
   const FlowNode& node(std::uint32_t n) const { return flow_.nodes[n]; }
   const trace::InstructionFacts& facts(std::uint32_t n) const { return *flow_.nodes[n].facts; }
 
+  /// How often an instruction ran.
+  std::uint64_t count(std::uint32_t n) const { return graph_.statements[flow_.nodes[n].at.statement].count; }
+
   /// The node of an instruction, or FlowEdge::kOutside.
   std::uint32_t node_at(const CodePoint& at) const;
 
@@ -74,6 +77,10 @@ class LoopReads {
   /// The load behind a memory operand, and the store of an instruction; null if there is none, or several objects.
   const ddg::Access* load(const CodePoint& at, std::uint8_t operand) const;
   const ddg::Access* store(const CodePoint& at) const;
+
+  /// The store that wrote all bytes that a memory operand loads, and no others, each time and at the same iteration of
+  /// all loops. May say none wrongly.
+  std::optional<CodePoint> whole_store(std::uint32_t node, std::uint8_t operand) const;
 
   /// Whether two accesses, at the same iteration, are of the same bytes. May say no wrongly.
   bool same_address(const ddg::Access& a, const ddg::Access& b) const;

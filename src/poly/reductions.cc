@@ -66,9 +66,7 @@ class Judge {
   }
 
  private:
-  std::uint64_t count(std::uint32_t node) const {
-    return reads_.graph().statements[reads_.node(node).at.statement].count;
-  }
+  std::uint64_t count(std::uint32_t node) const { return reads_.count(node); }
 
   /// Nothing in the loop does more with the variable than to keep it, or to replace it by another value.
   bool is_only_kept() {

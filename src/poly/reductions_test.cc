@@ -296,6 +296,25 @@ TEST(Reductions, BranchesWithoutOptimisation) {
   EXPECT_EQ(reductions_of(head + "K: 8b 01 ; 0<- @c+0+4\nS: 89 45 fc ; 0<- 1<K s@%f+8"), "");
 }
 
+TEST(Reductions, BranchesOnANamedValue) {
+  // mov [rbp-8],ecx; mov eax,[rbp-8]; cmp [rbp-4],eax; jge over: mov eax,[rbp-8]; mov [rbp-4],eax
+  const std::string load = "block\nL: 8b 08 ; 0<- @a+0+4\nX: 89 4d f8 ; 0<- 1<L s@%f+4\n";
+  const std::string head =
+      load + "copy R: 8b 45 f8 ; m<X @%f+4\nP: 39 45 fc ; m<S',- 0<- 1<~=R:L @%f+8\nB: 7d 06 ; f<P\n";
+  EXPECT_EQ(reductions_of(head + "block if B\nK: 8b 45 f8 ; 0<- m<X @%f+4\nS: 89 45 fc ; 0<- 1<K s@%f+8"), "maxm");
+  // The slot of another value, the slot after it got another value, an earlier iteration's value, a part of it.
+  EXPECT_EQ(reductions_of(head + "block if B\nK: 8b 45 f0 ; 0<- m<- @%f+0\nS: 89 45 fc ; 0<- 1<K s@%f+8"), "");
+  EXPECT_EQ(reductions_of(head + "block if B\nN: 8b 01 ; @c+0+4\nY: 89 45 f8 ; 0<- 1<N s@%f+4\n"
+                                 "K: 8b 45 f8 ; 0<- m<Y @%f+4\nS: 89 45 fc ; 0<- 1<K s@%f+8"),
+            "");
+  EXPECT_EQ(reductions_of(head + "block if B\nK: 8b 45 f8 ; 0<- m<X' @%f+4\nS: 89 45 fc ; 0<- 1<K s@%f+8"), "");
+  EXPECT_EQ(reductions_of(head + "block if B\nK: 8b 45 f9 ; 0<- m<X @%f+5\nS: 89 45 fc ; 0<- 1<K s@%f+8"), "");
+  // The comparison reads the slot itself: mov eax,[rbp-4]; cmp eax,[rbp-8]
+  const std::string direct =
+      load + "V: 8b 45 fc ; 0<- m<S',- @%f+8\nP: 3b 45 f8 ; 0<V 1<- m<~=X:L @%f+4\nB: 7d 06 ; f<P\n";
+  EXPECT_EQ(reductions_of(direct + "block if B\nK: 8b 45 f8 ; 0<- m<X @%f+4\nS: 89 45 fc ; 0<- 1<K s@%f+8"), "maxm");
+}
+
 TEST(Reductions, BranchesOverACopyOfTheVariable) {
   // mov ecx,[rax]; cmp ecx,edx; jg over: mov ecx,edx. The variable is in edx, then in ecx, then in edx again.
   const std::string with_inside =

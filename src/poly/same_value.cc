@@ -36,7 +36,10 @@ std::vector<Source> of_loop(std::vector<Source> sources) {
 }  // namespace
 
 SameValue::Value SameValue::resolve(std::uint32_t node, std::uint8_t operand, int depth) const {
-  if (is_memory(operand)) return {Value::Kind::kLoaded, node, operand};
+  if (is_memory(operand)) {
+    const std::optional<std::uint32_t> from = depth == 0 ? std::nullopt : stored_from(node, operand);
+    return from ? resolve_result(*from, depth - 1) : Value{Value::Kind::kLoaded, node, operand};
+  }
   const std::vector<Source> all = reads_.sources(node, operand);
   const std::vector<Source> sources = of_loop(all);
   if (sources.empty()) return {Value::Kind::kEntry, node, operand};
@@ -44,6 +47,20 @@ SameValue::Value SameValue::resolve(std::uint32_t node, std::uint8_t operand, in
   const bool alone = all.size() == 1 && source.carried == 0 && source.before == 0 && source.lane == 0;
   if (!alone || depth == 0 || !reads_.is_tight(source.node, node, operand)) return {Value::Kind::kMixed, node, operand};
   return resolve_result(source.node, depth - 1);
+}
+
+/// The instruction that made what a load gets, if it is always the same one, in the same iteration, and a store has put
+/// a copy of it, or its own copy, where it is loaded from.
+std::optional<std::uint32_t> SameValue::stored_from(std::uint32_t node, std::uint8_t operand) const {
+  const std::vector<Source> sources = reads_.sources(node, operand);
+  if (sources.size() != 1 || !sources[0].in_loop() || sources[0].lane != 0) return std::nullopt;
+  const Source& source = sources[0];
+  if (source.carried != 0 || source.before != 0 || source.inside < reads_.count(node)) return std::nullopt;
+  if (!reads_.is_tight(source.node, node, operand)) return std::nullopt;
+  const std::optional<CodePoint> store = reads_.whole_store(node, operand);
+  if (!store) return std::nullopt;
+  const trace::InstructionFacts* facts = reads_.facts_at(*store);
+  return facts != nullptr && copied_operand(*facts) ? std::optional(source.node) : std::nullopt;
 }
 
 SameValue::Value SameValue::resolve_result(std::uint32_t node, int depth) const {

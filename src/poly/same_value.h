@@ -5,11 +5,13 @@
 // stores another one, and `b[k[i]] += x` forms its address twice. Two operands are the same if both come from one
 // instance of an instruction; from two instructions of the same form and constants whose operands are the same; from
 // two loads of the same bytes with the same last writers; or from the same register or cell that nothing in the loop
-// wrote. "The same" is about origin, never about equal values. May say no wrongly, and yes only where no other writer
-// was seen in this run.
+// wrote. What a load gets from a store of the same iteration is what was stored there: `const int x = a[i]` in a slot
+// of its own is loaded from there at each mention. "The same" is about origin, never about equal values. May say no
+// wrongly, and yes only where no other writer was seen in this run.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "poly/loop_reads.h"
@@ -50,6 +52,7 @@ class SameValue {
   };
 
   Value resolve(std::uint32_t node, std::uint8_t operand, int depth) const;
+  std::optional<std::uint32_t> stored_from(std::uint32_t node, std::uint8_t operand) const;
   Value resolve_result(std::uint32_t node, int depth) const;
   bool same(const Value& a, const Value& b, int depth) const;
   bool computed(std::uint32_t a, std::uint32_t b, int depth) const;
