@@ -25,6 +25,9 @@ Shares::Group group_of(Loop::Parallel verdict) {
   return Shares::kUnknown;
 }
 
+/// Its one iteration has nothing to run beside: to call its operations parallel would mislead.
+bool never_repeats(const Loop& loop) { return loop.parallel == Loop::Parallel::kYes && loop.trip.max == 1; }
+
 /// By node: the group of the loop that it is; kNoLoop for what is none.
 std::vector<Shares::Group> groups_of(const profile::Profile& profile) {
   std::vector<Shares::Group> groups(profile.tree.size(), Shares::kNoLoop);
@@ -32,7 +35,8 @@ std::vector<Shares::Group> groups_of(const profile::Profile& profile) {
     if (profile.tree[i].kind == TreeNode::Kind::kLoop) groups[i] = Shares::kNotJudged;
   for (const profile::Region& region : profile.regions)
     for (const Loop& loop : region.loops)
-      for (const std::uint32_t node : loop.nodes) groups[node] = group_of(loop.parallel);
+      for (const std::uint32_t node : loop.nodes)
+        groups[node] = never_repeats(loop) ? Shares::kNoLoop : group_of(loop.parallel);
   return groups;
 }
 

@@ -1,7 +1,7 @@
 // How much of a run is in loops of each verdict: by the outermost loop around an operation, and by the innermost one.
 //
 // From the loop tree and the regions of a profile. Every operation is counted once in each column. Loops that are in no
-// region were not judged. Linear, exact.
+// region were not judged; loops that never went round more than once count as none. Linear, exact.
 #pragma once
 
 #include <array>

@@ -195,6 +195,22 @@ TEST(ReportShares, calls_belong_to_the_loop_around_them) {
   EXPECT_DOUBLE_EQ(shares_of(profile).outermost[Shares::kUnknown], 100);
 }
 
+TEST(ReportShares, a_loop_that_never_repeats_is_none) {
+  TreeBuilder tree({"p"});
+  tree.call("main", std::nullopt, std::nullopt, 1, 0);
+  tree.loop(std::nullopt, 1, 1, 40);
+  tree.call("f", std::nullopt, std::nullopt, 1, 60);
+  Profile profile = tree.finish();
+  Region region;
+  region.node = 2;
+  region.loops = {loop_of(profile, 2, Loop::Parallel::kYes, 0)};
+  region.loops[0].trip.max = 1;
+  profile.regions = {region};
+  EXPECT_DOUBLE_EQ(shares_of(profile).outermost[Shares::kNoLoop], 100);
+  profile.regions[0].loops[0].trip.max = 2;
+  EXPECT_DOUBLE_EQ(shares_of(profile).outermost[Shares::kParallel], 100);
+}
+
 TEST(ReportShares, add_up_on_any_tree) {
   std::mt19937 random(4);
   for (std::size_t nodes = 2; nodes < 60; nodes++) {
