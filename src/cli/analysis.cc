@@ -81,6 +81,7 @@ Result<Analysed> analyse_trace(const std::string& directory, const AnalyzeOption
     return fail(ErrorKind::kUsage, fmt::format("--fold {}: no such way to fold", options.fold));
   analysis.max_memory = options.max_memory;
   analysis.max_statements = options.max_statements;
+  analysis.verdicts = options.verdicts;
   analysis.min_percent = options.min_percent;
   analysis.pure = options.pure;
   analysis.jobs = options.jobs != 0 ? options.jobs : std::max(1u, std::thread::hardware_concurrency());

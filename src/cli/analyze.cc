@@ -35,6 +35,8 @@ class AnalyzeCommand : public Command {
     app.add_option("--max-statements", options_.max_statements,
                    "Keep about so many statements, of the contexts that ran most; 0 keeps all")
         ->capture_default_str();
+    app.add_flag("!--no-verdicts", options_.verdicts,
+                 "Do not judge loops: quicker, for exports; values are not followed through copies");
     app.add_option("--min-percent", options_.min_percent,
                    "Judge the loops of outermost loops with at least this share of the operations; 0 judges all")
         ->check(CLI::Range(0.0, 100.0))

@@ -30,6 +30,7 @@ ddg::Options ddg_options(const AnalysisOptions& options) {
   result.fold = options.fold;
   result.max_memory = options.max_memory;
   result.jobs = options.jobs;
+  result.origins = options.verdicts;
   if (options.progress)
     result.progress = [&options](double share, std::uint64_t instructions) {
       options.progress(kPass1Share + share * (1 - kPass1Share), instructions);
@@ -99,13 +100,16 @@ profile::Profile analyse(const trace::Reader& reader, const AnalysisOptions& opt
   describe(graph, context, profile);
   costs.describing = watch.lap();
 
-  PureCalls pure = pure_calls(options.pure, context, profile);
-  add_quality(pure, options, profile);
-  const std::vector<SourceLoop> loops =
-      loops_in_regions(source_loops(structure, tree, names, symbolizer), context, options.min_percent, profile);
-  const VerdictOptions verdict_options{std::move(pure.contexts), &symbolizer};
-  describe_regions(graph, judge(graph, structure, tree, loops, verdict_options), context, options.min_percent, profile);
-  costs.unmatched_pure = std::move(pure.unmatched);
+  if (options.verdicts) {
+    PureCalls pure = pure_calls(options.pure, context, profile);
+    add_quality(pure, options, profile);
+    const std::vector<SourceLoop> loops =
+        loops_in_regions(source_loops(structure, tree, names, symbolizer), context, options.min_percent, profile);
+    const VerdictOptions verdict_options{std::move(pure.contexts), &symbolizer};
+    describe_regions(graph, judge(graph, structure, tree, loops, verdict_options), context, options.min_percent,
+                     profile);
+    costs.unmatched_pure = std::move(pure.unmatched);
+  }
   costs.judging = watch.lap();
 
   costs.functions = structure.flow.functions().size();
