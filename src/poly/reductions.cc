@@ -218,8 +218,19 @@ class Judge {
     }
     const auto differs = [](const Place& place) { return place.kind == Place::Kind::kCells; };
     array_ = std::any_of(places_.begin(), places_.end(), differs);
-    if (!array_) return places_.size() == 1;
+    if (!array_) return places_.size() == 1 && stays_in_cells();
     return std::all_of(places_.begin(), places_.end(), differs) && writes_back();
+  }
+
+  /// Whatever is stored goes to the same cell each time: where only some of it is read again, the rest is elsewhere.
+  bool stays_in_cells() const {
+    const auto stays = [&](std::uint32_t node) {
+      if ((reads_.facts(node).kinds & trace::kStore) == 0) return true;
+      const ddg::Access* store = reads_.store(reads_.node(node).at);
+      return store != nullptr && reads_.stays(*store);
+    };
+    return std::all_of(chain_.values().begin(), chain_.values().end(), stays) &&
+           std::all_of(puts_.begin(), puts_.end(), stays);
   }
 
   /// Each cell that is read is written back, and nothing else: whatever is stored goes to where it was loaded.

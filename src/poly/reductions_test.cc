@@ -222,6 +222,21 @@ TEST(Reductions, ArraysWhoseAddressIsComputedTwice) {
   EXPECT_EQ(reductions_of(head + "V: 8b 00 ; @x+0+4\nW: 83 e0 07 ; 0<V\nS: 89 10 ; 0<W 1<A s@b?"), "");
 }
 
+TEST(Reductions, ArraysWhoseBaseIsComputedTwice) {
+  // lea rax,[rip+16]; mov edx,[rax+4 rcx]; add edx,1; lea rax,[rip+3]; mov [rax+4 rcx],edx
+  const std::string head =
+      "block\nX: 8b 08 ; @x+0+4\nG: 48 8d 05 10 00 00 00 ;\nL: 8b 14 88 ; 0<G 1<X m<S',- @b?\nA: 83 c2 01 ; 0<L\n";
+  EXPECT_EQ(reductions_of(head + "H: 48 8d 05 03 00 00 00 ;\nS: 89 14 88 ; 0<H 1<X 2<A s@b?"), "+[]");
+  EXPECT_EQ(reductions_of(head + "H: 48 8d 05 10 00 00 00 ;\nS: 89 14 88 ; 0<H 1<X 2<A s@b?"), "");
+}
+
+TEST(Reductions, OneCellOfManyThatAreWritten) {
+  // mov eax,[rdi]; add eax,3; mov [rdi+4 rsi],eax: that is read again in some iterations only
+  const std::string head = "block\nL: 8b 07 ; 0<- m<S'3,- @t+4\nA: 83 c0 03 ; 0<L\n";
+  EXPECT_EQ(reductions_of(head + "S: 89 04 b7 ; 0<- 1<- 2<A s@t?"), "");
+  EXPECT_EQ(reductions_of(head + "S: 89 07 ; 0<- 1<A s@t+4"), "+m");
+}
+
 TEST(Reductions, ArraysByFunctions) {
   EXPECT_EQ(reductions_of("block\nL: 8b 10 ; 0<- m<S',- @b+0+8\nA: 83 c2 01 ; 0<L\nS: 89 10 ; 0<- 1<A s@b+0+8"), "+[]");
   EXPECT_EQ(reductions_of("block\nL: 8b 10 ; 0<- m<S',- @b+0+8\nA: 83 c2 01 ; 0<L\nS: 89 50 04 ; 0<- 1<A s@b+8+8"), "");
