@@ -230,6 +230,22 @@ TEST(Reductions, ArraysWhoseBaseIsComputedTwice) {
   EXPECT_EQ(reductions_of(head + "H: 48 8d 05 10 00 00 00 ;\nS: 89 14 88 ; 0<H 1<X 2<A s@b?"), "");
 }
 
+TEST(Reductions, ArraysInALoopInside) {
+  // y[x[k]] += 1, k in a slot: mov eax,[rbp-8]; cdqe; mov eax,[rdi+4 rax]; mov edx,[rsi+4 rax]; add edx,1; and again
+  // mov eax,[rbp-8]; cdqe; mov eax,[rdi+4 rax]; mov [rsi+4 rax],edx; add [rbp-8],1
+  const std::string head =
+      "inner\nblock\nK: 8b 45 f8 ; 0<- m<T\",- @%f+4\nY: 48 98 ; 0<K\nX: 8b 04 87 ; 0<- 1<Y @x?\n"
+      "L: 8b 14 86 ; 0<- 1<X m<S',- @y?\nA: 83 c2 01 ; 0<L\n";
+  const std::string again = "Z: 48 98 ; 0<V\nW: 8b 04 87 ; 0<- 1<Z @x?\nS: 89 14 86 ; 0<- 1<W 2<A s@y?\n";
+  const std::string step = "T: 83 45 f8 01 ; 0<- m<T\",- @%f+4 s@%f+4\n";
+  EXPECT_EQ(reductions_of(head + "V: 8b 45 f8 ; 0<- m<T\",- @%f+4\n" + again + step), "+[]");
+  // k is stepped in between; another variable.
+  EXPECT_EQ(reductions_of(head + step + "V: 8b 45 f8 ; 0<- m<T @%f+4\n" + again), "");
+  EXPECT_EQ(reductions_of(head + "V: 8b 45 f0 ; 0<- m<U\",- @%f+0\n" + again + step +
+                          "U: 83 45 f0 01 ; 0<- m<U\",- @%f+0 s@%f+0\n"),
+            "");
+}
+
 TEST(Reductions, OneCellOfManyThatAreWritten) {
   // mov eax,[rdi]; add eax,3; mov [rdi+4 rsi],eax: that is read again in some iterations only
   const std::string head = "block\nL: 8b 07 ; 0<- m<S'3,- @t+4\nA: 83 c0 03 ; 0<L\n";
