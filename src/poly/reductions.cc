@@ -3,7 +3,7 @@
 // From what: the flow of values in the loop (loop_flow.h), and the dependence graph behind it (loop_reads.h). How:
 // strongly connected components of the flow, with an edge from each branch to what it decides, are the candidates: what
 // a reduction carries comes back to itself. In each, all uses of the variable are collected (reduction_chain.h) and
-// judged:
+// judged, and once more with those that come before the component, if need be:
 // - every instruction that makes a value of the variable is a step of the one operation, passes a value on, or chooses
 //   between values of the variable by a condition that does not hang on it; or it is a minimum or maximum (choices.h);
 // - every value that a use gets from elsewhere in the loop is put there by a minimum or maximum;
@@ -463,7 +463,8 @@ std::vector<FoundReduction> ReductionFinder::find(const LoopFlow& flow, std::spa
   for (const auto& [component, uses] : candidates) {
     ReductionChain chain(reads);
     if (!std::all_of(uses.begin(), uses.end(), [&](const Use& use) { return chain.grow(use); })) continue;
-    const std::optional<Reduction> reduction = Judge(reads, chain, decisions_, used).judge();
+    std::optional<Reduction> reduction = Judge(reads, chain, decisions_, used).judge();
+    if (!reduction && chain.grow_back()) reduction = Judge(reads, chain, decisions_, used).judge();
     if (!reduction) continue;
     FoundReduction result{*reduction, {}, {}};
     for (const std::uint32_t e : blocking)

@@ -200,6 +200,19 @@ TEST(Reductions, InASlotThatIsSeenThrough) {
             "+m f");
 }
 
+TEST(Reductions, FirstInAnotherContext) {
+  // mov eax,[g]; add eax,1; mov [g],eax, and the same again, which is where the sum goes on
+  const std::string first = "block\nL: 8b 05 00 00 00 00 ; m<- @g+0\nA: 83 c0 01 ; 0<L\n";
+  const std::string store = "S: 89 05 00 00 00 00 ; 0<A s@g+0\n";
+  const std::string rest =
+      "block\nM: 8b 05 00 00 00 00 ; m<S'1,T' @g+0\nB: 83 c0 01 ; 0<M\nT: 89 05 00 00 00 00 ; 0<B s@g+0\n";
+  EXPECT_EQ(reductions_of(first + store + rest), "+m");
+  EXPECT_EQ(reductions_of(first + store + rest + "U: 89 07 ; 0<- 1<A s@b+0+4"), "");
+  EXPECT_EQ(reductions_of("block\nL: 8b 05 00 00 00 00 ; m<- @h+0\nA: 83 c0 01 ; 0<L\n" + store + rest), "");
+  EXPECT_EQ(reductions_of("block\nL: 8b 05 00 00 00 00 ; m<- @g+0\nA: 83 f0 01 ; 0<L\n" + store + rest), "");
+  EXPECT_EQ(reductions_of("block\nA: b8 01 00 00 00 ;\n" + store + rest), "");
+}
+
 constexpr const char* kHistogram = "block\nA: 83 04 87 01 ; m<A',- 0<- 1<- @b? s@b?";
 
 TEST(Reductions, ArraysInOneInstruction) { EXPECT_EQ(reductions_of(kHistogram), "+[]"); }
