@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <span>
 #include <unordered_map>
 #include <unordered_set>
@@ -73,6 +74,12 @@ class LoopReads {
   /// The places in which what an operand reads came into the iteration, followed through copies, those of earlier
   /// iterations included. Nothing if they cannot be told.
   std::optional<std::vector<Place>> entries(std::uint32_t node, std::uint8_t operand) const;
+
+  /// Whether all that an operand gets from instructions outside of the loop was loaded there, from the cell of a store.
+  bool comes_from_cell(std::uint32_t node, std::uint8_t operand, const ddg::Access& store) const;
+
+  /// Whether a store in the loop, but for those of `known` nodes, writes to an object, or to one that is not known.
+  bool writes_otherwise(ddg::ObjectId object, const std::set<std::uint32_t>& known) const;
 
   /// Whether two operands, at the same iteration of all loops, read what was in one register or cell when that
   /// iteration began. May say no wrongly.

@@ -12,6 +12,7 @@
 //                               long ago), or 0<~=C:L' (by C in the same iteration)
 //   inner                       what follows is in a loop in the loop. 0<A": from an earlier iteration of that one, of
 //                               the same iteration of the loop. i is its number then
+//   before W: 8b 05 ; @g+0      an instruction before the loop. 0<W: what it makes comes from before the loop
 //   out A                       what A makes is used behind the loop
 #pragma once
 
@@ -81,6 +82,10 @@ class LoopText {
     } else if (word == "exit") {
       in >> word;
       exit_names_.push_back(word);
+    } else if (word == "before") {
+      add_block(0, box_piece({{0, 0}}), 1);
+      in >> word;
+      read_instruction(word.substr(0, word.size() - 1), true, in);
     } else if (word == "inner") {
       inner_ = true;
     } else {
@@ -100,16 +105,20 @@ class LoopText {
       }
       if (word == "count") in >> count;
     }
-    const auto id = static_cast<ddg::StatementId>(graph.statements.size());
     const auto last = static_cast<std::int64_t>(kIterations) - 1;
-    const fold::Piece outer = box_piece({{0, 0}, {0, last}});
-    ddg::Statement made =
-        statement(id, inner_ ? 2 : 1, fold_of({inner_ ? box_piece({{0, 0}, {0, last}, {0, last}}) : outer}), {});
+    add_block(inner_ ? 2 : 1, inner_ ? box_piece({{0, 0}, {0, last}, {0, last}}) : box_piece({{0, 0}, {0, last}}),
+              count);
+    decider_names_.back() = decider;
+  }
+
+  void add_block(structure::ContextId context, const fold::Piece& domain, std::uint64_t count) {
+    const auto id = static_cast<ddg::StatementId>(graph.statements.size());
+    ddg::Statement made = statement(id, context, fold_of({domain}), {});
     made.count = count;
     made.block = static_cast<std::uint32_t>(blocks_.size());
     graph.statements.push_back(made);
     blocks_.push_back({});
-    decider_names_.push_back(decider);
+    decider_names_.push_back("");
   }
 
   void read_instruction(const std::string& name, bool copy, std::istringstream& in) {
@@ -180,9 +189,7 @@ class LoopText {
       constant = std::stoll(text.substr(end + 1));
       stride = plus == std::string::npos ? 0 : std::stoll(text.substr(plus + 1));
     }
-    const auto last = static_cast<std::int64_t>(kIterations) - 1;
-    const bool inner = graph.statements[at.statement].context == 2;
-    fold::Piece piece = inner ? box_piece({{0, 0}, {0, last}, {0, last}}) : box_piece({{0, 0}, {0, last}});
+    fold::Piece piece = graph.statements[at.statement].domain.pieces[0];
     std::vector<std::int64_t> steps(piece.ranges.size());
     piece.outputs = {linear_output(piece, 0, steps)};
     steps.back() = stride;
@@ -227,7 +234,7 @@ class LoopText {
     edge.operand = operand;
     edge.behind_copies = !by.empty();
     edge.kind = operand == ddg::kFirstMemoryOperand ? ddg::Dependence::Kind::kMemory : ddg::Dependence::Kind::kRegister;
-    const bool outside = source == "-";
+    const bool outside = source == "-" || is_before(source);
     const std::size_t mark = source.find_first_of("'=\"");
     const bool carried = mark != std::string::npos && source[mark] == '\'';
     const bool by_inner = mark != std::string::npos && source[mark] == '"';
@@ -245,7 +252,7 @@ class LoopText {
       edge.address = operand < facts.reads.size() && facts.reads[operand].address;
       flow.edges.push_back(edge);
     }
-    const CodePoint from = outside ? CodePoint{0, 0} : points_.at(name);
+    const CodePoint from = name == "-" ? CodePoint{0, 0} : points_.at(name);
     FlowEdge last = edge;
     if (by_now) {
       last.inside = count;
@@ -253,6 +260,11 @@ class LoopText {
     }
     add_raw(by.empty() ? from : points_.at(by), to, last, by.empty() && outside, by_inner && !by_now);
     if (!by.empty() && !outside) add_origin(from, points_.at(by), to, edge, by_inner);
+  }
+
+  bool is_before(const std::string& name) const {
+    const auto found = points_.find(name);
+    return found != points_.end() && graph.statements[found->second.statement].context == 0;
   }
 
   /// Instances by level, of coordinates that both share.

@@ -213,6 +213,23 @@ TEST(Reductions, FirstInAnotherContext) {
   EXPECT_EQ(reductions_of("block\nA: b8 01 00 00 00 ;\n" + store + rest), "");
 }
 
+TEST(Reductions, InARegisterAndInItsCell) {
+  // mov eax,[g]; loop: jne over: add eax,1; mov [g],eax
+  const std::string head = "before W: 8b 05 00 00 00 00 ; @g+0\nblock\nB: 75 09 ; f<-\nblock if B\n";
+  const std::string step = "A: 83 c0 01 ; 0<A',W\n";
+  const std::string store = "S: 89 05 00 00 00 00 ; 0<A s@g+0\n";
+  EXPECT_EQ(reductions_of(head + step + store), "+m");
+  EXPECT_EQ(reductions_of(head + step + store + "out S"), "+m");
+  // Another cell; not the same one each time; another store to it; another step before it; from elsewhere.
+  EXPECT_EQ(reductions_of(head + step + "S: 89 05 00 00 00 00 ; 0<A s@g+4"), "");
+  EXPECT_EQ(reductions_of(head + step + "S: 89 07 ; 0<- 1<A s@g+0+4"), "");
+  EXPECT_EQ(reductions_of(head + step + store + "T: c7 07 00 00 00 00 ; 0<- s@g?"), "");
+  EXPECT_EQ(reductions_of(head + "A: 83 c0 01 ; 0<D',W\nD: 83 c0 01 ; 0<A\n" + store), "");
+  EXPECT_EQ(reductions_of(head + "A: 83 c0 01 ; 0<A',-\n" + store), "");
+  // A step that is not stored.
+  EXPECT_EQ(reductions_of(head + "A: 83 c0 01 ; 0<A',D',W\n" + store + "block if B\nD: 83 c0 01 ; 0<A"), "");
+}
+
 constexpr const char* kHistogram = "block\nA: 83 04 87 01 ; m<A',- 0<- 1<- @b? s@b?";
 
 TEST(Reductions, ArraysInOneInstruction) { EXPECT_EQ(reductions_of(kHistogram), "+[]"); }
