@@ -206,19 +206,87 @@ const ddg::Access* LoopReads::store(const CodePoint& at) const {
   return found;
 }
 
-std::optional<CodePoint> LoopReads::whole_store(std::uint32_t node, std::uint8_t operand) const {
-  const CodePoint& at = flow_.nodes[node].at;
-  const std::span<const ddg::Dependence> writers = dependences({at, operand});
+/// Loops around a statement that count, as far as its domain shows.
+std::size_t LoopReads::dimensions(ddg::StatementId statement) const {
+  const std::vector<fold::Piece>& domain = graph_.statements[statement].domain.pieces;
+  return domain.empty() ? ~std::size_t{0} : domain[0].ranges.size();
+}
+
+std::optional<CodePoint> LoopReads::whole_store(const Read& read) const {
+  const std::span<const ddg::Dependence> writers = dependences(read);
   if (writers.size() != 1 || writers[0].from == ddg::kNoStatement || writers[0].lane != 0) return std::nullopt;
   const ddg::Dependence& d = writers[0];
-  if (d.carried.empty() || d.carried.back() < count(node)) return std::nullopt;
-  const std::vector<fold::Piece>& domain = graph_.statements[d.from].domain.pieces;
-  if (domain.empty() || domain[0].ranges.size() + 1 > d.carried.size()) return std::nullopt;
+  if (d.carried.empty() || d.carried.back() < graph_.statements[read.at.statement].count) return std::nullopt;
+  if (dimensions(d.from) >= d.carried.size()) return std::nullopt;
   const CodePoint writer{d.from, d.from_instruction};
-  const ddg::Access* from = load(at, operand);
+  const ddg::Access* from = load(read.at, read.operand);
   const ddg::Access* to = store(writer);
   if (from == nullptr || to == nullptr || !same_address(*from, *to)) return std::nullopt;
   return writer;
+}
+
+/// Whether nothing that a read gets was written at its own iteration of all loops around it. Then nothing wrote there
+/// from the beginning of that iteration up to the read.
+bool LoopReads::is_older(const Read& read) const {
+  for (const ddg::LocalFlow& local : graph_.statements[read.at.statement].local)
+    if (local.to == read.at.instruction && local.operand == read.operand) return false;
+  const std::size_t all = dimensions(read.at.statement);
+  const std::span<const ddg::Dependence> writers = dependences(read);
+  return std::all_of(writers.begin(), writers.end(), [&](const ddg::Dependence& d) {
+    return d.from != ddg::kNoStatement && (d.carried.size() <= all || d.carried[all] == 0);
+  });
+}
+
+/// The read by which a value came into the iteration of the innermost loop, back over copies that are made in it.
+std::optional<LoopReads::Read> LoopReads::innermost_entry(Read read) const {
+  constexpr int kMostCopies = 16;
+  for (int i = 0; i < kMostCopies; ++i) {
+    if (facts_at(read.at) == nullptr) return std::nullopt;
+    if (is_older(read)) return read;
+    const ddg::Statement& statement = graph_.statements[read.at.statement];
+    std::optional<CodePoint> writer = read.operand >= ddg::kFirstMemoryOperand ? whole_store(read) : std::nullopt;
+    if (read.operand < ddg::kFirstMemoryOperand) {
+      for (const ddg::LocalFlow& local : statement.local) {
+        if (local.to != read.at.instruction || local.operand != read.operand) continue;
+        if (writer || local.lane != 0) return std::nullopt;
+        writer = CodePoint{read.at.statement, local.from};
+      }
+      if (!dependences(read).empty()) return std::nullopt;
+    }
+    const trace::InstructionFacts* facts = writer ? facts_at(*writer) : nullptr;
+    const std::optional<std::uint8_t> operand = facts == nullptr ? std::nullopt : copied_operand(*facts);
+    if (!operand || graph_.statements[writer->statement].context != statement.context) return std::nullopt;
+    read = {*writer, *operand};
+  }
+  return std::nullopt;
+}
+
+bool LoopReads::came_in_together(std::uint32_t a, std::uint8_t operand_a, std::uint32_t b,
+                                 std::uint8_t operand_b) const {
+  const CodePoint& at_a = flow_.nodes[a].at;
+  const CodePoint& at_b = flow_.nodes[b].at;
+  if (graph_.statements[at_a.statement].context != graph_.statements[at_b.statement].context) return false;
+  const std::optional<Read> from_a = innermost_entry({at_a, operand_a});
+  const std::optional<Read> from_b = innermost_entry({at_b, operand_b});
+  if (!from_a || !from_b) return false;
+  if (from_a->operand >= ddg::kFirstMemoryOperand && from_b->operand >= ddg::kFirstMemoryOperand) {
+    const ddg::Access* load_a = load(from_a->at, from_a->operand);
+    const ddg::Access* load_b = load(from_b->at, from_b->operand);
+    return load_a != nullptr && load_b != nullptr && same_address(*load_a, *load_b);
+  }
+  const std::vector<trace::RegisterUse>& reads_a = facts_at(from_a->at)->reads;
+  const std::vector<trace::RegisterUse>& reads_b = facts_at(from_b->at)->reads;
+  if (from_a->operand >= reads_a.size() || from_b->operand >= reads_b.size()) return false;
+  const trace::RegisterUse& use_a = reads_a[from_a->operand];
+  const trace::RegisterUse& use_b = reads_b[from_b->operand];
+  return use_a.file == use_b.file && use_a.index == use_b.index && use_a.width == use_b.width;
+}
+
+bool LoopReads::are_older(std::uint32_t a, std::uint8_t operand_a, std::uint32_t b, std::uint8_t operand_b) const {
+  const CodePoint& at_a = flow_.nodes[a].at;
+  const CodePoint& at_b = flow_.nodes[b].at;
+  if (graph_.statements[at_a.statement].context != graph_.statements[at_b.statement].context) return false;
+  return is_older({at_a, operand_a}) && is_older({at_b, operand_b});
 }
 
 /// A frame's cell is known by its offset: in one iteration, one instruction's frame is the same.
@@ -298,6 +366,27 @@ bool LoopReads::is_origin(std::uint32_t node) const {
   const std::vector<std::uint32_t>& out = flow_.out[node];
   return std::any_of(out.begin(), out.end(),
                      [&](std::uint32_t e) { return (flow_.edges[e].carried | flow_.edges[e].inside) != 0; });
+}
+
+bool LoopReads::comes_from_cell(std::uint32_t node, std::uint8_t operand, const ddg::Access& store) const {
+  for (const ddg::Dependence& d : dependences({flow_.nodes[node].at, operand})) {
+    if (d.from == ddg::kNoStatement) return false;
+    if (statements_.contains(d.from)) continue;
+    const CodePoint writer{d.from, d.from_instruction};
+    const trace::InstructionFacts* facts = facts_at(writer);
+    if (facts == nullptr || copied_operand(*facts) != ddg::kFirstMemoryOperand) return false;
+    const ddg::Access* cell = load(writer, ddg::kFirstMemoryOperand);
+    if (cell == nullptr || !same_address(*cell, store)) return false;
+  }
+  return true;
+}
+
+bool LoopReads::writes_otherwise(ddg::ObjectId object, const std::set<std::uint32_t>& known) const {
+  return std::any_of(graph_.accesses.begin(), graph_.accesses.end(), [&](const ddg::Access& access) {
+    if (!access.store || !statements_.contains(access.statement)) return false;
+    if (access.object != object && access.object != ddg::kUnknownObject) return false;
+    return !known.contains(node_at({access.statement, access.instruction}));
+  });
 }
 
 std::optional<std::vector<Place>> LoopReads::entries(std::uint32_t node, std::uint8_t operand) const {

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <span>
 #include <unordered_map>
 #include <unordered_set>
@@ -74,13 +75,29 @@ class LoopReads {
   /// iterations included. Nothing if they cannot be told.
   std::optional<std::vector<Place>> entries(std::uint32_t node, std::uint8_t operand) const;
 
+  /// Whether all that an operand gets from instructions outside of the loop was loaded there, from the cell of a store.
+  bool comes_from_cell(std::uint32_t node, std::uint8_t operand, const ddg::Access& store) const;
+
+  /// Whether a store in the loop, but for those of `known` nodes, writes to an object, or to one that is not known.
+  bool writes_otherwise(ddg::ObjectId object, const std::set<std::uint32_t>& known) const;
+
+  /// Whether two operands, at the same iteration of all loops, read what was in one register or cell when that
+  /// iteration began. May say no wrongly.
+  bool came_in_together(std::uint32_t a, std::uint8_t operand_a, std::uint32_t b, std::uint8_t operand_b) const;
+
+  /// Whether two memory operands, at the same iteration of all loops, read what was there when that iteration began,
+  /// wherever that is.
+  bool are_older(std::uint32_t a, std::uint8_t operand_a, std::uint32_t b, std::uint8_t operand_b) const;
+
   /// The load behind a memory operand, and the store of an instruction; null if there is none, or several objects.
   const ddg::Access* load(const CodePoint& at, std::uint8_t operand) const;
   const ddg::Access* store(const CodePoint& at) const;
 
   /// The store that wrote all bytes that a memory operand loads, and no others, each time and at the same iteration of
   /// all loops. May say none wrongly.
-  std::optional<CodePoint> whole_store(std::uint32_t node, std::uint8_t operand) const;
+  std::optional<CodePoint> whole_store(std::uint32_t node, std::uint8_t operand) const {
+    return whole_store(Read{flow_.nodes[node].at, operand});
+  }
 
   /// Whether two accesses, at the same iteration, are of the same bytes. May say no wrongly.
   bool same_address(const ddg::Access& a, const ddg::Access& b) const;
@@ -108,6 +125,10 @@ class LoopReads {
   Split split(ddg::StatementId from, const std::vector<std::uint64_t>& by_level) const;
   std::span<const ddg::Dependence> dependences(const Read& read) const;
   std::span<const ddg::Origin> origins(const Read& read) const;
+  std::optional<CodePoint> whole_store(const Read& read) const;
+  bool is_older(const Read& read) const;
+  std::optional<Read> innermost_entry(Read read) const;
+  std::size_t dimensions(ddg::StatementId statement) const;
   Place place_of(const Read& read, const trace::InstructionFacts& facts) const;
   bool is_origin(std::uint32_t node) const;
   bool follow(const CodePoint& writer, std::vector<Read>& todo) const;

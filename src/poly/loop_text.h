@@ -10,6 +10,9 @@
 //   copy C: 89 d1 ; 0<L         a copy that the loop sees through: it is in the graph only, and flow that goes through
 //                               it is written where it ends, with a ~ : 0<~C:L' (from L, last written by C, as
 //                               long ago), or 0<~=C:L' (by C in the same iteration)
+//   inner                       what follows is in a loop in the loop. 0<A": from an earlier iteration of that one, of
+//                               the same iteration of the loop. i is its number then
+//   before W: 8b 05 ; @g+0      an instruction before the loop. 0<W: what it makes comes from before the loop
 //   out A                       what A makes is used behind the loop
 #pragma once
 
@@ -79,6 +82,12 @@ class LoopText {
     } else if (word == "exit") {
       in >> word;
       exit_names_.push_back(word);
+    } else if (word == "before") {
+      add_block(0, box_piece({{0, 0}}), 1);
+      in >> word;
+      read_instruction(word.substr(0, word.size() - 1), true, in);
+    } else if (word == "inner") {
+      inner_ = true;
     } else {
       const bool copy = word == "copy";
       if (copy) in >> word;
@@ -96,14 +105,20 @@ class LoopText {
       }
       if (word == "count") in >> count;
     }
-    const auto id = static_cast<ddg::StatementId>(graph.statements.size());
     const auto last = static_cast<std::int64_t>(kIterations) - 1;
-    ddg::Statement made = statement(id, 1, fold_of({box_piece({{0, 0}, {0, last}})}), {});
+    add_block(inner_ ? 2 : 1, inner_ ? box_piece({{0, 0}, {0, last}, {0, last}}) : box_piece({{0, 0}, {0, last}}),
+              count);
+    decider_names_.back() = decider;
+  }
+
+  void add_block(structure::ContextId context, const fold::Piece& domain, std::uint64_t count) {
+    const auto id = static_cast<ddg::StatementId>(graph.statements.size());
+    ddg::Statement made = statement(id, context, fold_of({domain}), {});
     made.count = count;
     made.block = static_cast<std::uint32_t>(blocks_.size());
     graph.statements.push_back(made);
     blocks_.push_back({});
-    decider_names_.push_back(decider);
+    decider_names_.push_back("");
   }
 
   void read_instruction(const std::string& name, bool copy, std::istringstream& in) {
@@ -174,9 +189,12 @@ class LoopText {
       constant = std::stoll(text.substr(end + 1));
       stride = plus == std::string::npos ? 0 : std::stoll(text.substr(plus + 1));
     }
-    fold::Piece piece = box_piece({{0, 0}, {0, static_cast<std::int64_t>(kIterations) - 1}});
-    piece.outputs = {linear_output(piece, 0, {0, 0}), linear_output(piece, constant, {0, stride})};
-    if (text[end] == '?') piece.outputs[1].top[1] = true;
+    fold::Piece piece = graph.statements[at.statement].domain.pieces[0];
+    std::vector<std::int64_t> steps(piece.ranges.size());
+    piece.outputs = {linear_output(piece, 0, steps)};
+    steps.back() = stride;
+    piece.outputs.push_back(linear_output(piece, constant, steps));
+    if (text[end] == '?') piece.outputs[1].top.back() = true;
     access.address = fold_of({piece});
     graph.accesses.push_back(access);
   }
@@ -201,7 +219,7 @@ class LoopText {
     for (std::string source; std::getline(in, source, ',');) add_use(pending, operand, source);
   }
 
-  /// "-", "A", "A=3", "A'", "A'3", "~C:A'", "~=C:A'".
+  /// "-", "A", "A=3", "A'", "A'3", "A\"", "~C:A'", "~=C:A'".
   void add_use(const Pending& pending, std::uint8_t operand, std::string source) {
     const CodePoint to = points_.at(pending.name);
     const std::uint64_t count = graph.statements[to.statement].count;
@@ -216,9 +234,10 @@ class LoopText {
     edge.operand = operand;
     edge.behind_copies = !by.empty();
     edge.kind = operand == ddg::kFirstMemoryOperand ? ddg::Dependence::Kind::kMemory : ddg::Dependence::Kind::kRegister;
-    const bool outside = source == "-";
-    const std::size_t mark = source.find_first_of("'=");
+    const bool outside = source == "-" || is_before(source);
+    const std::size_t mark = source.find_first_of("'=\"");
     const bool carried = mark != std::string::npos && source[mark] == '\'';
+    const bool by_inner = mark != std::string::npos && source[mark] == '"';
     const bool counted = mark != std::string::npos && mark + 1 < source.size();
     const std::uint64_t times = counted ? std::stoull(source.substr(mark + 1)) : carried ? count - 1 : count;
     const std::string name = source.substr(0, mark);
@@ -233,18 +252,32 @@ class LoopText {
       edge.address = operand < facts.reads.size() && facts.reads[operand].address;
       flow.edges.push_back(edge);
     }
-    const CodePoint from = outside ? CodePoint{0, 0} : points_.at(name);
+    const CodePoint from = name == "-" ? CodePoint{0, 0} : points_.at(name);
     FlowEdge last = edge;
     if (by_now) {
       last.inside = count;
       last.carried = last.before = 0;
     }
-    add_raw(by.empty() ? from : points_.at(by), to, last, by.empty() && outside);
-    if (!by.empty() && !outside) add_origin(from, points_.at(by), to, edge);
+    add_raw(by.empty() ? from : points_.at(by), to, last, by.empty() && outside, by_inner && !by_now);
+    if (!by.empty() && !outside) add_origin(from, points_.at(by), to, edge, by_inner);
   }
 
-  void add_raw(const CodePoint& from, const CodePoint& to, const FlowEdge& edge, bool outside) {
-    const bool local = from.statement == to.statement && edge.inside != 0 && edge.operand != ddg::kFirstMemoryOperand;
+  bool is_before(const std::string& name) const {
+    const auto found = points_.find(name);
+    return found != points_.end() && graph.statements[found->second.statement].context == 0;
+  }
+
+  /// Instances by level, of coordinates that both share.
+  std::vector<std::uint64_t> by_level(const CodePoint& from, const CodePoint& to, std::uint64_t carried,
+                                      std::uint64_t inside, bool by_inner) const {
+    const auto is_inner = [&](const CodePoint& at) { return graph.statements[at.statement].context == 2; };
+    if (!is_inner(from) || !is_inner(to)) return {0, carried, inside};
+    return {0, carried, by_inner ? inside : 0, by_inner ? 0 : inside};
+  }
+
+  void add_raw(const CodePoint& from, const CodePoint& to, const FlowEdge& edge, bool outside, bool by_inner) {
+    const bool local =
+        from.statement == to.statement && edge.inside != 0 && edge.operand != ddg::kFirstMemoryOperand && !by_inner;
     if (local) {
       graph.statements[to.statement].local.push_back({from.instruction, to.instruction, edge.operand, 0});
       return;
@@ -259,12 +292,13 @@ class LoopText {
     if (outside) {
       d.carried = {0, edge.before};
     } else {
-      d.carried = {0, edge.carried + edge.before, edge.inside};
+      d.carried = by_level(from, to, edge.carried + edge.before, edge.inside, by_inner);
     }
     graph.dependences.push_back(d);
   }
 
-  void add_origin(const CodePoint& from, const CodePoint& by, const CodePoint& to, const FlowEdge& edge) {
+  void add_origin(const CodePoint& from, const CodePoint& by, const CodePoint& to, const FlowEdge& edge,
+                  bool by_inner) {
     ddg::Origin o;
     o.from = from.statement;
     o.from_instruction = from.instruction;
@@ -273,7 +307,7 @@ class LoopText {
     o.to = to.statement;
     o.to_instruction = to.instruction;
     o.operand = edge.operand;
-    o.carried = {0, edge.carried, edge.inside};
+    o.carried = by_level(from, to, edge.carried, edge.inside, by_inner);
     graph.origins.push_back(o);
   }
 
@@ -307,6 +341,7 @@ class LoopText {
   }
 
   std::uint64_t next_address_ = 0x1000;
+  bool inner_ = false;
   std::vector<trace::Block> blocks_;
   std::vector<std::string> decider_names_;
   std::vector<Pending> pending_;

@@ -66,6 +66,35 @@ bool ReductionChain::grow(Use use) {
   return true;
 }
 
+/// The only operand by which a variable can come to what an instruction makes.
+static std::optional<std::uint8_t> only_operand(const trace::InstructionFacts& facts) {
+  if (const std::optional<std::uint8_t> copied = copied_operand(facts)) return copied;
+  if (facts.associative == trace::Associative::kNone) return std::nullopt;
+  const std::vector<std::uint8_t> reads = data_reads(facts);
+  const bool loads = (facts.kinds & trace::kLoad) != 0;
+  if (facts.accumulator == trace::kMemoryOperand || (loads && reads.empty())) return ddg::kFirstMemoryOperand;
+  if (facts.accumulator >= 0) return static_cast<std::uint8_t>(facts.accumulator);
+  return reads.size() == 1 && !loads ? std::optional(reads[0]) : std::nullopt;
+}
+
+std::optional<Use> ReductionChain::use_before() const {
+  for (const Use& use : uses_) {
+    for (const Source& source : reads_.sources(use.node, use.operand)) {
+      if (!source.in_loop() || values_.contains(source.node)) continue;
+      const trace::InstructionFacts* facts = reads_.node(source.node).facts;
+      const std::optional<std::uint8_t> operand = facts == nullptr ? std::nullopt : only_operand(*facts);
+      if (operand) return Use{source.node, *operand};
+    }
+  }
+  return std::nullopt;
+}
+
+bool ReductionChain::grow_back() {
+  while (const std::optional<Use> use = use_before())
+    if (!grow(*use)) return false;
+  return true;
+}
+
 bool ReductionChain::add_value(std::uint32_t node) {
   const trace::InstructionFacts& facts = reads_.facts(node);
   const bool hands_on = facts.associative != trace::Associative::kNone || copied_operand(facts).has_value() ||

@@ -3,10 +3,14 @@
 // Grown from a few uses that are known to be of the variable: an instruction that hands on what it reads (an operation
 // that may be a step, a copy, a conditional move) makes a value of the variable, too, and so all its uses belong to the
 // chain. A comparison belongs to it if nothing but conditional moves and branches depend on it. Any other use ends it.
+// Where a variable is first stepped by one instruction and then by another (the same code in another context, a first
+// iteration apart from the rest), nothing leads from the second back to the first: a chain can be grown to that side,
+// too.
 #pragma once
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <vector>
 
@@ -34,6 +38,10 @@ class ReductionChain {
   /// False if something else uses what the variable is. May be called again for more uses.
   bool grow(Use use);
 
+  /// The other way: what a step, store or load of the loop hands on to a use of the chain is a value of the variable,
+  /// too, if it can only come by one operand. False if something does not fit.
+  bool grow_back();
+
   bool has(const Use& use) const { return uses_.contains(use); }
   const std::set<Use>& uses() const { return uses_; }
   const std::set<std::uint32_t>& values() const { return values_; }      // nodes that make a value of the variable
@@ -44,6 +52,7 @@ class ReductionChain {
   std::vector<std::uint8_t> operands(std::uint32_t node) const;
 
  private:
+  std::optional<Use> use_before() const;
   bool add(const FlowEdge& edge);
   bool add_value(std::uint32_t node);
   bool add_compare(std::uint32_t node);

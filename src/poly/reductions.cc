@@ -3,14 +3,15 @@
 // From what: the flow of values in the loop (loop_flow.h), and the dependence graph behind it (loop_reads.h). How:
 // strongly connected components of the flow, with an edge from each branch to what it decides, are the candidates: what
 // a reduction carries comes back to itself. In each, all uses of the variable are collected (reduction_chain.h) and
-// judged:
+// judged, and once more with those that come before the component, if need be:
 // - every instruction that makes a value of the variable is a step of the one operation, passes a value on, or chooses
 //   between values of the variable by a condition that does not hang on it; or it is a minimum or maximum (choices.h);
 // - every value that a use gets from elsewhere in the loop is put there by a minimum or maximum;
 // - the variable comes into an iteration in one place: one register or one cell. (`u = s + x; s = t; t = u` are two
 //   sums in turns, and none of them can be done in parts.) Or it comes in cells that differ, and then each is written
 //   back to where it was read;
-// - no value of the variable that a later step has used is used behind the loop.
+// - no value of the variable that a later step has used is used behind the loop; and none is stored where nothing in
+//   the loop reads it, but for the cell that the variable came from, after each step.
 // Then in each iteration the variable becomes itself, combined with something that does not depend on it, and the order
 // of the iterations does not matter but for rounding.
 //
@@ -61,8 +62,9 @@ class Judge {
     if (operation_.operation == Associative::kNone || !comparisons_choose() || !puts_are_fresh()) return std::nullopt;
     for (const std::uint32_t branch : chain_.branches())
       if (!choices_.decides_only_chain(branch, puts_, used_)) return std::nullopt;
-    if (!has_one_place() || !keeps_width() || !has_no_leftovers()) return std::nullopt;
-    return result();
+    if (!has_one_place() || !keeps_width()) return std::nullopt;
+    find_mirrors();
+    return has_no_leftovers() ? result() : std::nullopt;
   }
 
  private:
@@ -218,8 +220,19 @@ class Judge {
     }
     const auto differs = [](const Place& place) { return place.kind == Place::Kind::kCells; };
     array_ = std::any_of(places_.begin(), places_.end(), differs);
-    if (!array_) return places_.size() == 1;
+    if (!array_) return places_.size() == 1 && stays_in_cells();
     return std::all_of(places_.begin(), places_.end(), differs) && writes_back();
+  }
+
+  /// Whatever is stored goes to the same cell each time: where only some of it is read again, the rest is elsewhere.
+  bool stays_in_cells() const {
+    const auto stays = [&](std::uint32_t node) {
+      if ((reads_.facts(node).kinds & trace::kStore) == 0) return true;
+      const ddg::Access* store = reads_.store(reads_.node(node).at);
+      return store != nullptr && reads_.stays(*store);
+    };
+    return std::all_of(chain_.values().begin(), chain_.values().end(), stays) &&
+           std::all_of(puts_.begin(), puts_.end(), stays);
   }
 
   /// Each cell that is read is written back, and nothing else: whatever is stored goes to where it was loaded.
@@ -302,9 +315,48 @@ class Judge {
         if (!chain_.values().contains(edge.to)) continue;
         always = (taken[{edge.to, edge.operand}] += edge.carried + edge.inside) >= count(node) || always;
       }
-      if (!goes_on) return array_ && (reads_.facts(node).kinds & trace::kStore) != 0;
+      if (!goes_on) return array_ ? (reads_.facts(node).kinds & trace::kStore) != 0 : mirrors_.contains(node);
       return !always || !used_(node);
     });
+  }
+
+  /// A variable in memory that a compiler keeps in a register, and stores whenever it has changed: it is loaded before
+  /// the loop, each step is stored to that cell before the next one, and nothing else writes there.
+  void find_mirrors() {
+    if (array_ || !puts_.empty() || places_.size() != 1 || places_[0].kind != Place::Kind::kRegister) return;
+    std::set<std::uint32_t> stores;
+    for (const std::uint32_t step : moving_) {
+      const std::optional<std::uint32_t> store = stored_at_once(step);
+      if (!store) return;
+      stores.insert(*store);
+    }
+    const ddg::Access* cell = stores.empty() ? nullptr : reads_.store(reads_.node(*stores.begin()).at);
+    if (cell == nullptr || reads_.writes_otherwise(cell->object, stores)) return;
+    for (const std::uint32_t store : stores) {
+      const ddg::Access* other = reads_.store(reads_.node(store).at);
+      if (other == nullptr || !reads_.stays(*other) || !reads_.same_address(*cell, *other)) return;
+    }
+    for (const Use& use : chain_.uses())
+      if (!reads_.comes_from_cell(use.node, use.operand, *cell)) return;
+    mirrors_ = stores;
+  }
+
+  /// The store of what a step makes, behind it in the same piece of code, with no other step in between.
+  std::optional<std::uint32_t> stored_at_once(std::uint32_t step) const {
+    const CodePoint& at = reads_.node(step).at;
+    for (const std::uint32_t e : reads_.flow().out[step]) {
+      const FlowEdge& edge = reads_.flow().edges[e];
+      const CodePoint& to = reads_.node(edge.to).at;
+      if (to.statement != at.statement || to.instruction <= at.instruction || edge.inside < count(step)) continue;
+      const trace::InstructionFacts& facts = reads_.facts(edge.to);
+      if ((facts.kinds & trace::kStore) == 0 || copied_operand(facts) != edge.operand) continue;
+      const bool between = std::any_of(moving_.begin(), moving_.end(), [&](std::uint32_t other) {
+        const CodePoint& its = reads_.node(other).at;
+        return at < its && its < to;
+      });
+      if (!between) return edge.to;
+    }
+    return std::nullopt;
   }
 
   std::optional<Reduction> result() const {
@@ -313,6 +365,10 @@ class Judge {
     reduction.floating = operation_.floating;
     reduction.array = array_;
     reduction.at = at_;
+    if (!mirrors_.empty()) {
+      reduction.in_memory = true;
+      reduction.object = reads_.store(reads_.node(*mirrors_.begin()).at)->object;
+    }
     for (const Place& place : places_) {
       if (place.kind == Place::Kind::kRegister) continue;
       reduction.in_memory = true;
@@ -333,6 +389,7 @@ class Judge {
   std::set<std::uint32_t> deciding_;                            // branches that are
   std::set<std::uint32_t> puts_;                                // what puts another value into the variable
   std::map<std::uint32_t, std::set<std::uint32_t>> put_under_;  // the same, by branch
+  std::set<std::uint32_t> mirrors_;                             // stores that keep a cell equal to the variable
   bool copies_over_ = false;
   std::vector<Place> places_;
   bool array_ = false;
@@ -452,7 +509,8 @@ std::vector<FoundReduction> ReductionFinder::find(const LoopFlow& flow, std::spa
   for (const auto& [component, uses] : candidates) {
     ReductionChain chain(reads);
     if (!std::all_of(uses.begin(), uses.end(), [&](const Use& use) { return chain.grow(use); })) continue;
-    const std::optional<Reduction> reduction = Judge(reads, chain, decisions_, used).judge();
+    std::optional<Reduction> reduction = Judge(reads, chain, decisions_, used).judge();
+    if (!reduction && chain.grow_back()) reduction = Judge(reads, chain, decisions_, used).judge();
     if (!reduction) continue;
     FoundReduction result{*reduction, {}, {}};
     for (const std::uint32_t e : blocking)

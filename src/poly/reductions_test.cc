@@ -200,6 +200,36 @@ TEST(Reductions, InASlotThatIsSeenThrough) {
             "+m f");
 }
 
+TEST(Reductions, FirstInAnotherContext) {
+  // mov eax,[g]; add eax,1; mov [g],eax, and the same again, which is where the sum goes on
+  const std::string first = "block\nL: 8b 05 00 00 00 00 ; m<- @g+0\nA: 83 c0 01 ; 0<L\n";
+  const std::string store = "S: 89 05 00 00 00 00 ; 0<A s@g+0\n";
+  const std::string rest =
+      "block\nM: 8b 05 00 00 00 00 ; m<S'1,T' @g+0\nB: 83 c0 01 ; 0<M\nT: 89 05 00 00 00 00 ; 0<B s@g+0\n";
+  EXPECT_EQ(reductions_of(first + store + rest), "+m");
+  EXPECT_EQ(reductions_of(first + store + rest + "U: 89 07 ; 0<- 1<A s@b+0+4"), "");
+  EXPECT_EQ(reductions_of("block\nL: 8b 05 00 00 00 00 ; m<- @h+0\nA: 83 c0 01 ; 0<L\n" + store + rest), "");
+  EXPECT_EQ(reductions_of("block\nL: 8b 05 00 00 00 00 ; m<- @g+0\nA: 83 f0 01 ; 0<L\n" + store + rest), "");
+  EXPECT_EQ(reductions_of("block\nA: b8 01 00 00 00 ;\n" + store + rest), "");
+}
+
+TEST(Reductions, InARegisterAndInItsCell) {
+  // mov eax,[g]; loop: jne over: add eax,1; mov [g],eax
+  const std::string head = "before W: 8b 05 00 00 00 00 ; @g+0\nblock\nB: 75 09 ; f<-\nblock if B\n";
+  const std::string step = "A: 83 c0 01 ; 0<A',W\n";
+  const std::string store = "S: 89 05 00 00 00 00 ; 0<A s@g+0\n";
+  EXPECT_EQ(reductions_of(head + step + store), "+m");
+  EXPECT_EQ(reductions_of(head + step + store + "out S"), "+m");
+  // Another cell; not the same one each time; another store to it; another step before it; from elsewhere.
+  EXPECT_EQ(reductions_of(head + step + "S: 89 05 00 00 00 00 ; 0<A s@g+4"), "");
+  EXPECT_EQ(reductions_of(head + step + "S: 89 07 ; 0<- 1<A s@g+0+4"), "");
+  EXPECT_EQ(reductions_of(head + step + store + "T: c7 07 00 00 00 00 ; 0<- s@g?"), "");
+  EXPECT_EQ(reductions_of(head + "A: 83 c0 01 ; 0<D',W\nD: 83 c0 01 ; 0<A\n" + store), "");
+  EXPECT_EQ(reductions_of(head + "A: 83 c0 01 ; 0<A',-\n" + store), "");
+  // A step that is not stored.
+  EXPECT_EQ(reductions_of(head + "A: 83 c0 01 ; 0<A',D',W\n" + store + "block if B\nD: 83 c0 01 ; 0<A"), "");
+}
+
 constexpr const char* kHistogram = "block\nA: 83 04 87 01 ; m<A',- 0<- 1<- @b? s@b?";
 
 TEST(Reductions, ArraysInOneInstruction) { EXPECT_EQ(reductions_of(kHistogram), "+[]"); }
@@ -220,6 +250,37 @@ TEST(Reductions, ArraysWhoseAddressIsComputedTwice) {
   EXPECT_EQ(reductions_of(head + "V: 8b 00 ; @x+0+4\nW: 48 98 ; 0<V\nS: 89 10 ; 0<W 1<A s@b?"), "+[]");
   EXPECT_EQ(reductions_of(head + "V: 8b 40 04 ; @x+4+4\nW: 48 98 ; 0<V\nS: 89 10 ; 0<W 1<A s@b?"), "");
   EXPECT_EQ(reductions_of(head + "V: 8b 00 ; @x+0+4\nW: 83 e0 07 ; 0<V\nS: 89 10 ; 0<W 1<A s@b?"), "");
+}
+
+TEST(Reductions, ArraysWhoseBaseIsComputedTwice) {
+  // lea rax,[rip+16]; mov edx,[rax+4 rcx]; add edx,1; lea rax,[rip+3]; mov [rax+4 rcx],edx
+  const std::string head =
+      "block\nX: 8b 08 ; @x+0+4\nG: 48 8d 05 10 00 00 00 ;\nL: 8b 14 88 ; 0<G 1<X m<S',- @b?\nA: 83 c2 01 ; 0<L\n";
+  EXPECT_EQ(reductions_of(head + "H: 48 8d 05 03 00 00 00 ;\nS: 89 14 88 ; 0<H 1<X 2<A s@b?"), "+[]");
+  EXPECT_EQ(reductions_of(head + "H: 48 8d 05 10 00 00 00 ;\nS: 89 14 88 ; 0<H 1<X 2<A s@b?"), "");
+}
+
+TEST(Reductions, ArraysInALoopInside) {
+  // y[x[k]] += 1, k in a slot: mov eax,[rbp-8]; cdqe; mov eax,[rdi+4 rax]; mov edx,[rsi+4 rax]; add edx,1; and again
+  // mov eax,[rbp-8]; cdqe; mov eax,[rdi+4 rax]; mov [rsi+4 rax],edx; add [rbp-8],1
+  const std::string head =
+      "inner\nblock\nK: 8b 45 f8 ; 0<- m<T\",- @%f+4\nY: 48 98 ; 0<K\nX: 8b 04 87 ; 0<- 1<Y @x?\n"
+      "L: 8b 14 86 ; 0<- 1<X m<S',- @y?\nA: 83 c2 01 ; 0<L\n";
+  const std::string again = "Z: 48 98 ; 0<V\nW: 8b 04 87 ; 0<- 1<Z @x?\nS: 89 14 86 ; 0<- 1<W 2<A s@y?\n";
+  const std::string step = "T: 83 45 f8 01 ; 0<- m<T\",- @%f+4 s@%f+4\n";
+  EXPECT_EQ(reductions_of(head + "V: 8b 45 f8 ; 0<- m<T\",- @%f+4\n" + again + step), "+[]");
+  // k is stepped in between; another variable.
+  EXPECT_EQ(reductions_of(head + step + "V: 8b 45 f8 ; 0<- m<T @%f+4\n" + again), "");
+  EXPECT_EQ(reductions_of(head + "V: 8b 45 f0 ; 0<- m<U\",- @%f+0\n" + again + step +
+                          "U: 83 45 f0 01 ; 0<- m<U\",- @%f+0 s@%f+0\n"),
+            "");
+}
+
+TEST(Reductions, OneCellOfManyThatAreWritten) {
+  // mov eax,[rdi]; add eax,3; mov [rdi+4 rsi],eax: that is read again in some iterations only
+  const std::string head = "block\nL: 8b 07 ; 0<- m<S'3,- @t+4\nA: 83 c0 03 ; 0<L\n";
+  EXPECT_EQ(reductions_of(head + "S: 89 04 b7 ; 0<- 1<- 2<A s@t?"), "");
+  EXPECT_EQ(reductions_of(head + "S: 89 07 ; 0<- 1<A s@t+4"), "+m");
 }
 
 TEST(Reductions, ArraysByFunctions) {

@@ -86,6 +86,15 @@ bool SameValue::same(const Value& a, const Value& b, int depth) const {
   return false;
 }
 
+/// What lea adds to its registers. A base that is no register is the instruction pointer.
+std::int64_t SameValue::displacement(std::uint32_t node) const {
+  const trace::InstructionFacts& facts = reads_.facts(node);
+  if (!facts.based || !facts.reads.empty()) return facts.displacement;
+  const CodePoint& at = reads_.node(node).at;
+  const std::uint64_t address = reads_.graph().statements[at.statement].instructions[at.instruction].address;
+  return static_cast<std::int64_t>(address + facts.length) + facts.displacement;
+}
+
 /// Two instructions that compute the same from the same.
 bool SameValue::computed(std::uint32_t a, std::uint32_t b, int depth) const {
   const trace::InstructionFacts* of_a = reads_.node(a).facts;
@@ -98,7 +107,7 @@ bool SameValue::computed(std::uint32_t a, std::uint32_t b, int depth) const {
   if ((of_a->kinds & trace::kLoad) != 0) {
     constexpr std::uint8_t kOnly = ddg::kFirstMemoryOperand;
     if (!loaded({Value::Kind::kLoaded, a, kOnly}, {Value::Kind::kLoaded, b, kOnly}, depth)) return false;
-  } else if (of_a->displacement != of_b->displacement) {
+  } else if (displacement(a) != displacement(b)) {
     return false;
   }
   return std::all_of(reads.begin(), reads.end(), [&](std::uint8_t operand) {
@@ -113,7 +122,7 @@ bool SameValue::loaded(const Value& a, const Value& b, int depth) const {
   if (of_a == nullptr || of_b == nullptr || of_a->size != of_b->size) return false;
   const std::vector<Source> writers_a = of_loop(reads_.sources(a.node, a.operand));
   const std::vector<Source> writers_b = of_loop(reads_.sources(b.node, b.operand));
-  if (!alike(writers_a, a, writers_b, b)) return false;
+  if (!alike(writers_a, a, writers_b, b) && !reads_.are_older(a.node, a.operand, b.node, b.operand)) return false;
   return reads_.same_address(*of_a, *of_b) || addresses(a.node, b.node, depth);
 }
 
@@ -155,8 +164,10 @@ bool SameValue::alike(const std::vector<Source>& of_a, const Value& a, const std
   });
 }
 
-/// What came into the iteration in one place is one value, whatever wrote it.
+/// What came into the iteration in one place is one value, whatever wrote it: into the iteration of the loop, or of a
+/// loop inside it.
 bool SameValue::mixed(const Value& a, const Value& b) const {
+  if (reads_.came_in_together(a.node, a.operand, b.node, b.operand)) return true;
   const std::vector<Source> of_a = of_loop(reads_.sources(a.node, a.operand));
   const std::vector<Source> of_b = of_loop(reads_.sources(b.node, b.operand));
   return alike(of_a, a, of_b, b) && entered(a, b);

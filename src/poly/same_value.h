@@ -55,6 +55,7 @@ class SameValue {
   std::optional<std::uint32_t> stored_from(std::uint32_t node, std::uint8_t operand) const;
   Value resolve_result(std::uint32_t node, int depth) const;
   bool same(const Value& a, const Value& b, int depth) const;
+  std::int64_t displacement(std::uint32_t node) const;
   bool computed(std::uint32_t a, std::uint32_t b, int depth) const;
   bool loaded(const Value& a, const Value& b, int depth) const;
   bool addresses(std::uint32_t a, std::uint32_t b, int depth) const;
