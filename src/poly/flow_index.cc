@@ -96,6 +96,7 @@ FlowIndex::FlowIndex(const ddg::Graph& graph, const structure::LoopTree& tree) :
   sort_statements();
   classify();
   find_preserving();
+  find_restoring();
 }
 
 /// Parents come before their children, so that one pass backwards gives the sizes and one forwards the numbers.
@@ -218,6 +219,37 @@ void FlowIndex::find_preserving() {
       for (const std::uint32_t spill : spills[i]) preserves_[spill] = true;
     }
   }
+}
+
+void FlowIndex::find_restoring() {
+  restores_.assign(passes_.size(), false);
+  std::vector<bool> refuted(passes_.size());
+  const auto source = [](const InstructionFacts& facts) -> const RegisterUse* {
+    for (const RegisterUse& read : facts.reads)
+      if (is_data(read)) return &read;
+    return nullptr;
+  };
+  const auto target = [](const InstructionFacts& facts) -> const RegisterUse* {
+    for (const RegisterUse& write : facts.writes)
+      if (!write.step) return &write;
+    return nullptr;
+  };
+  for (const ddg::Dependence& d : graph_.dependences) {
+    if (d.kind != ddg::Dependence::Kind::kMemory) continue;
+    const CodePoint to{d.to, d.to_instruction};
+    if (pass(to) != Pass::kLoad || sometimes_plain(to)) continue;
+    const std::uint32_t point = first_point_[d.to] + d.to_instruction;
+    bool same = false;
+    if (d.from != ddg::kNoStatement && pass({d.from, d.from_instruction}) == Pass::kSpill) {
+      const RegisterUse* saved = source(*facts({d.from, d.from_instruction}));
+      const RegisterUse* loaded = target(*facts(to));
+      same = saved != nullptr && loaded != nullptr && saved->file == loaded->file && saved->index == loaded->index &&
+             saved->byte == loaded->byte && graph_.statements[d.from].function == graph_.statements[d.to].function;
+    }
+    (same ? restores_ : refuted)[point] = true;
+  }
+  for (std::size_t point = 0; point < restores_.size(); ++point)
+    if (refuted[point]) restores_[point] = false;
 }
 
 bool FlowIndex::is_ignored(const InstructionFacts* facts, std::uint8_t operand) {

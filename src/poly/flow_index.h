@@ -74,6 +74,9 @@ class FlowIndex {
   /// passes on is the same whatever else is decided.
   bool preserves(CodePoint at) const { return preserves_[first_point_[at.statement] + at.instruction]; }
 
+  /// It loads what was spilled from the same register: what it passes on is where it was.
+  bool restores(CodePoint at) const { return restores_[first_point_[at.statement] + at.instruction]; }
+
   /// Whether an operand says nothing about values: the stack pointer, steps, what is only kept.
   static bool is_ignored(const trace::InstructionFacts* facts, std::uint8_t operand);
   /// Whether an operand of an instruction that passes a value on is that value.
@@ -84,6 +87,7 @@ class FlowIndex {
   void sort_statements();
   void classify();
   void find_preserving();
+  void find_restoring();
 
   const ddg::Graph& graph_;
   const structure::LoopTree& tree_;
@@ -99,6 +103,7 @@ class FlowIndex {
   std::vector<Pass> passes_;                         // by instruction
   std::vector<bool> plain_;                          // by instruction
   std::vector<bool> preserves_;                      // by instruction
+  std::vector<bool> restores_;                       // by instruction
 };
 
 }  // namespace loopfold::poly

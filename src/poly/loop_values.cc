@@ -11,7 +11,9 @@ namespace {
 
 constexpr std::uint32_t kOutside = FlowEdge::kOutside;
 constexpr std::uint8_t kStackPointer = 4;
-constexpr int kLongestChain = 64;  // of copies in one piece of code
+constexpr std::uint64_t kFewestForALine = 3;  // iterations: two values always lie on a line
+constexpr int kMostHops = 12;                 // from copy to copy
+constexpr int kLongestChain = 64;             // of copies in one piece of code
 
 /// Whether a label does not change along a coordinate, as far as the pieces tell.
 bool is_constant_along(const fold::Folded& folded, std::size_t output, std::size_t coordinate) {
@@ -47,6 +49,8 @@ LoopValues::LoopValues(const FlowIndex& index, const Control& control, const Sou
     exits_.insert(exits_.end(), exits.begin(), exits.end());
   }
   std::sort(exits_.begin(), exits_.end());
+  for (const structure::ContextId copy : flow_.loops)
+    tells_lines_ = tells_lines_ || index.tree()[copy].trips.max >= kFewestForALine;
   judge_alone();
   build_edges();
   find_agreed();
@@ -151,6 +155,7 @@ void LoopValues::judge_alone() {
 
 /// Its values are affine along the loop, step by step in each entry.
 bool LoopValues::is_steady(CodePoint point) const {
+  if (!tells_lines_) return false;
   const bool innermost = index_.dimensions(point.statement) == flow_.level + 1;
   bool steady = false;
   for (const std::uint32_t number : index_.values_of(point.statement)) {
@@ -470,9 +475,15 @@ void LoopValues::origin_edges(const ddg::Statement& statement) {
     // A window over an array: the first elements were loaded before the loop, the rest in it.
     if (more.even) {
       std::uint64_t rewritten = 0;
-      for (std::size_t level = 0; level < flow_.level; ++level) rewritten += at(o.rewritten, level);
-      if (rewritten == 0) more.turns = 0;
+      for (std::size_t level = 0; level < o.rewritten.size(); ++level)
+        if (edge.from == kOutside || level < flow_.level) rewritten += o.rewritten[level];
+      if (rewritten == 0)
+        more.turns = 0;
+      else
+        more.even = false;
     }
+    // Handed on from iteration to iteration: only what is in its place anyway, or is seen by every iteration.
+    if (edge.before > 0 && !more.even && by != kOutside && hands_on(o, by, to)) more.turns += edge.before;
     add_edge(edge, more);
   }
 }
@@ -732,7 +743,13 @@ bool LoopValues::adds_constant(std::uint32_t node) const {
     if (e.from != node || e.inside > 0 || (recurring >= 0 && recurring != e.operand)) return false;
     recurring = e.operand;
   }
-  return recurring >= 0 && once_per_iteration(flow_.nodes[node].at.statement);
+  if (recurring < 0 || facts->scale > 1) return false;
+  // c - x is no step.
+  const bool memory = recurring >= ddg::kFirstMemoryOperand;
+  if (facts->associative == trace::Associative::kSubtract && facts->accumulator != trace::kAnyOperand &&
+      (facts->accumulator == trace::kMemoryOperand ? !memory : recurring != facts->accumulator))
+    return false;
+  return once_per_iteration(flow_.nodes[node].at.statement);
 }
 
 bool LoopValues::once_per_iteration(ddg::StatementId statement) const {
@@ -757,19 +774,93 @@ bool LoopValues::is_computable(std::uint32_t node, int depth) const {
   const FlowNode& n = flow_.nodes[node];
   if (data_[node]) return false;
   if (n.in_recurrence) return true;
-  const bool stores = n.facts != nullptr && (n.facts->kinds & trace::kStore) != 0 &&
-                      n.facts->transfer == trace::Transfer::kCopy && !n.data_decided;
-  if ((!n.copy && !stores) || passes_[node] == Pass::kLoad || opaque_[node] || depth >= kLongestChain) return false;
-  bool any = false;
+  if (!n.copy || passes_[node] == Pass::kLoad || opaque_[node] || depth >= kLongestChain) return false;
   for (const std::uint32_t edge : flow_.in[node]) {
     const FlowEdge& e = flow_.edges[edge];
     if (e.address) continue;
     if (edge_facts_[edge].turns > 0) return false;
     if (e.from == kOutside || e.carried + e.inside == 0) continue;
     if (!is_computable(e.from, depth + 1)) return false;
-    any = true;
   }
-  return any || n.copy;
+  return true;
+}
+
+/// Whether a value from before the loop comes to a use by a copy of an earlier iteration that may have put it into
+/// another place: the use would have found something else there without that iteration. Where both run in every
+/// iteration, that shows as another origin in the first one.
+bool LoopValues::hands_on(const ddg::Origin& origin, std::uint32_t by, std::uint32_t to) const {
+  const bool always = runs_always(flow_.nodes[to].at.statement);
+  if (!origin.local) {
+    for (const std::uint32_t number : index_.dependences_to(origin.to)) {
+      const ddg::Dependence& d = index_.graph().dependences[number];
+      if (d.to_instruction != origin.to_instruction || d.operand != origin.operand) continue;
+      if (d.from != origin.by || d.from_instruction != origin.by_instruction) continue;
+      if (at(d.carried, flow_.level) > 0 && !keeps_place(by, always) && reaches_before(by, 0)) return true;
+    }
+  }
+  return hop_hands_on(by, always, 0);
+}
+
+/// The same for what a copy passes on.
+bool LoopValues::hop_hands_on(std::uint32_t copy, bool always, int depth) const {
+  if (depth >= kMostHops) return true;
+  const CodePoint point = flow_.nodes[copy].at;
+  const ddg::Statement& statement = index_.graph().statements[point.statement];
+  const trace::InstructionFacts& facts = *flow_.nodes[copy].facts;
+  for (const ddg::LocalFlow& local : statement.local) {
+    const std::uint32_t from = base_[statement.id] + local.from;
+    if (local.to != point.instruction || passes_[from] == Pass::kNone) continue;
+    if (!FlowIndex::is_passed(facts, local.operand) || FlowIndex::is_ignored(&facts, local.operand)) continue;
+    if (hop_hands_on(from, always, depth + 1)) return true;
+  }
+  for (const std::uint32_t number : index_.dependences_to(statement.id)) {
+    const ddg::Dependence& d = index_.graph().dependences[number];
+    if (d.to_instruction != point.instruction || d.from == ddg::kNoStatement) continue;
+    if (!FlowIndex::is_passed(facts, d.operand) || FlowIndex::is_ignored(&facts, d.operand)) continue;
+    if (d.kind == Kind::kMemory && d.reloads == 0) continue;
+    const std::uint32_t from = node({d.from, d.from_instruction});
+    if (from == kOutside || passes_[from] == Pass::kNone) continue;
+    if (at(d.carried, flow_.level) > 0) {
+      if (!keeps_place(from, always) && reaches_before(from, 0)) return true;
+    } else if (d.carried.size() > flow_.level + 1u && hop_hands_on(from, always, depth + 1)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/// Whether a copy may pass on what was there before the loop.
+bool LoopValues::reaches_before(std::uint32_t copy, int depth) const {
+  if (depth >= kMostHops) return true;
+  const CodePoint point = flow_.nodes[copy].at;
+  const ddg::Statement& statement = index_.graph().statements[point.statement];
+  const trace::InstructionFacts& facts = *flow_.nodes[copy].facts;
+  const auto passes = [&](std::uint8_t operand) {
+    return FlowIndex::is_passed(facts, operand) && !FlowIndex::is_ignored(&facts, operand);
+  };
+  bool written = false;
+  for (const ddg::LocalFlow& local : statement.local) {
+    if (local.to != point.instruction || !passes(local.operand)) continue;
+    written = true;
+    const std::uint32_t from = base_[statement.id] + local.from;
+    if (passes_[from] != Pass::kNone && reaches_before(from, depth + 1)) return true;
+  }
+  for (const std::uint32_t number : index_.dependences_to(statement.id)) {
+    const ddg::Dependence& d = index_.graph().dependences[number];
+    if (d.to_instruction != point.instruction || !passes(d.operand)) continue;
+    written = true;
+    const std::uint32_t from = d.from == ddg::kNoStatement ? kOutside : node({d.from, d.from_instruction});
+    if (from == kOutside) return true;
+    for (std::size_t level = 0; level < std::min<std::size_t>(flow_.level, d.carried.size()); ++level)
+      if (d.carried[level] > 0) return true;
+    if (passes_[from] != Pass::kNone && reaches_before(from, depth + 1)) return true;
+  }
+  return !written;
+}
+
+bool LoopValues::keeps_place(std::uint32_t copy, bool seen_always) const {
+  const CodePoint point = flow_.nodes[copy].at;
+  return index_.preserves(point) || index_.restores(point) || (seen_always && runs_always(point.statement));
 }
 
 bool LoopValues::can_be_repeated(std::uint32_t node) const {

@@ -51,6 +51,8 @@ class LoopValues {
   }
   /// Whether what a statement decides (control.h) is decided by data, in this loop.
   bool decides_by_data(ddg::StatementId statement) const;
+  /// A repeated string instruction that goes on as its counter says; what it steps are pointers and that counter.
+  bool counts_repetitions(std::uint32_t node) const;
   /// Its step and test are one of several ways to end an iteration, all of which do the same.
   bool ends_alike(ddg::StatementId statement) const;
   /// The last instruction of a statement in the loop.
@@ -87,6 +89,10 @@ class LoopValues {
   bool sees_through(std::uint32_t node) const { return flow_.nodes[node].copy && !opaque_[node]; }
   bool passes_on(std::uint32_t node, std::uint8_t operand) const;
   bool consumes(std::uint32_t node, std::uint8_t operand) const;
+  bool hands_on(const ddg::Origin& origin, std::uint32_t by, std::uint32_t to) const;
+  bool hop_hands_on(std::uint32_t copy, bool always, int depth) const;
+  bool reaches_before(std::uint32_t copy, int depth) const;
+  bool keeps_place(std::uint32_t copy, bool seen_always) const;
   void add_edge(FlowEdge edge, EdgeFacts facts);
   void set_distance(const fold::Folded& map, FlowEdge& edge) const;
   FlowEdge counted(std::span<const std::uint64_t> carried, CodePoint from) const;
@@ -94,7 +100,6 @@ class LoopValues {
   void find_data();
   bool find_recurrences();
   bool find_state();
-  bool counts_repetitions(std::uint32_t node) const;
   void find_agreed();
   bool tests_step(ddg::StatementId statement) const;
   bool agree(std::span<const std::uint32_t> nodes) const;
@@ -116,6 +121,7 @@ class LoopValues {
   std::vector<bool> data_;               // by node
   std::vector<bool> opaque_;             // by node: passes values on, and is not seen through
   std::vector<bool> materialised_;       // by node: seen through, and a node all the same
+  bool tells_lines_ = false;             // it has iterations enough to tell affine values from others
   std::vector<bool> steady_;             // by node: its values are affine along the loop
   std::vector<bool> unvalued_;           // by node
   std::vector<bool> agreed_;             // by node: one of the ways in which every iteration does the same

@@ -80,6 +80,9 @@ class Judge {
       for (std::uint16_t i = 0; i < statement.instructions.size(); ++i)
         if ((statement.instructions[i].kinds & trace::kUnknown) != 0)
           doubt("an instruction that cannot be decoded", {id, i}, statement.count);
+      constexpr std::uint32_t kVector = 16;
+      for (const std::uint32_t number : index_.accesses_of(id))
+        vectorised_ = vectorised_ || graph_.accesses[number].size >= kVector;
       for (const std::uint32_t number : index_.origins_to(id)) {
         const ddg::Origin& o = graph_.origins[number];
         if (o.by == ddg::kNoStatement)
@@ -222,35 +225,7 @@ class Judge {
     return {location.file, location.line, location.column, static_cast<std::uint32_t>(facts->form)};
   }
 
-  /// Conditional moves whose results nothing in the loop uses, but for being kept by such moves: `if (c) at = i` made
-  /// branch-free. What is kept is as if it had not been touched.
-  void find_kept() {
-    kept_.assign(flow_.nodes.size(), false);
-    for (std::uint32_t node = 0; node < flow_.nodes.size(); ++node) {
-      const trace::InstructionFacts* facts = flow_.nodes[node].facts;
-      kept_[node] = facts != nullptr && (facts->kinds & trace::kConditional) != 0 &&
-                    (facts->kinds & (trace::kBranch | trace::kStore)) == 0 && facts->reads.size() >= 2;
-    }
-    bool changed = true;
-    while (changed) {
-      changed = false;
-      for (std::uint32_t node = 0; node < flow_.nodes.size(); ++node) {
-        if (!kept_[node]) continue;
-        for (const std::uint32_t number : flow_.out[node]) {
-          const FlowEdge& edge = flow_.edges[number];
-          if (edge.carried + edge.inside == 0) continue;
-          if (kept_[edge.to] && !edge.address && edge.operand != ddg::kFlagsOperand) continue;
-          kept_[node] = false;
-          changed = true;
-          break;
-        }
-      }
-    }
-  }
-  bool is_kept(std::uint32_t node) const { return kept_[node]; }
-
   void look_at_edges() {
-    find_kept();
     for (std::uint32_t number = 0; number < flow_.edges.size(); ++number) {
       const FlowEdge& edge = flow_.edges[number];
       const EdgeFacts& facts = values_.facts(number);
@@ -260,7 +235,7 @@ class Judge {
       const FlowNode& from = flow_.nodes[edge.from];
       if (is_pure(from.at.statement) && is_pure(to.statement)) continue;
       if (values_.is_computable(edge.from)) continue;
-      if (is_kept(edge.from) && is_kept(edge.to) && edge.operand != ddg::kFlagsOperand) continue;
+      if (edge.from == edge.to && edge.kind == Kind::kRegister && values_.counts_repetitions(edge.from)) continue;
       if (facts.load && values_.can_be_repeated(edge.from) && facts.rewritten == 0 && facts.reread == 0) {
         reload_.insert(from.at);
         continue;
@@ -277,7 +252,7 @@ class Judge {
   /// It computes with several elements at once, as a vectorised loop does.
   bool is_packed(std::uint32_t node) const {
     const trace::InstructionFacts* facts = flow_.nodes[node].facts;
-    return facts != nullptr && (facts->kinds & (trace::kIntegerVector | trace::kFloatVector)) != 0 &&
+    return vectorised_ && facts != nullptr && (facts->kinds & (trace::kIntegerVector | trace::kFloatVector)) != 0 &&
            facts->lanes > 1 && (facts->kinds & trace::kArithmetic) != 0;
   }
 
@@ -379,7 +354,7 @@ class Judge {
   const LoopFlow& flow_;
   LoopVerdict& verdict_;
   bool late_ = false;
-  std::vector<bool> kept_;    // by node
+  bool vectorised_ = false;
   std::vector<bool> chains_;  // by edge: of a reduction
   std::vector<std::uint32_t> carried_;
   std::vector<std::uint32_t> turns_;
