@@ -27,6 +27,9 @@ show loopfold flame --svg flame.svg --collapsed flame.txt --speedscope flame.jso
 show loopfold analyze
 "$loopfold" analyze
 
+show loopfold report
+"$loopfold" report
+
 show loopfold export --format isl -o heat.isl
 "$loopfold" export --format isl -o heat.isl
 echo "(the folded program, for isl: in $work/heat.isl)"

@@ -44,9 +44,8 @@ class AnalyzeCommand : public Command {
     app.add_option("--pure", options_.pure,
                    "Calls of this function may be reordered: what they do to each other counts for no verdict "
                    "(may be given several times)")
-        ->expected(1)
         ->type_name("FUNC")
-        ->take_all();
+        ->allow_extra_args(false);
     app.add_option("--fold", options_.fold,
                    "How to fold: F, FW, FGG, FGGW as published (exact; with label widening; with geometric give-up; "
                    "both), or auto")

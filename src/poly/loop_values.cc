@@ -52,6 +52,7 @@ LoopValues::LoopValues(const FlowIndex& index, const Control& control, const Sou
   for (const structure::ContextId copy : flow_.loops)
     tells_lines_ = tells_lines_ || index.tree()[copy].trips.max >= kFewestForALine;
   judge_alone();
+  find_handing();
   build_edges();
   find_agreed();
   while (true) {
@@ -715,7 +716,12 @@ bool LoopValues::runs_always(ddg::StatementId statement) const {
 
 bool LoopValues::is_anchored(std::uint32_t node) const {
   if (agreed_[node]) return true;
-  if (steady_[node] && runs_always(flow_.nodes[node].at.statement)) return true;
+  // A state that changes back and forth is even where a body was unrolled; only sums step.
+  const FlowNode& n = flow_.nodes[node];
+  const bool steps =
+      passes_[node] != Pass::kNone || (n.facts != nullptr && (n.facts->associative == trace::Associative::kAdd ||
+                                                              n.facts->associative == trace::Associative::kSubtract));
+  if (steps && steady_[node] && runs_always(n.at.statement)) return true;
   if (adds_constant(node)) return true;
   const trace::InstructionFacts* facts = flow_.nodes[node].facts;
   if (facts == nullptr || (facts->kinds & trace::kStore) == 0) return false;
@@ -785,77 +791,82 @@ bool LoopValues::is_computable(std::uint32_t node, int depth) const {
   return true;
 }
 
+/// Which copies may pass on what was there before the loop, and which get it by a copy of an earlier iteration that may
+/// have put it into another place.
+void LoopValues::find_handing() {
+  struct Hop {
+    std::uint32_t from = 0;
+    std::uint32_t to = 0;
+    bool carried = false;
+  };
+  std::vector<Hop> hops;
+  const std::size_t count = flow_.nodes.size();
+  std::vector<bool> written(count);
+  before_.assign(count, false);
+  for (const ddg::StatementId id : statements_) {
+    const ddg::Statement& statement = index_.graph().statements[id];
+    const auto passes = [&](std::uint16_t instruction, std::uint8_t operand) {
+      const std::uint32_t to = base_[id] + instruction;
+      return passes_[to] != Pass::kNone && FlowIndex::is_passed(*flow_.nodes[to].facts, operand) &&
+             !FlowIndex::is_ignored(flow_.nodes[to].facts, operand);
+    };
+    for (const ddg::LocalFlow& local : statement.local) {
+      if (!passes(local.to, local.operand)) continue;
+      written[base_[id] + local.to] = true;
+      if (passes_[base_[id] + local.from] != Pass::kNone)
+        hops.push_back({base_[id] + local.from, base_[id] + local.to, false});
+    }
+    for (const std::uint32_t number : index_.dependences_to(id)) {
+      const ddg::Dependence& d = index_.graph().dependences[number];
+      if (!passes(d.to_instruction, d.operand) || (d.kind == Kind::kMemory && d.reloads == 0)) continue;
+      const std::uint32_t to = base_[id] + d.to_instruction;
+      written[to] = true;
+      const std::uint32_t from = d.from == ddg::kNoStatement ? kOutside : node({d.from, d.from_instruction});
+      bool older = from == kOutside;
+      for (std::size_t level = 0; level < std::min<std::size_t>(flow_.level, d.carried.size()); ++level)
+        older = older || d.carried[level] > 0;
+      if (older) before_[to] = true;
+      if (from == kOutside || passes_[from] == Pass::kNone) continue;
+      const bool carried = at(d.carried, flow_.level) > 0;
+      if (carried) hops.push_back({from, to, true});
+      if (!carried || d.carried.size() > flow_.level + 1u) hops.push_back({from, to, false});
+    }
+  }
+  for (std::uint32_t node = 0; node < count; ++node)
+    if (passes_[node] != Pass::kNone && !written[node]) before_[node] = true;
+  const auto spread = [&](std::vector<bool>& marked, bool over_carried) {
+    for (bool more = true; more;) {
+      more = false;
+      for (const Hop& hop : hops) {
+        if (!marked[hop.from] || marked[hop.to] || (hop.carried && !over_carried)) continue;
+        marked[hop.to] = more = true;
+      }
+    }
+  };
+  spread(before_, true);
+  for (const bool always : {false, true}) {
+    std::vector<bool>& handed = handed_[always ? 1 : 0];
+    handed.assign(count, false);
+    for (const Hop& hop : hops)
+      if (hop.carried && before_[hop.from] && !keeps_place(hop.from, always)) handed[hop.to] = true;
+    spread(handed, false);
+  }
+}
+
 /// Whether a value from before the loop comes to a use by a copy of an earlier iteration that may have put it into
 /// another place: the use would have found something else there without that iteration. Where both run in every
 /// iteration, that shows as another origin in the first one.
 bool LoopValues::hands_on(const ddg::Origin& origin, std::uint32_t by, std::uint32_t to) const {
   const bool always = runs_always(flow_.nodes[to].at.statement);
-  if (!origin.local) {
-    for (const std::uint32_t number : index_.dependences_to(origin.to)) {
-      const ddg::Dependence& d = index_.graph().dependences[number];
-      if (d.to_instruction != origin.to_instruction || d.operand != origin.operand) continue;
-      if (d.from != origin.by || d.from_instruction != origin.by_instruction) continue;
-      if (at(d.carried, flow_.level) > 0 && !keeps_place(by, always) && reaches_before(by, 0)) return true;
-    }
-  }
-  return hop_hands_on(by, always, 0);
-}
-
-/// The same for what a copy passes on.
-bool LoopValues::hop_hands_on(std::uint32_t copy, bool always, int depth) const {
-  if (depth >= kMostHops) return true;
-  const CodePoint point = flow_.nodes[copy].at;
-  const ddg::Statement& statement = index_.graph().statements[point.statement];
-  const trace::InstructionFacts& facts = *flow_.nodes[copy].facts;
-  for (const ddg::LocalFlow& local : statement.local) {
-    const std::uint32_t from = base_[statement.id] + local.from;
-    if (local.to != point.instruction || passes_[from] == Pass::kNone) continue;
-    if (!FlowIndex::is_passed(facts, local.operand) || FlowIndex::is_ignored(&facts, local.operand)) continue;
-    if (hop_hands_on(from, always, depth + 1)) return true;
-  }
-  for (const std::uint32_t number : index_.dependences_to(statement.id)) {
+  if (handed_[always ? 1 : 0][by]) return true;
+  if (origin.local || !before_[by] || keeps_place(by, always)) return false;
+  for (const std::uint32_t number : index_.dependences_to(origin.to)) {
     const ddg::Dependence& d = index_.graph().dependences[number];
-    if (d.to_instruction != point.instruction || d.from == ddg::kNoStatement) continue;
-    if (!FlowIndex::is_passed(facts, d.operand) || FlowIndex::is_ignored(&facts, d.operand)) continue;
-    if (d.kind == Kind::kMemory && d.reloads == 0) continue;
-    const std::uint32_t from = node({d.from, d.from_instruction});
-    if (from == kOutside || passes_[from] == Pass::kNone) continue;
-    if (at(d.carried, flow_.level) > 0) {
-      if (!keeps_place(from, always) && reaches_before(from, 0)) return true;
-    } else if (d.carried.size() > flow_.level + 1u && hop_hands_on(from, always, depth + 1)) {
-      return true;
-    }
+    if (d.to_instruction != origin.to_instruction || d.operand != origin.operand) continue;
+    if (d.from != origin.by || d.from_instruction != origin.by_instruction) continue;
+    if (at(d.carried, flow_.level) > 0) return true;
   }
   return false;
-}
-
-/// Whether a copy may pass on what was there before the loop.
-bool LoopValues::reaches_before(std::uint32_t copy, int depth) const {
-  if (depth >= kMostHops) return true;
-  const CodePoint point = flow_.nodes[copy].at;
-  const ddg::Statement& statement = index_.graph().statements[point.statement];
-  const trace::InstructionFacts& facts = *flow_.nodes[copy].facts;
-  const auto passes = [&](std::uint8_t operand) {
-    return FlowIndex::is_passed(facts, operand) && !FlowIndex::is_ignored(&facts, operand);
-  };
-  bool written = false;
-  for (const ddg::LocalFlow& local : statement.local) {
-    if (local.to != point.instruction || !passes(local.operand)) continue;
-    written = true;
-    const std::uint32_t from = base_[statement.id] + local.from;
-    if (passes_[from] != Pass::kNone && reaches_before(from, depth + 1)) return true;
-  }
-  for (const std::uint32_t number : index_.dependences_to(statement.id)) {
-    const ddg::Dependence& d = index_.graph().dependences[number];
-    if (d.to_instruction != point.instruction || !passes(d.operand)) continue;
-    written = true;
-    const std::uint32_t from = d.from == ddg::kNoStatement ? kOutside : node({d.from, d.from_instruction});
-    if (from == kOutside) return true;
-    for (std::size_t level = 0; level < std::min<std::size_t>(flow_.level, d.carried.size()); ++level)
-      if (d.carried[level] > 0) return true;
-    if (passes_[from] != Pass::kNone && reaches_before(from, depth + 1)) return true;
-  }
-  return !written;
 }
 
 bool LoopValues::keeps_place(std::uint32_t copy, bool seen_always) const {

@@ -89,9 +89,8 @@ class LoopValues {
   bool sees_through(std::uint32_t node) const { return flow_.nodes[node].copy && !opaque_[node]; }
   bool passes_on(std::uint32_t node, std::uint8_t operand) const;
   bool consumes(std::uint32_t node, std::uint8_t operand) const;
+  void find_handing();
   bool hands_on(const ddg::Origin& origin, std::uint32_t by, std::uint32_t to) const;
-  bool hop_hands_on(std::uint32_t copy, bool always, int depth) const;
-  bool reaches_before(std::uint32_t copy, int depth) const;
   bool keeps_place(std::uint32_t copy, bool seen_always) const;
   void add_edge(FlowEdge edge, EdgeFacts facts);
   void set_distance(const fold::Folded& map, FlowEdge& edge) const;
@@ -121,6 +120,8 @@ class LoopValues {
   std::vector<bool> data_;               // by node
   std::vector<bool> opaque_;             // by node: passes values on, and is not seen through
   std::vector<bool> materialised_;       // by node: seen through, and a node all the same
+  std::vector<bool> before_;             // by node: a copy that may pass on what was there before the loop
+  std::vector<bool> handed_[2];          // by node: see find_handing; for uses in some or in all iterations
   bool tells_lines_ = false;             // it has iterations enough to tell affine values from others
   std::vector<bool> steady_;             // by node: its values are affine along the loop
   std::vector<bool> unvalued_;           // by node

@@ -143,7 +143,8 @@ profile::Reduction LoopWords::reduction(const Reduction& from) const {
   to.operation = operator_name(from.operation);
   if (from.in_memory && from.object != ddg::kUnknownObject && from.object < graph_.objects.size())
     to.variable = graph_.objects[from.object].name;
-  to.reassociates = from.floating;
+  to.reassociates =
+      from.floating && from.operation != trace::Associative::kMin && from.operation != trace::Associative::kMax;
   to.array = from.array;
   to.source = place(from.at).source;
   return to;

@@ -92,7 +92,7 @@ void add_quality(const ddg::Graph& graph, const Context& context, profile::Profi
   }
   if (!profile.gave_up.empty())
     profile.quality.push_back({"given up",
-                               "addresses, domains or dependences are larger than what happened; gave_up names them",
+                               "addresses, domains or dependences are larger than what happened; gave_up in profile.json names them",
                                share_of(inexact_instructions(graph), whole)});
 }
 

@@ -140,8 +140,38 @@ class Judge {
     }
     if (options_.symbolizer == nullptr || !carried_.empty()) return;
     const std::vector<std::uint32_t> groups = repeats(flow_, graph_, *options_.symbolizer);
-    if (is_unrolled(groups) && copies_depend(flow_, groups, chains_))
+    if (is_unrolled(groups) && (copies_depend(flow_, groups, chains_) || copies_mix(groups)))
       doubt("copies of one instruction in the body that depend on each other", {}, 1);
+  }
+
+  /// Whether something goes from one copy of the body to another: copies are told by the order of their addresses.
+  bool copies_mix(const std::vector<std::uint32_t>& groups) const {
+    std::map<std::uint32_t, std::vector<std::pair<std::uint64_t, std::uint32_t>>> members;
+    for (std::uint32_t node = 0; node < groups.size(); ++node) {
+      const CodePoint at = flow_.nodes[node].at;
+      if (groups[node] != 0)
+        members[groups[node]].push_back({graph_.statements[at.statement].instructions[at.instruction].address, node});
+    }
+    std::set<ddg::ObjectId> written;
+    for (const ddg::StatementId id : values_.statements())
+      for (const std::uint32_t number : index_.accesses_of(id))
+        if (graph_.accesses[number].store) written.insert(graph_.accesses[number].object);
+    std::vector<std::size_t> copy(groups.size());
+    for (auto& [group, nodes] : members) {
+      std::sort(nodes.begin(), nodes.end());
+      for (std::size_t i = 0; i < nodes.size(); ++i) copy[nodes[i].second] = i;
+    }
+    for (std::uint32_t number = 0; number < flow_.edges.size(); ++number) {
+      const FlowEdge& edge = flow_.edges[number];
+      if (edge.from == kOutside || edge.inside == 0 || chains_[number]) continue;
+      if (flow_.nodes[edge.from].index || groups[edge.from] == 0 || groups[edge.to] == 0) continue;
+      const CodePoint from = flow_.nodes[edge.from].at;
+      if (index_.pass(from) == Pass::kLoad && values_.can_be_repeated(edge.from) && !loads_from(from, written))
+        continue;
+      if (copy[edge.from] != copy[edge.to] && members[groups[edge.from]].size() == members[groups[edge.to]].size())
+        return true;
+    }
+    return false;
   }
 
   /// Whether the body looks like several iterations of the source: every store that stands in the loop itself is
