@@ -45,6 +45,7 @@ KERNEL double converge(double* x, int n) {
   WHILE(change > 1) {  // expect: no: until nothing changes
     STATE(double, sum, 0);
     REDUCTION(ADD, sum);
+    // known: clang -O3: a sum in order, through shuffles of vector registers
     FOR(int i = 0, i < n, i++) {  // expect: reduction(+)
       sum += x[i];
       x[i] = x[i] / 2;
@@ -69,6 +70,7 @@ KERNEL void greatest_divisors(int* out, const int* a, const int* b, int n) {
 
 /// How long until it escapes: the inner loop is a chain, the points are not.
 KERNEL void escape(int* out, const double* c, int n) {
+  // known: clang -O2, clang -O3: an iteration that stands before the loop has an inner loop with the line of the outer one
   FOR(int i = 0, i < n, i++) {  // expect: parallel
     STATE(double, z, 0);
     STATE(int, steps, 0);
@@ -81,6 +83,7 @@ KERNEL void escape(int* out, const double* c, int n) {
 }
 
 KERNEL void search_sorted(int* out, const int* sorted, const int* wanted, int n) {
+  // known: gcc -O2, gcc -O3: one loop of the binary with two ways back is both loops
   FOR(int i = 0, i < n, i++) {  // expect: parallel
     STATE(int, low, 0);
     STATE(int, high, n);
@@ -141,6 +144,7 @@ KERNEL void from_first(int* b, const int* a, int n) {
 
 KERNEL void differences(int* b, const int* a, int n) {
   STATE(int, previous, a[0]);
+  // known: clang -O2, clang -O3: the address of the element before is computed one iteration ahead
   FOR(int i = 1, i < n, i++) {  // expect: parallel: reload previous
     RELOAD(previous, a[i - 1]);
     b[i] = a[i] - previous;

@@ -46,6 +46,7 @@ KERNEL void along_rows(int n, double (*a)[n]) {
 
 KERNEL void along_columns(int n, double (*a)[n]) {
   FOR(int i = 1, i < n, i++) {    // expect: no: a[i - 1][j]
+    // known: gcc -O3: loops are interchanged
     FOR(int j = 0, j < n, j++) {  // expect: parallel
       a[i][j] = a[i - 1][j] - a[i][j];
     }
@@ -82,6 +83,7 @@ KERNEL void solve_lower(int n, double (*l)[n], double* x) {
 
 KERNEL void eliminate(int n, double (*a)[n]) {
   FOR(int k = 0, k < n - 1, k++) {    // expect: no: what is left of the matrix
+    // known: gcc -O3, clang -O3: a quotient is kept in a vector register, computed before the inner loop
     FOR(int i = k + 1, i < n, i++) {  // expect: parallel
       const double f = a[i][k] / 8;
       FOR(int j = k + 1, j < n, j++) {  // expect: parallel
@@ -142,6 +144,7 @@ KERNEL void row_maxima(int n, double* most, double (*a)[n]) {
 // clang-format off
 KERNEL void one_line(int n, double* a, double* b) {
   FOR(int i = 0, i < n, i++) { b[i] += 1; } FOR(int i = 1, i < n, i++) { a[i] += a[i - 1]; }  // expect: parallel; no
+  // known: clang -O2: the outer loop is unrolled, and copies of the inner one are not told from copies of one loop
   FOR(int i = 0, i < 3, i++) { FOR(int j = 0, j < n, j++) { b[j] = b[j] / 2 + a[j]; } }  // expect: no; parallel
 }
 // clang-format on

@@ -331,7 +331,7 @@ int main(int argc, char** argv) {
   int low, high, either;
   printf("%g %d %d %u %d\n", sum(a, n), difference(k, n), alternating(wide, n), product(k, n), exclusive_or(wide, n));
   printf("%d\n", and_or(wide, n, &either));
-  range(wide, n, &low, &high);
+  range(wide + 1, n - 1, &low, &high);
   printf("%d %d %g %d %d %d\n", either, branchy_max(wide, n), branch_free_max(a, n), low, high,
          position_of_max(wide, n));
   printf("%d\n", conditional_sum(k, n));

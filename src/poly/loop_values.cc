@@ -553,6 +553,14 @@ bool LoopValues::find_recurrences() {
   return true;
 }
 
+/// Its address is the stack or frame pointer plus a constant.
+bool LoopValues::is_frame_access(const trace::InstructionFacts& facts) {
+  constexpr std::uint8_t kFramePointer = 5;
+  for (const trace::RegisterUse& read : facts.reads)
+    if (read.address && read.index != kStackPointer && read.index != kFramePointer) return false;
+  return true;
+}
+
 /// A recurrence through memory that is no slot of a frame is an induction variable only if the loop counts by it: if
 /// one of its exits hangs on it. Otherwise it is state that happens to be regular: a number of objects made, the end of
 /// a vector. Says whether there was any.
@@ -563,7 +571,9 @@ bool LoopValues::find_state() {
   for (const FlowEdge& edge : flow_.edges) {
     if (edge.from == kOutside || edge.carried == 0 || edge.kind != Kind::kMemory || edge.behind_copies) continue;
     if (data_[edge.from] || data_[edge.to] || head[edge.from] != head[edge.to]) continue;
-    if (index_.graph().objects[edge.object].kind == ddg::Object::Kind::kStack) continue;
+    const bool stack = index_.graph().objects[edge.object].kind == ddg::Object::Kind::kStack;
+    if (stack && is_frame_access(*flow_.nodes[edge.from].facts) && is_frame_access(*flow_.nodes[edge.to].facts))
+      continue;
     state[head[edge.from]] = any = true;
   }
   if (!any) return false;

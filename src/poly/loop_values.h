@@ -99,6 +99,7 @@ class LoopValues {
   void find_data();
   bool find_recurrences();
   bool find_state();
+  static bool is_frame_access(const trace::InstructionFacts& facts);
   void find_agreed();
   bool tests_step(ddg::StatementId statement) const;
   bool agree(std::span<const std::uint32_t> nodes) const;

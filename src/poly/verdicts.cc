@@ -264,7 +264,9 @@ class Judge {
       if (edge.carried == 0 || edge.from == kOutside) continue;
       const FlowNode& from = flow_.nodes[edge.from];
       if (is_pure(from.at.statement) && is_pure(to.statement)) continue;
-      if (values_.is_computable(edge.from)) continue;
+      // A copy may hold a value of any earlier iteration: which one must be known.
+      const bool same_distance = !edge.behind_copies || edge.least == edge.greatest;
+      if (values_.is_computable(edge.from) && same_distance) continue;
       if (edge.from == edge.to && edge.kind == Kind::kRegister && values_.counts_repetitions(edge.from)) continue;
       if (facts.load && values_.can_be_repeated(edge.from) && facts.rewritten == 0 && facts.reread == 0) {
         reload_.insert(from.at);

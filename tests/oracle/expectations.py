@@ -20,6 +20,8 @@ class Loop:
         self.expected, _, self.reason = words.partition(": ")
         self.argued, self.hidden = "// by-argument:" in above, "// hidden:" in above
         self.anew = "// anew:" in above
+        known = re.search(r"// known: ([^:]*): ", above)
+        self.known = known[1].split(", ") if known else []  # builds in which a weaker verdict is known
         self.last_line = line  # of its body
         self.parent = None     # the loop around it in the text
 
