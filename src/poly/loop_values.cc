@@ -472,7 +472,8 @@ void LoopValues::origin_edges(const ddg::Statement& statement) {
     more.rewritten = at(o.rewritten, flow_.level);
     more.reread = at(o.reread, flow_.level);
     more.turns = at(o.turns, flow_.level);
-    more.even = o.load && o.even && index_.dimensions(statement.id) == flow_.level + 1;
+    more.even = o.load && o.even && tells_lines_ && index_.dimensions(statement.id) == flow_.level + 1 &&
+                runs_always(statement.id);
     // A window over an array: the first elements were loaded before the loop, the rest in it.
     if (more.even) {
       std::uint64_t rewritten = 0;
@@ -733,8 +734,9 @@ bool LoopValues::is_anchored(std::uint32_t node) const {
                                                               n.facts->associative == trace::Associative::kSubtract));
   if (steps && steady_[node] && runs_always(n.at.statement)) return true;
   if (adds_constant(node)) return true;
-  const trace::InstructionFacts* facts = flow_.nodes[node].facts;
+  const trace::InstructionFacts* facts = n.facts;
   if (facts == nullptr || (facts->kinds & trace::kStore) == 0) return false;
+  if (!steps && facts->transfer != trace::Transfer::kCopy) return false;
   // What a store wrote is seen by a load that reads it.
   bool read = false;
   for (const std::uint32_t edge : flow_.out[node]) {
@@ -755,6 +757,7 @@ bool LoopValues::adds_constant(std::uint32_t node) const {
   int recurring = -1;
   for (const std::uint32_t edge : flow_.in[node]) {
     const FlowEdge& e = flow_.edges[edge];
+    if (edge_facts_[edge].turns > 0) return false;
     if (e.address || e.from == kOutside || e.carried + e.inside == 0) continue;
     if (e.from != node || e.inside > 0 || (recurring >= 0 && recurring != e.operand)) return false;
     recurring = e.operand;

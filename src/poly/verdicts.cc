@@ -198,6 +198,7 @@ class Judge {
     if (options_.symbolizer == nullptr) return;
     std::set<ddg::ObjectId> written;
     std::set<Position> positions;
+    std::set<std::pair<Position, std::uint32_t>> forms;
     std::set<std::pair<std::string, int>> lines;
     const structure::FunctionId function = index_.tree()[flow_.loops.front()].function;
     for (const ddg::StatementId id : values_.statements()) {
@@ -207,13 +208,21 @@ class Judge {
       for (std::uint16_t i = 0; i < graph_.statements[id].instructions.size(); ++i) {
         const Position position = position_of({id, i});
         positions.insert(position);
+        if (const trace::InstructionFacts* facts = index_.facts({id, i})) forms.insert({position, facts->form});
         lines.insert({std::get<0>(position), std::get<1>(position)});
       }
     }
     const structure::ContextId parent = index_.tree()[flow_.loops.front()].parent;
-    std::map<std::pair<std::uint32_t, std::uint8_t>, bool> reduced;
+    std::set<std::pair<std::uint32_t, std::uint8_t>> reduced;
     for (std::uint32_t edge = 0; edge < flow_.edges.size(); ++edge)
-      if (chains_[edge]) reduced[{flow_.edges[edge].to, flow_.edges[edge].operand}] = true;
+      if (chains_[edge]) reduced.insert({flow_.edges[edge].to, flow_.edges[edge].operand});
+    std::set<std::uint32_t> in_chains;
+    for (std::uint32_t edge = 0; edge < flow_.edges.size(); ++edge)
+      if (chains_[edge]) in_chains.insert({flow_.edges[edge].from, flow_.edges[edge].to});
+    const auto is_copy = [&](CodePoint at) {
+      const Position position = position_of(at);
+      return std::get<1>(position) != 0 && std::get<2>(position) != 0 && positions.contains(position);
+    };
     for (const ddg::StatementId id : values_.statements()) {
       for (const std::uint32_t number : index_.dependences_to(id)) {
         const ddg::Dependence& d = graph_.dependences[number];
@@ -223,13 +232,30 @@ class Judge {
         if (values_.node(from) != kOutside || graph_.statements[d.from].context != parent) continue;
         if (flow_.nodes[to].index || reduced.contains({to, d.operand})) continue;
         const Position position = position_of(from);
-        if (std::get<1>(position) == 0) continue;
-        const bool peeled =
-            std::get<2>(position) != 0 && index_.pass(from) == Pass::kNone && positions.contains(position);
-        const bool early = d.kind == Kind::kRegister && loads_from(from, written) &&
+        const bool early = d.kind == Kind::kRegister && loads_from(from, written) && std::get<1>(position) != 0 &&
                            lines.contains({std::get<0>(position), std::get<1>(position)});
+        const bool memory = d.kind == Kind::kMemory && graph_.objects[d.object].kind != ddg::Object::Kind::kStack;
+        const trace::InstructionFacts* facts = index_.facts(from);
+        const bool peeled = index_.pass(from) == Pass::kNone && is_copy(from) && is_copy({id, d.to_instruction}) &&
+                            (memory || (facts != nullptr && forms.contains({position, facts->form})));
         if (peeled) doubt("values of an iteration that was taken out of the loop", from, d.carried.back());
         if (early) doubt("a value that is loaded before the loop, from what the loop writes", from, d.carried.back());
+      }
+    }
+    // And behind the loop: what is left of it, without being a loop.
+    for (const ddg::StatementId id : index_.statements_in(parent)) {
+      const ddg::Statement& statement = graph_.statements[id];
+      if (statement.context != parent || statement.function != function) continue;
+      for (const std::uint32_t number : index_.dependences_to(id)) {
+        const ddg::Dependence& d = graph_.dependences[number];
+        if (d.kind != Kind::kMemory || d.from == ddg::kNoStatement || d.carried.empty() || d.carried.back() == 0)
+          continue;
+        const CodePoint from{d.from, d.from_instruction};
+        if (values_.node(from) == kOutside || graph_.statements[d.from].function != function) continue;
+        if (graph_.objects[d.object].kind == ddg::Object::Kind::kStack || in_chains.contains(values_.node(from)))
+          continue;
+        if (is_copy(from) && is_copy({id, d.to_instruction}))
+          doubt("values that go to an iteration that was taken out of the loop", from, d.carried.back());
       }
     }
   }
@@ -245,14 +271,13 @@ class Judge {
     return false;
   }
 
-  using Position = std::tuple<std::string, int, int, std::uint32_t>;  // file, line, column, form
+  using Position = std::tuple<std::string, int, int>;  // file, line, column
 
   Position position_of(CodePoint at) const {
-    const trace::InstructionFacts* facts = index_.facts(at);
-    if (facts == nullptr) return {};
+    if (index_.facts(at) == nullptr) return {};
     const symbols::Location& location =
         options_.symbolizer->locate(graph_.statements[at.statement].instructions[at.instruction].address);
-    return {location.file, location.line, location.column, static_cast<std::uint32_t>(facts->form)};
+    return {location.file, location.line, location.column};
   }
 
   void look_at_edges() {
@@ -264,9 +289,8 @@ class Judge {
       if (edge.carried == 0 || edge.from == kOutside) continue;
       const FlowNode& from = flow_.nodes[edge.from];
       if (is_pure(from.at.statement) && is_pure(to.statement)) continue;
-      // A copy may hold a value of any earlier iteration: which one must be known.
-      const bool same_distance = !edge.behind_copies || edge.least == edge.greatest;
-      if (values_.is_computable(edge.from) && same_distance) continue;
+      // A copy may hold a value of any earlier iteration: it must be the last one.
+      if (values_.is_computable(edge.from) && (!edge.behind_copies || edge.greatest <= 1)) continue;
       if (edge.from == edge.to && edge.kind == Kind::kRegister && values_.counts_repetitions(edge.from)) continue;
       if (facts.load && values_.can_be_repeated(edge.from) && facts.rewritten == 0 && facts.reread == 0) {
         reload_.insert(from.at);
