@@ -1,0 +1,101 @@
+// Copies that hand values from before the loop on from iteration to iteration.
+#include <algorithm>
+
+#include "poly/loop_values.h"
+
+namespace loopfold::poly {
+
+namespace {
+
+constexpr std::uint32_t kOutside = FlowEdge::kOutside;
+
+std::uint64_t at(std::span<const std::uint64_t> counts, std::size_t level) {
+  return level < counts.size() ? counts[level] : 0;
+}
+
+}  // namespace
+
+/// Which copies may pass on what was there before the loop, and which get it by a copy of an earlier iteration that may
+/// have put it into another place.
+void LoopValues::find_handing() {
+  struct Hop {
+    std::uint32_t from = 0;
+    std::uint32_t to = 0;
+    bool carried = false;
+  };
+  std::vector<Hop> hops;
+  const std::size_t count = flow_.nodes.size();
+  std::vector<bool> written(count);
+  before_.assign(count, false);
+  for (const ddg::StatementId id : statements_) {
+    const ddg::Statement& statement = index_.graph().statements[id];
+    const auto passes = [&](std::uint16_t instruction, std::uint8_t operand) {
+      const std::uint32_t to = base_[id] + instruction;
+      return passes_[to] != Pass::kNone && FlowIndex::is_passed(*flow_.nodes[to].facts, operand) &&
+             !FlowIndex::is_ignored(flow_.nodes[to].facts, operand);
+    };
+    for (const ddg::LocalFlow& local : statement.local) {
+      if (!passes(local.to, local.operand)) continue;
+      written[base_[id] + local.to] = true;
+      if (passes_[base_[id] + local.from] != Pass::kNone)
+        hops.push_back({base_[id] + local.from, base_[id] + local.to, false});
+    }
+    for (const std::uint32_t number : index_.dependences_to(id)) {
+      const ddg::Dependence& d = index_.graph().dependences[number];
+      if (!passes(d.to_instruction, d.operand) || (d.kind == Kind::kMemory && d.reloads == 0)) continue;
+      const std::uint32_t to = base_[id] + d.to_instruction;
+      written[to] = true;
+      const std::uint32_t from = d.from == ddg::kNoStatement ? kOutside : node({d.from, d.from_instruction});
+      bool older = from == kOutside;
+      for (std::size_t level = 0; level < std::min<std::size_t>(flow_.level, d.carried.size()); ++level)
+        older = older || d.carried[level] > 0;
+      if (older) before_[to] = true;
+      if (from == kOutside || passes_[from] == Pass::kNone) continue;
+      const bool carried = at(d.carried, flow_.level) > 0;
+      if (carried) hops.push_back({from, to, true});
+      if (!carried || d.carried.size() > flow_.level + 1u) hops.push_back({from, to, false});
+    }
+  }
+  for (std::uint32_t node = 0; node < count; ++node)
+    if (passes_[node] != Pass::kNone && !written[node]) before_[node] = true;
+  const auto spread = [&](std::vector<bool>& marked, bool over_carried) {
+    for (bool more = true; more;) {
+      more = false;
+      for (const Hop& hop : hops) {
+        if (!marked[hop.from] || marked[hop.to] || (hop.carried && !over_carried)) continue;
+        marked[hop.to] = more = true;
+      }
+    }
+  };
+  spread(before_, true);
+  for (const bool always : {false, true}) {
+    std::vector<bool>& handed = handed_[always ? 1 : 0];
+    handed.assign(count, false);
+    for (const Hop& hop : hops)
+      if (hop.carried && before_[hop.from] && !keeps_place(hop.from, always)) handed[hop.to] = true;
+    spread(handed, false);
+  }
+}
+
+/// Whether a value from before the loop comes to a use by a copy of an earlier iteration that may have put it into
+/// another place: the use would have found something else there without that iteration. Where both run in every
+/// iteration, that shows as another origin in the first one.
+bool LoopValues::hands_on(const ddg::Origin& origin, std::uint32_t by, std::uint32_t to) const {
+  const bool always = runs_always(flow_.nodes[to].at.statement);
+  if (handed_[always ? 1 : 0][by]) return true;
+  if (origin.local || !before_[by] || keeps_place(by, always)) return false;
+  for (const std::uint32_t number : index_.dependences_to(origin.to)) {
+    const ddg::Dependence& d = index_.graph().dependences[number];
+    if (d.to_instruction != origin.to_instruction || d.operand != origin.operand) continue;
+    if (d.from != origin.by || d.from_instruction != origin.by_instruction) continue;
+    if (at(d.carried, flow_.level) > 0) return true;
+  }
+  return false;
+}
+
+bool LoopValues::keeps_place(std::uint32_t copy, bool seen_always) const {
+  const CodePoint point = flow_.nodes[copy].at;
+  return index_.preserves(point) || index_.restores(point) || (seen_always && runs_always(point.statement));
+}
+
+}  // namespace loopfold::poly

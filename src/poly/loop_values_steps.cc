@@ -1,0 +1,292 @@
+// Recurrences: which values that a loop carries to their own computation are induction variables.
+//
+// Every cycle that the loop carries must go through a value that is known to be affine along it: by its values, if it
+// is a sum (or loaded, or copied) and runs in every iteration; by its form (x + c); or because every way to end an
+// iteration makes the same step.
+#include <algorithm>
+
+#include "poly/functions.h"
+#include "poly/loop_values.h"
+#include "structure/digraph.h"
+
+namespace loopfold::poly {
+
+namespace {
+
+constexpr std::uint32_t kOutside = FlowEdge::kOutside;
+constexpr std::uint8_t kStackPointer = 4;
+
+}  // namespace
+
+/// Strongly connected components of the index values that are not left out: by node, its component's head.
+std::vector<std::uint32_t> LoopValues::components(const std::vector<bool>& left_out) const {
+  std::vector<structure::Edge> edges;
+  for (const FlowEdge& edge : flow_.edges) {
+    if (edge.from == kOutside || edge.carried + edge.inside == 0) continue;
+    if (data_[edge.from] || data_[edge.to] || left_out[edge.from] || left_out[edge.to]) continue;
+    edges.push_back({edge.from, edge.to});
+  }
+  const structure::Digraph graph(flow_.nodes.size(), edges);
+  return structure::strong_component_heads(graph, {});
+}
+
+/// Recurrences that are not affine are data. Says whether there were any.
+bool LoopValues::find_recurrences() {
+  std::vector<bool> anchored(flow_.nodes.size());
+  for (std::uint32_t node = 0; node < flow_.nodes.size(); ++node) anchored[node] = !data_[node] && is_anchored(node);
+  const std::vector<std::uint32_t> head = components(anchored);
+  std::vector<bool> recurs(flow_.nodes.size());
+  bool any = false;
+  for (const FlowEdge& edge : flow_.edges) {
+    if (edge.from == kOutside || edge.carried == 0) continue;
+    if (data_[edge.from] || data_[edge.to] || anchored[edge.from] || anchored[edge.to]) continue;
+    if (head[edge.from] != head[edge.to]) continue;
+    recurs[head[edge.from]] = true;
+    any = true;
+  }
+  if (!any) return false;
+  for (std::uint32_t node = 0; node < flow_.nodes.size(); ++node) {
+    if (data_[node] || anchored[node] || !recurs[head[node]]) continue;
+    const trace::InstructionFacts* facts = flow_.nodes[node].facts;
+    unvalued_[node] = facts != nullptr && (facts->kinds & trace::kIntegerVector) != 0;
+    data_[node] = true;
+  }
+  return true;
+}
+
+/// Its address is the stack or frame pointer plus a constant.
+bool LoopValues::is_frame_access(const trace::InstructionFacts& facts) {
+  constexpr std::uint8_t kFramePointer = 5;
+  for (const trace::RegisterUse& read : facts.reads)
+    if (read.address && read.index != kStackPointer && read.index != kFramePointer) return false;
+  return true;
+}
+
+/// A recurrence through memory that is no slot of a frame is an induction variable only if the loop counts by it: if
+/// one of its exits hangs on it. Otherwise it is state that happens to be regular: a number of objects made, the end of
+/// a vector. Says whether there was any.
+bool LoopValues::find_state() {
+  const std::vector<std::uint32_t> head = components(std::vector<bool>(flow_.nodes.size()));
+  std::vector<bool> state(flow_.nodes.size());
+  bool any = false;
+  for (const FlowEdge& edge : flow_.edges) {
+    if (edge.from == kOutside || edge.carried == 0 || edge.kind != Kind::kMemory || edge.behind_copies) continue;
+    if (data_[edge.from] || data_[edge.to] || head[edge.from] != head[edge.to]) continue;
+    const bool stack = index_.graph().objects[edge.object].kind == ddg::Object::Kind::kStack;
+    if (stack && is_frame_access(*flow_.nodes[edge.from].facts) && is_frame_access(*flow_.nodes[edge.to].facts))
+      continue;
+    state[head[edge.from]] = any = true;
+  }
+  if (!any) return false;
+  std::vector<bool> counts(flow_.nodes.size());
+  std::vector<std::uint32_t> work;
+  for (const ddg::StatementId exit : exits_) work.push_back(branch_node(exit));
+  std::vector<bool> seen(flow_.nodes.size());
+  while (!work.empty()) {
+    const std::uint32_t node = work.back();
+    work.pop_back();
+    if (seen[node] || data_[node]) continue;
+    seen[node] = true;
+    counts[head[node]] = true;
+    for (const std::uint32_t edge : flow_.in[node])
+      if (flow_.edges[edge].from != kOutside) work.push_back(flow_.edges[edge].from);
+  }
+  any = false;
+  for (std::uint32_t node = 0; node < flow_.nodes.size(); ++node) {
+    if (data_[node] || !state[head[node]] || counts[head[node]]) continue;
+    data_[node] = any = true;
+  }
+  return any;
+}
+
+/// Where a compiler has put the end of a body on several ways, each way steps the counter: whichever data choose, every
+/// iteration does the same. Such steps are told by their values: each iteration runs one of them, and all have the same
+/// affine function of the iteration.
+void LoopValues::find_agreed() {
+  agreed_.assign(flow_.nodes.size(), false);
+  std::vector<std::vector<std::uint32_t>> groups;
+  std::vector<std::uint32_t> group_of(flow_.nodes.size(), kOutside);
+  const auto is_step = [&](std::uint32_t node) {
+    const FlowNode& n = flow_.nodes[node];
+    if (data_[node] || !steady_[node] || index_.dimensions(n.at.statement) != flow_.level + 1) return false;
+    return n.facts->associative == trace::Associative::kAdd || n.facts->associative == trace::Associative::kSubtract;
+  };
+  for (const FlowEdge& edge : flow_.edges) {
+    if (edge.from == kOutside || edge.carried == 0 || edge.address || edge.from == edge.to) continue;
+    if (edge.operand == ddg::kFlagsOperand || !is_step(edge.from) || !is_step(edge.to)) continue;
+    std::uint32_t& group = group_of[edge.from];
+    if (group == kOutside && group_of[edge.to] == kOutside) {
+      group = static_cast<std::uint32_t>(groups.size());
+      groups.push_back({edge.from});
+    }
+    const std::uint32_t both = group != kOutside ? group : group_of[edge.to];
+    for (const std::uint32_t node : {edge.from, edge.to}) {
+      if (group_of[node] == both) {
+        if (std::find(groups[both].begin(), groups[both].end(), node) == groups[both].end())
+          groups[both].push_back(node);
+        continue;
+      }
+      if (group_of[node] != kOutside) continue;
+      group_of[node] = both;
+      groups[both].push_back(node);
+    }
+  }
+  for (const std::vector<std::uint32_t>& group : groups) {
+    if (group.size() < 2 || !agree(group)) continue;
+    for (const std::uint32_t node : group) agreed_[node] = true;
+  }
+}
+
+/// It ends with a branch on a comparison of agreed steps with what was there before the loop.
+bool LoopValues::tests_step(ddg::StatementId statement) const {
+  const std::uint32_t branch = branch_node(statement);
+  const trace::InstructionFacts* facts = flow_.nodes[branch].facts;
+  if (facts == nullptr || (facts->kinds & trace::kBranch) == 0 || (facts->kinds & trace::kConditional) == 0)
+    return false;
+  bool any = false;
+  for (const std::uint32_t flag : flow_.in[branch]) {
+    const std::uint32_t compare = flow_.edges[flag].from;
+    if (compare == kOutside || flow_.nodes[compare].at.statement != statement) return false;
+    if (agreed_[compare]) {
+      any = true;
+      continue;
+    }
+    for (const std::uint32_t edge : flow_.in[compare]) {
+      const FlowEdge& e = flow_.edges[edge];
+      if (e.from == kOutside) continue;
+      if (!agreed_[e.from] || e.inside == 0 || e.carried > 0) return false;
+      any = true;
+    }
+  }
+  return any;
+}
+
+bool LoopValues::ends_alike(ddg::StatementId statement) const {
+  if (!tests_step(statement)) return false;
+  for (std::uint32_t node = 0; node < flow_.nodes.size(); ++node)
+    if (agreed_[node] && !tests_step(flow_.nodes[node].at.statement)) return false;
+  return true;
+}
+
+bool LoopValues::agree(std::span<const std::uint32_t> nodes) const {
+  const auto value_of = [&](std::uint32_t node) {
+    const CodePoint at = flow_.nodes[node].at;
+    for (const std::uint32_t number : index_.values_of(at.statement)) {
+      const ddg::Value& value = index_.graph().values[number];
+      if (value.instruction == at.instruction && value.reg != kStackPointer)
+        return common_function(value.value, 0, false);
+    }
+    return CommonFunction{};
+  };
+  std::uint64_t ran = 0;
+  const CommonFunction first = value_of(nodes.front());
+  if (first.coefficients.empty() || !first.affine() || !first.constant || *first.coefficients[flow_.level] == 0)
+    return false;
+  for (const std::uint32_t node : nodes) {
+    const CommonFunction value = value_of(node);
+    if (value.coefficients != first.coefficients || value.constant != first.constant) return false;
+    for (const std::uint32_t edge : flow_.in[node]) {
+      const FlowEdge& e = flow_.edges[edge];
+      if (e.inside > 0) return false;
+      if (e.carried > 0 && std::find(nodes.begin(), nodes.end(), e.from) == nodes.end()) return false;
+    }
+    ran += index_.graph().statements[flow_.nodes[node].at.statement].count;
+  }
+  std::uint64_t iterations = 0;
+  for (const structure::ContextId copy : flow_.loops) iterations += index_.tree()[copy].trips.total;
+  return ran >= iterations && ran > 0;
+}
+
+/// Only the ends of loops decide whether it runs: it runs in every iteration, in the same way.
+bool LoopValues::runs_always(ddg::StatementId statement) const {
+  std::vector<ddg::StatementId> work{statement};
+  std::vector<ddg::StatementId> seen;
+  const auto ends_loop_around = [&](ddg::StatementId decider) {
+    if (std::binary_search(exits_.begin(), exits_.end(), decider)) return true;
+    for (structure::ContextId context = index_.graph().statements[statement].context;
+         context != structure::LoopTree::root(); context = index_.tree()[context].parent) {
+      if (index_.tree()[context].kind != structure::Context::Kind::kLoop) continue;
+      const std::span<const ddg::StatementId> exits = control_.exit_deciders(context);
+      if (std::binary_search(exits.begin(), exits.end(), decider)) return true;
+      if (std::find(flow_.loops.begin(), flow_.loops.end(), context) != flow_.loops.end()) break;
+    }
+    return false;
+  };
+  while (!work.empty()) {
+    const ddg::StatementId at = work.back();
+    work.pop_back();
+    for (const ddg::StatementId decider : control_.deciders(at)) {
+      if (base_[decider] == kOutside || std::find(seen.begin(), seen.end(), decider) != seen.end()) continue;
+      if (!ends_loop_around(decider)) return false;
+      seen.push_back(decider);
+      work.push_back(decider);
+    }
+  }
+  return true;
+}
+
+bool LoopValues::is_anchored(std::uint32_t node) const {
+  if (agreed_[node]) return true;
+  // A state that changes back and forth is even where a body was unrolled; only sums step.
+  const FlowNode& n = flow_.nodes[node];
+  const bool steps =
+      passes_[node] != Pass::kNone || (n.facts != nullptr && (n.facts->associative == trace::Associative::kAdd ||
+                                                              n.facts->associative == trace::Associative::kSubtract));
+  if (steps && steady_[node] && runs_always(n.at.statement)) return true;
+  if (adds_constant(node)) return true;
+  const trace::InstructionFacts* facts = n.facts;
+  if (facts == nullptr || (facts->kinds & trace::kStore) == 0) return false;
+  if (!steps && facts->transfer != trace::Transfer::kCopy) return false;
+  // What a store wrote is seen by a load that reads it.
+  bool read = false;
+  for (const std::uint32_t edge : flow_.out[node]) {
+    const FlowEdge& e = flow_.edges[edge];
+    if (e.kind != Kind::kMemory || passes_[e.to] != Pass::kLoad) continue;
+    if (!steady_[e.to] || !runs_always(flow_.nodes[e.to].at.statement)) return false;
+    read = true;
+  }
+  return read;
+}
+
+/// x = x + c, once in every iteration, c from before the loop.
+bool LoopValues::adds_constant(std::uint32_t node) const {
+  const trace::InstructionFacts* facts = flow_.nodes[node].facts;
+  if (facts == nullptr || facts->floating) return false;
+  if (facts->associative != trace::Associative::kAdd && facts->associative != trace::Associative::kSubtract)
+    return false;
+  int recurring = -1;
+  for (const std::uint32_t edge : flow_.in[node]) {
+    const FlowEdge& e = flow_.edges[edge];
+    if (edge_facts_[edge].turns > 0) return false;
+    if (e.address || e.from == kOutside || e.carried + e.inside == 0) continue;
+    if (e.from != node || e.inside > 0 || (recurring >= 0 && recurring != e.operand)) return false;
+    recurring = e.operand;
+  }
+  if (recurring < 0 || facts->scale > 1) return false;
+  // c - x is no step.
+  const bool memory = recurring >= ddg::kFirstMemoryOperand;
+  if (facts->associative == trace::Associative::kSubtract && facts->accumulator != trace::kAnyOperand &&
+      (facts->accumulator == trace::kMemoryOperand ? !memory : recurring != facts->accumulator))
+    return false;
+  return once_per_iteration(flow_.nodes[node].at.statement);
+}
+
+bool LoopValues::once_per_iteration(ddg::StatementId statement) const {
+  if (index_.dimensions(statement) != flow_.level + 1) return false;
+  for (const ddg::StatementId decider : control_.deciders(statement))
+    if (base_[decider] != kOutside && !std::binary_search(exits_.begin(), exits_.end(), decider)) return false;
+  return true;
+}
+
+void LoopValues::mark_recurrences() {
+  const std::vector<std::uint32_t> head = components(std::vector<bool>(flow_.nodes.size()));
+  std::vector<bool> recurs(flow_.nodes.size());
+  for (const FlowEdge& edge : flow_.edges) {
+    if (edge.from == kOutside || edge.carried == 0 || data_[edge.from] || data_[edge.to]) continue;
+    if (head[edge.from] == head[edge.to]) recurs[head[edge.from]] = true;
+  }
+  for (std::uint32_t node = 0; node < flow_.nodes.size(); ++node)
+    flow_.nodes[node].in_recurrence = !data_[node] && recurs[head[node]];
+}
+
+}  // namespace loopfold::poly
