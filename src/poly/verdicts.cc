@@ -305,6 +305,11 @@ class Judge {
     }
   }
 
+  /// A compiler may compute the next iteration's address ahead; so may the source.
+  bool is_address_of_index(const FlowEdge& edge) const {
+    return edge.address && edge.kind == Kind::kRegister && flow_.nodes[edge.from].index;
+  }
+
   /// It computes with several elements at once, as a vectorised loop does.
   bool is_packed(std::uint32_t node) const {
     const trace::InstructionFacts* facts = flow_.nodes[node].facts;
@@ -347,6 +352,10 @@ class Judge {
     std::erase_if(carried_, [&](std::uint32_t edge) { return explained.contains(edge); });
     std::erase_if(carried_, [&](std::uint32_t number) {
       const FlowEdge& edge = flow_.edges[number];
+      if (is_address_of_index(edge)) {
+        doubt("an address that was computed an iteration before", flow_.nodes[edge.from].at, edge.carried);
+        return true;
+      }
       if (!is_packed(edge.from)) return false;
       doubt("values of vector registers: several iterations of the source may be in one", flow_.nodes[edge.from].at,
             edge.carried);
