@@ -36,7 +36,7 @@ constexpr std::uint16_t kMostDimensions = 16;
 class AdaptiveFolder : public Folder {
  public:
   AdaptiveFolder(const Options& options, Shape shape)
-      : shape_(shape), max_pieces_(std::max<std::uint32_t>(options.max_pieces, 1)) {}
+      : Folder(shape), max_pieces_(std::max<std::uint32_t>(options.max_pieces, 1)) {}
 
   void add(const std::int64_t* point, const std::int64_t* labels) override {
     ++points_;
@@ -65,7 +65,6 @@ class AdaptiveFolder : public Folder {
   void cover(std::string why);
   Select all_outputs() const;
 
-  Shape shape_;
   std::uint32_t max_pieces_;
   std::uint64_t points_ = 0;
   std::unique_ptr<std::int64_t[]> first_;  // point and labels, as long as there is only one

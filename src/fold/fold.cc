@@ -31,7 +31,23 @@ bool evaluate(const Affine& function, std::span<const std::int64_t> point, std::
   return into == value;
 }
 
+std::int64_t wrapping_add(std::int64_t a, std::int64_t b) {
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
+}
+
 }  // namespace
+
+void Folder::add_run(const std::int64_t* point, const std::int64_t* labels, const std::int64_t* steps,
+                     std::uint64_t n) {
+  std::vector<std::int64_t> at(point, point + shape_.dimensions);
+  std::vector<std::int64_t> label(labels, labels + shape_.outputs);
+  for (;;) {
+    add(at.data(), label.data());
+    if (--n == 0) return;
+    at.back() = wrapping_add(at.back(), 1);
+    for (std::size_t o = 0; o < label.size(); ++o) label[o] = wrapping_add(label[o], steps[o]);
+  }
+}
 
 std::string_view variant_name(Variant variant) {
   for (const auto& [value, name] : kNames)

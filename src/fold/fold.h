@@ -125,16 +125,25 @@ struct Folded {
 /// Folds one stream. Not copyable; several folders share nothing, so each may be used by another thread.
 class Folder {
  public:
+  explicit Folder(Shape shape) : shape_(shape) {}
   virtual ~Folder() = default;
   /// `point` has Shape::dimensions coordinates, `labels` Shape::outputs values. A point that does not come after the
   /// one before it makes the folder give up (the result still covers it).
   virtual void add(const std::int64_t* point, const std::int64_t* labels) = 0;
+  /// n points at once: `point`, then with its last coordinate greater by 1, by 2, ...; label o grows by steps[o] each
+  /// time (wrapping). Exactly as n calls of add(). n and Shape::dimensions are >= 1; without outputs, labels and steps
+  /// may be null.
+  virtual void add_run(const std::int64_t* point, const std::int64_t* labels, const std::int64_t* steps,
+                       std::uint64_t n);
   /// From here on one box and, where that can be kept cheaply, labels; `why` is said in the result.
   virtual void give_up(std::string_view why) = 0;
   /// Memory that it holds, in accounted bytes: the same for the same points, whatever the allocator does.
   virtual std::size_t bytes() const = 0;
   /// The end of the stream; the folder is of no use afterwards.
   virtual Folded finish() = 0;
+
+ protected:
+  Shape shape_;
 };
 
 std::unique_ptr<Folder> make_folder(const Options& options, Shape shape);

@@ -39,7 +39,7 @@ bool next_search_vector(std::array<int, kMaxDimensions>& vector, std::size_t d) 
 class Published : public Folder {
  public:
   Published(Variant variant, Shape shape)
-      : shape_(shape),
+      : Folder(shape),
         widen_(variant == Variant::kFW || variant == Variant::kFGGW),
         gives_up_(variant == Variant::kFGG || variant == Variant::kFGGW),
         row_(shape, widen_),
@@ -80,7 +80,6 @@ class Published : public Folder {
   void account(LabelledPolyhedron& polyhedron, std::size_t bytes_before);
   void release(Handle polyhedron);
 
-  Shape shape_;
   bool widen_;
   bool gives_up_;
   Row row_;
