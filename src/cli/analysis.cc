@@ -82,6 +82,7 @@ Result<Analysed> analyse_trace(const std::string& directory, const AnalyzeOption
   analysis.max_memory = options.max_memory;
   analysis.max_statements = options.max_statements;
   analysis.verdicts = options.verdicts;
+  analysis.by_runs = options.by_runs;
   analysis.min_percent = options.min_percent;
   analysis.pure = options.pure;
   analysis.jobs = options.jobs != 0 ? options.jobs : std::max(1u, std::thread::hardware_concurrency());

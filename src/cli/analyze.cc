@@ -46,6 +46,8 @@ class AnalyzeCommand : public Command {
                    "(may be given several times)")
         ->type_name("FUNC")
         ->allow_extra_args(false);
+    app.add_flag("!--by-events", options_.by_runs,
+                 "Follow loops event by event instead of many iterations at a time: slower, the result is the same");
     app.add_option("--fold", options_.fold,
                    "How to fold: F, FW, FGG, FGGW as published (exact; with label widening; with geometric give-up; "
                    "both), or auto")

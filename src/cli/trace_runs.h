@@ -20,7 +20,7 @@ struct RunCensus {
   std::uint64_t at_least_4 = 0;  // instructions in runs of at least so many iterations
   std::uint64_t at_least_16 = 0;
   std::uint64_t at_least_64 = 0;
-  double seconds_runs = 0;  // CPU time of one reading: run by run with all columns,
+  double seconds_runs = 0;     // CPU time of one reading: run by run with all columns,
   double seconds_control = 0;  // control only,
   double seconds_events = 0;   // event by event
 };

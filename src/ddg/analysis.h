@@ -18,6 +18,7 @@ struct Options {
   fold::Options fold;
   std::uint64_t max_memory = std::uint64_t{4} << 30;  // bytes that shadow and streams may use together
   unsigned jobs = 1;
+  bool by_runs = true;    // iterations of loops many at a time; the result is the same
   bool origins = true;    // follow values behind copies: Graph::origins, copies, reloads
   std::vector<bool> hot;  // by context: has statements (hot_contexts.h); empty: all have
   std::function<void(double share, std::uint64_t instructions)> progress;  // now and then

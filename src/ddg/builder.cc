@@ -9,22 +9,8 @@ namespace loopfold::ddg {
 namespace {
 
 constexpr std::uint8_t kStackPointer = 4;
-constexpr std::uint64_t kRedZone = 128;
 constexpr std::uint64_t kFar = std::uint64_t{64} << 20;  // no frame is so large
 constexpr std::uint64_t kAboveFirstFrame = 64 * 1024;    // of the first frame: arguments and environment
-
-std::int64_t sign_extended(std::uint64_t value, std::uint8_t width) {
-  switch (width) {
-    case 1:
-      return static_cast<std::int8_t>(value);
-    case 2:
-      return static_cast<std::int16_t>(value);
-    case 4:
-      return static_cast<std::int32_t>(value);
-    default:
-      return static_cast<std::int64_t>(value);
-  }
-}
 
 std::vector<std::vector<trace::InstructionFacts>> decode_all(std::span<const trace::Block> blocks) {
   std::vector<std::vector<trace::InstructionFacts>> facts;
@@ -173,6 +159,7 @@ void Builder::execute(const Where& where, const structure::Part& part) {
       instructions_of_[part.place]);
   streams_.set_code(site, &code);
   const Instance instance = enter(where, stack, site);
+  if (recording_path_) note_path_part(where, {site, &code, &block, 0, exit.slots});
   ++stack.parts;
   instructions_ += part.instructions;
   if (code.unknown) unknown_instructions_ += part.instructions;
@@ -372,20 +359,23 @@ bool Builder::in_youngest_frame(const Where& where, const ThreadState& thread, c
 }
 
 /// The youngest frame that was entered with a stack pointer at or above the address.
-Objects::Place Builder::in_frame(const Where& where, std::uint64_t address) {
+std::size_t Builder::frame_at(const Where& where, std::uint64_t address) {
   const auto above = [&](std::size_t index) {
     const FrameView frame = where.frame(where.frames, index);
     return !frame.known || address < frame.stack_pointer + 8;
   };
   std::size_t index = where.depth - 1;
-  if (!above(index)) {
-    std::size_t low = 0;
-    while (index - low > 1) {
-      const std::size_t middle = low + (index - low) / 2;
-      (above(middle) ? low : index) = middle;
-    }
-    index = low;
+  if (above(index)) return index;
+  std::size_t low = 0;
+  while (index - low > 1) {
+    const std::size_t middle = low + (index - low) / 2;
+    (above(middle) ? low : index) = middle;
   }
+  return low;
+}
+
+Objects::Place Builder::in_frame(const Where& where, std::uint64_t address) {
+  const std::size_t index = frame_at(where, address);
   const FrameView frame = where.frame(where.frames, index);
   ObjectId& object = frames_[frame.function];
   if (object == 0) {

@@ -3,7 +3,9 @@
 //
 // Per event: the registers that each part reads from outside are looked up in the shadow of the thread's registers,
 // loads in shadow memory, byte by byte; then the part's own writes take their place there. Iteration vectors are kept
-// by reference (entries.h). This is the slow and plain form: one look at every operand of every instance.
+// by reference (entries.h). This is the plain form: one look at every operand of every instance. Iterations of a loop
+// that follow one path are done many at a time (builder_stretch.cc), with the same result; Options::by_runs turns that
+// off.
 #pragma once
 
 #include <cstdint>
@@ -21,6 +23,7 @@
 #include "ddg/part_code.h"
 #include "ddg/shadow_memory.h"
 #include "ddg/streams.h"
+#include "ddg/stretch.h"
 #include "structure/loop_walk.h"
 #include "structure/structure.h"
 #include "trace/decode.h"
@@ -55,6 +58,7 @@ class Builder {
  public:
   static constexpr bool kEveryPart = true;
   static constexpr bool kValues = true;
+  static constexpr bool kStretches = true;
 
   Builder(const trace::Reader& reader, const structure::Structure& structure, const structure::LoopTree& tree,
           symbols::Symbolizer& symbolizer, const Options& options);
@@ -66,6 +70,7 @@ class Builder {
     exit_ = exit;
     slots_ = slots;
     next_part_ = 0;
+    if (recording_path_) note_path_event();
     if (++events_ >= next_check_ || streams_.count() >= next_streams_) check_limits();
   }
   template <class Walk, class S>
@@ -74,6 +79,7 @@ class Builder {
   }
   template <class Walk, class S>
   void side(const Walk&, const S* stack, const trace::SideEvent& event) {
+    path_is_whole_ = false;
     if (stack == nullptr || stack->frames.empty())
       follow(nullptr, event);
     else
@@ -83,6 +89,7 @@ class Builder {
   /// A frame is about to be popped: its cells have no producers any more.
   template <class Walk, class S>
   void leave(const Walk&, const S& stack) {
+    path_is_whole_ = false;
     if (events_ == resumed_at_) return;
     if (stack.dropped && stack.origin == structure::Origin::kCoroutine) return;
     const auto& frame = stack.frames.back();
@@ -95,6 +102,19 @@ class Builder {
     last_stack_ = ~std::uint64_t{0};
   }
 
+  /// An iteration begins that may be followed by others like it.
+  void begin_path() {
+    recording_path_ = options_.by_runs;
+    path_is_whole_ = true;
+    path_.clear();
+    path_events_ = 0;
+  }
+  template <class Walk, class S>
+  std::uint64_t stretch(const Walk& walk, const S& stack, const trace::RunExpander& ahead, std::uint64_t iterations) {
+    recording_path_ = false;
+    return stretch_at(where(walk.thread(), stack), ahead, iterations);
+  }
+
   /// The whole result but for the damage; the builder is of no use afterwards.
   void finish(Graph& graph);
 
@@ -104,6 +124,7 @@ class Builder {
   using Registers = std::vector<Cell>;  // by granule
   static constexpr std::uint64_t kNoStack = ~std::uint64_t{0};
   static constexpr std::uint64_t kNotYet = ~std::uint64_t{0};
+  static constexpr std::uint64_t kRedZone = 128;
 
   /// An instance and its cell.
   struct Instance {
@@ -187,6 +208,7 @@ class Builder {
   void leave_frame(std::uint64_t stack, std::uint64_t stack_pointer);
   static std::uint64_t end_of_stack(const Where& where, const StackState& stack);
   Objects::Place locate(const Where& where, const ThreadState& thread, const StackState& stack, std::uint64_t address);
+  static std::size_t frame_at(const Where& where, std::uint64_t address);
   Objects::Place in_frame(const Where& where, std::uint64_t address);
   bool in_youngest_frame(const Where& where, const ThreadState& thread, const StackState& stack,
                          std::uint64_t address) const;
@@ -207,6 +229,95 @@ class Builder {
   void read_arguments(const Instance& instance, ThreadState& thread, std::span<const std::uint8_t> registers);
   void forget_call_registers(ThreadState& thread);
   void produce(ThreadState& thread, const Instance& instance, std::span<const Granules::Piece> granules);
+
+  // ---- Many iterations at once (builder_stretch.cc) ---------------------------------------------------------------
+
+  /// Of the stretch that runs.
+  struct Stretch {
+    /// How origins are followed.
+    enum class Origins : std::uint8_t { kEnds, kAll, kNotYet };
+    /// A value that is not even, iteration by iteration.
+    struct Uneven {
+      const PathPart* part = nullptr;
+      const trace::Value* value = nullptr;
+      std::vector<std::uint64_t> values;
+    };
+    struct Value {
+      std::uint32_t part = 0;
+      const IntegerValue* value = nullptr;
+      Progression labels;
+      std::uint32_t column = 0;  // in `uneven`
+    };
+    struct Register {
+      const StretchPlan::Read* read = nullptr;
+      std::uint8_t lane = 0;
+      Cell cell;  // in the first iteration
+      std::int64_t step = 0;
+    };
+    const Where* where = nullptr;
+    ThreadState* thread = nullptr;
+    StackState* stack = nullptr;
+    std::uint64_t n = 0;        // iterations
+    EntryId entry = kNoEntry;   // of the loop
+    std::uint64_t counter = 0;  // of the first iteration
+    std::uint64_t serial = 0;
+    Origins origins = Origins::kEnds;
+    std::vector<Value> values;
+    std::vector<Uneven> uneven;
+    std::vector<Register> registers;
+    std::vector<StretchAccess> accesses;  // the first access_count of them
+    std::size_t access_count = 0;
+    std::size_t uneven_count = 0;
+  };
+  /// Origins of exposed registers when an iteration began.
+  struct Snapshot {
+    const StretchPlan* plan = nullptr;
+    EntryId entry = kNoEntry;
+    std::uint64_t counter = 0;
+    unsigned differences = 0;
+    std::vector<std::uint8_t> where;
+    std::vector<Cell> origins;
+  };
+  static constexpr unsigned kMostDifferences = 2;
+
+  void note_path_event() {
+    if (path_events_++ == 0) path_slots_ = slots_;
+  }
+  void note_path_part(const Where& where, PathPart part);
+  const StretchPlan& plan_of_path();
+  std::uint64_t stretch_at(const Where& where, const trace::RunExpander& ahead, std::uint64_t n);
+  std::span<StretchAccess> stretch_accesses() { return {stretch_.accesses.data(), stretch_.access_count}; }
+  std::span<const StretchAccess> stretch_accesses() const { return {stretch_.accesses.data(), stretch_.access_count}; }
+  std::uint64_t look_ahead(const StretchPlan& plan, const trace::RunExpander& ahead, std::uint64_t n);
+  void list_uneven(const StretchPlan& plan, const trace::RunExpander& ahead, std::uint64_t n);
+  bool locate_accesses(const StretchPlan& plan);
+  Objects::Extent extent_of(const Where& where, const ThreadState& thread, const StackState& stack,
+                            std::uint64_t address);
+  Stretch::Origins origins_of_stretch(const StretchPlan& plan);
+  Stretch::Origins compare_origins(const StretchPlan& plan);
+  bool may_be_rewritten(std::uint64_t first, std::uint64_t last) const;
+  std::uint64_t address_in(const StretchAccess& at, std::uint64_t k) const {
+    return at.address.even ? at.address.at(k) : stretch_.uneven[at.column].values[k];
+  }
+  std::uint64_t lowest_of(const StretchAccess& at) const;
+  std::uint64_t highest_of(const StretchAccess& at) const;
+  void link_registers(const StretchPlan& plan);
+  void run_stretch(const StretchPlan& plan);
+  void move_registers(const StretchPlan& plan, std::uint64_t iterations);
+  void pass_iteration(const StretchPlan& plan, std::uint64_t k);
+  void follow_iteration(const StretchPlan& plan, std::uint64_t k);
+  void follow_access(const StretchPlan& plan, StretchAccess& at, std::uint64_t k);
+  std::size_t read_chunks(std::uint64_t address, std::uint32_t size);
+  void locate_in(const StretchPlan& plan, StretchAccess& at, std::uint64_t address, std::uint64_t k, bool copy);
+  void take_chunks(StretchAccess& at, std::size_t chunks, std::uint64_t k, bool reload);
+  void begin_piece(StretchAccess& at, const OriginTracker::Chunk& chunk, std::uint64_t k, bool reload);
+  void end_piece(StretchAccess& at, const DependencePiece& piece);
+  void depend_run(const Streams::Reader& reader, const Cell& cell, std::uint64_t first, std::int64_t step,
+                  std::uint64_t n, std::uint64_t reloads);
+  void set_iteration(std::uint64_t k);
+  void fold_stretch(const StretchPlan& plan);
+  void fold_register(const StretchPlan& plan, const Stretch::Register& flow);
+  void fold_value(const StretchPlan& plan, const Stretch::Value& value);
 
   void doubt_flow_over_pauses(Graph& graph) const;
   void check_limits();
@@ -263,6 +374,21 @@ class Builder {
   bool paused_ = false;  // recording was off for a while, at least once
   std::vector<LiveIn> argument_;
   std::vector<OriginTracker::Chunk> chunks_;  // of a load
+
+  // Of the iteration that may be followed by others like it, and of these.
+  bool recording_path_ = false;
+  bool path_is_whole_ = false;  // and simple: nothing but parts of one loop happened in it
+  std::vector<PathPart> path_;
+  std::uint64_t path_events_ = 0;
+  std::uint64_t path_serial_ = 0;  // of the innermost loop's entry
+  const std::uint64_t* path_slots_ = nullptr;
+  std::unordered_map<std::uint64_t, std::vector<std::unique_ptr<StretchPlan>>> plans_;  // by hash
+  const StretchPlan* last_plan_ = nullptr;
+  Stretch stretch_;
+  Snapshot snapshot_;
+  std::vector<DependencePiece> pieces_;
+  std::vector<std::uint64_t> slot_values_;
+  std::vector<trace::RunExpander::Ahead> slot_columns_;
 
   std::uint64_t events_ = 0;
   std::uint64_t next_check_ = kCheckEvery;

@@ -43,6 +43,21 @@ void FoldQueue::enqueue(Worker& worker, fold::Folder& folder, fold::Shape shape,
   if (batch.size() >= kBatch) hand_over(worker);
 }
 
+void FoldQueue::enqueue_run(Worker& worker, fold::Folder& folder, fold::Shape shape, const std::int64_t* point,
+                            const std::int64_t* labels, const std::int64_t* steps, std::uint64_t n) {
+  Batch& batch = worker.filling;
+  batch.push_back(std::bit_cast<std::int64_t>(&folder));
+  batch.push_back(shape.dimensions | kRun);
+  batch.push_back(shape.outputs);
+  batch.push_back(static_cast<std::int64_t>(n));
+  batch.insert(batch.end(), point, point + shape.dimensions);
+  if (shape.outputs > 0) {
+    batch.insert(batch.end(), labels, labels + shape.outputs);
+    batch.insert(batch.end(), steps, steps + shape.outputs);
+  }
+  if (batch.size() >= kBatch) hand_over(worker);
+}
+
 void FoldQueue::hand_over(Worker& worker) {
   std::unique_lock lock(worker.mutex);
   worker.changed.wait(lock, [&] { return worker.waiting.size() < kMaxWaiting; });
@@ -89,11 +104,18 @@ void FoldQueue::fold_batch(const Batch& batch) {
   const std::int64_t* const end = at + batch.size();
   while (at < end) {
     auto* folder = std::bit_cast<fold::Folder*>(at[0]);
-    const std::int64_t dimensions = at[1];
+    const std::int64_t dimensions = at[1] & (kRun - 1);
     const std::int64_t outputs = at[2];
-    at += 3;
-    folder->add(at, at + dimensions);
-    at += dimensions + outputs;
+    if (at[1] != dimensions) {
+      const auto n = static_cast<std::uint64_t>(at[3]);
+      at += 4;
+      folder->add_run(at, at + dimensions, at + dimensions + outputs, n);
+      at += dimensions + 2 * outputs;
+    } else {
+      at += 3;
+      folder->add(at, at + dimensions);
+      at += dimensions + outputs;
+    }
   }
 }
 

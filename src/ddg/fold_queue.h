@@ -31,11 +31,21 @@ class FoldQueue {
     enqueue(*workers_[shard % workers_.size()], folder, shape, point, labels);
   }
 
+  /// n points at once, as Folder::add_run.
+  void add_run(std::uint64_t shard, fold::Folder& folder, fold::Shape shape, const std::int64_t* point,
+               const std::int64_t* labels, const std::int64_t* steps, std::uint64_t n) {
+    if (workers_.empty()) return folder.add_run(point, labels, steps, n);
+    enqueue_run(*workers_[shard % workers_.size()], folder, shape, point, labels, steps, n);
+  }
+
   /// Waits until all points are folded: only then may the caller use folders.
   void drain();
 
  private:
-  using Batch = std::vector<std::int64_t>;  // per point: folder, dimensions, outputs, coordinates, labels
+  /// Per point: folder, dimensions, outputs, coordinates, labels. Several at once: dimensions and kRun, then how many,
+  /// and steps behind the labels.
+  using Batch = std::vector<std::int64_t>;
+  static constexpr std::int64_t kRun = std::int64_t{1} << 32;
   struct Worker {
     Batch filling;
     std::mutex mutex;
@@ -49,6 +59,8 @@ class FoldQueue {
 
   static void enqueue(Worker& worker, fold::Folder& folder, fold::Shape shape, const std::int64_t* point,
                       const std::int64_t* labels);
+  static void enqueue_run(Worker& worker, fold::Folder& folder, fold::Shape shape, const std::int64_t* point,
+                          const std::int64_t* labels, const std::int64_t* steps, std::uint64_t n);
   static void hand_over(Worker& worker);
   static void work(Worker& worker);
   static void fold_batch(const Batch& batch);

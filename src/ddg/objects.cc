@@ -89,6 +89,25 @@ Objects::Place Objects::find_slowly(std::uint64_t address) {
   return {block.object, block.ordinal, static_cast<std::int64_t>(address - block.base)};
 }
 
+Objects::Extent Objects::extent(std::uint64_t address) {
+  const Hint& hint = hints_[(address >> kLineBits) & (kHints - 1)];
+  if (hint.generation == generation_ && hint.line == kAnyLine) {
+    const Block& known = blocks_[hint.block];
+    if (address >= known.start && address <= known.last) return {known.start, known.last};
+  }
+  const Found found = find_block(address);
+  const Block& block = blocks_[found.block];
+  switch (found.reach) {
+    case Found::Reach::kBlock:
+      return {block.start, block.last};
+    case Found::Reach::kLine:
+      return {std::max(block.start, address & ~kLineMask), std::min(block.last, address | kLineMask)};
+    case Found::Reach::kAddress:
+      break;
+  }
+  return {address, address};
+}
+
 Objects::Found Objects::find_block(std::uint64_t address) {
   using Reach = Found::Reach;
   const std::optional<AddressMap::Entry> heap = heap_.floor(address);

@@ -67,6 +67,13 @@ class Objects {
     return find_slowly(address);
   }
 
+  /// Addresses around this one that are in the same block: the first and the last of some, this one among them.
+  struct Extent {
+    std::uint64_t first = 0;
+    std::uint64_t last = 0;
+  };
+  Extent extent(std::uint64_t address);
+
   void allocation(const trace::Allocation& allocation);
   void mapping(const trace::Mapping& mapping);
 

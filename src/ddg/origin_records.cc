@@ -119,8 +119,8 @@ void OriginRecords::use(const Reader& reader, std::uint16_t lane, const Cell& wr
 /// False: it is no record after all, since no shared coordinate differs.
 bool OriginRecords::count(const Reader& reader, const Value& value, bool by_origin, Record& record) {
   if (record.key.from == 0) {
-    ++record.carried[0];
-    ++record.instances;
+    record.carried[0] += times_;
+    record.instances += times_;
     return true;
   }
   const std::uint16_t level = distance(reader, value.origin).level;
@@ -131,15 +131,15 @@ bool OriginRecords::count(const Reader& reader, const Value& value, bool by_orig
     record.least[level] = first ? far : std::min(record.least[level], far);
     record.greatest[level] = first ? far : std::max(record.greatest[level], far);
   }
-  ++record.carried[level];
-  ++record.instances;
+  record.carried[level] += times_;
+  record.instances += times_;
   if (value.load != nullptr) count_load(reader, *value.load, level, record);
   return true;
 }
 
 void OriginRecords::count_load(const Reader& reader, const Provenance& load, std::uint16_t level, Record& record) {
   if (is_rewritten(memory_, load)) {
-    ++record.rewritten[level];
+    record.rewritten[level] += times_;
     return;
   }
   if (level == record.shared) return;
@@ -153,7 +153,7 @@ void OriginRecords::count_load(const Reader& reader, const Provenance& load, std
     look_at(load.writers);
   else
     memory_.read(load.address, load.size, [&](std::uint64_t, std::uint64_t, const Cell& cell) { look_at(cell); });
-  if (carried) ++record.reread[level];
+  if (carried) record.reread[level] += times_;
 }
 
 /// Another origin than the last time? In every loop whose entry both times are in, and both origins are not.

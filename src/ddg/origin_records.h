@@ -71,6 +71,10 @@ class OriginRecords {
   /// A chunk of a use that `writer` wrote last: a copy, if it has no origin.
   void use(const Reader& reader, std::uint16_t lane, const Cell& writer, const Value& value);
 
+  /// From here on, every use stands for so many, of as many iterations of the innermost loop: all alike, but that what
+  /// the loop made is one iteration later each time.
+  void set_times(std::uint64_t times) { times_ = times; }
+
   /// Marks the entries that are still needed.
   void mark(Entries& entries) const;
 
@@ -177,6 +181,7 @@ class OriginRecords {
   std::vector<Record> records_;
   std::array<SharedEntry, kSharedEntries> shared_{};
   std::vector<std::int64_t> vector_;
+  std::uint64_t times_ = 1;
   std::uint64_t operands_ = 0;
   std::uint64_t lanes_ = 0;  // but for the first ones of operands
 };

@@ -86,6 +86,8 @@ class OriginTracker {
   void mark(Entries& entries, std::span<RegisterOrigins* const> registers);
 
   OriginRecords& records() { return records_; }
+  /// Whether a load of some of these bytes may get a spilled value.
+  bool may_be_spilled(std::uint64_t first, std::uint64_t last) const { return spills_.ever_near(first, last); }
   std::uint64_t bytes() const { return spills_.bytes() + records_.bytes() + spilled_.size(); }
 
  private:

@@ -86,7 +86,21 @@ std::uint8_t ProvenanceBytes::end_at(std::uint8_t byte) const {
 
 // ---- Spills --------------------------------------------------------------------------------------------------------
 
+void Spills::note_page(std::uint64_t page) {
+  if (page == last_page_) return;
+  last_page_ = page;
+  const auto at = std::lower_bound(pages_.begin(), pages_.end(), page);
+  if (at == pages_.end() || *at != page) pages_.insert(at, page);
+}
+
+bool Spills::ever_near(std::uint64_t first, std::uint64_t last) const {
+  const auto at = std::lower_bound(pages_.begin(), pages_.end(), first >> kPageBits);
+  return at != pages_.end() && *at <= last >> kPageBits;
+}
+
 Spill& Spills::at(std::uint64_t address, std::uint32_t size, const ShadowMemory& memory) {
+  note_page(address >> kPageBits);
+  if (((address + size - 1) ^ address) >> kPageBits != 0) note_page((address + size - 1) >> kPageBits);
   std::size_t slot = slot_of(address, size);
   for (; table_[slot].address != 0; slot = (slot + 1) & (table_.size() - 1))
     if (table_[slot].address == address && table_[slot].size == size) return table_[slot];

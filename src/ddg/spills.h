@@ -97,10 +97,15 @@ class Spills {
       if (spill.address != 0) visit(spill);
   }
 
+  /// Whether there was ever a spill near these bytes. If not, no load of them gets one back.
+  bool ever_near(std::uint64_t first, std::uint64_t last) const;
+
   /// Forgets spills of which nothing is left.
   void drop_dead(const ShadowMemory& memory);
 
-  std::uint64_t bytes() const { return table_.size() * sizeof(Spill) + more_bytes_; }
+  std::uint64_t bytes() const {
+    return table_.size() * sizeof(Spill) + more_bytes_ + pages_.size() * sizeof(pages_[0]);
+  }
 
  private:
   static constexpr std::size_t kSmallest = 1024;
@@ -111,6 +116,12 @@ class Spills {
   }
   void insert(std::vector<Spill>& old, std::size_t slots);
 
+  static constexpr unsigned kPageBits = 12;
+
+  void note_page(std::uint64_t page);
+
+  std::uint64_t last_page_ = 0;          // that was noted
+  std::vector<std::uint64_t> pages_;     // that a spill touched, sorted
   std::vector<Spill> table_{kSmallest};  // open addressing; its size is a power of two
   std::size_t used_ = 0;
   std::uint64_t more_bytes_ = 0;  // of pieces, as of the last time that they were counted

@@ -10,14 +10,11 @@ namespace loopfold::ddg {
 
 namespace {
 
-constexpr std::size_t kFewLinks = 8;         // are searched one by one
-constexpr std::size_t kMaxProducers = 4096;  // of one operand
-constexpr std::size_t kMaxObjects = 64;      // of one access
+constexpr std::size_t kFewLinks = 8;     // are searched one by one
+constexpr std::size_t kMaxObjects = 64;  // of one access
 constexpr DefinitionId kLostDefinition = 0xffffffff;
 constexpr const char* kColdReason = "there are more statements than --max-statements";
 constexpr std::uint64_t kUnknownKey = ~std::uint64_t{0};
-
-std::uint64_t key_of(DefinitionId from, std::uint16_t lane) { return std::uint64_t{from} << 16 | lane; }
 
 /// Takes a point into a box: least coordinates, then greatest.
 void extend(std::vector<std::int64_t>& box, const std::int64_t* point, std::size_t dimensions) {
@@ -139,10 +136,8 @@ Streams::Link& Streams::insert(Slot& slot, Link link) {
   return slot.links.back();
 }
 
-void Streams::access(SiteId site, const MemoryAccess& access, const std::int64_t* point, ObjectId object,
-                     std::int64_t block, std::int64_t offset, std::uint64_t entry) {
-  last_access_ = kNoAccess;
-  if (sites_[site].cold) return;
+/// The stream of an access in an object, made if it is new; null if there is no room for it.
+Streams::Link* Streams::access_link(SiteId site, const MemoryAccess& access, ObjectId object) {
   Slot& slot = this->slot(sites_[site].accesses, access.dense);
   std::uint64_t key = object;
   Link* link = find(slot, key);
@@ -151,31 +146,31 @@ void Streams::access(SiteId site, const MemoryAccess& access, const std::int64_t
     object = kUnknownObject;
     link = find(slot, key);
   }
-  if (link == nullptr) {
-    const StreamId stream = new_stream(Stream::Kind::kAccess, site, {sites_[site].dimensions, 2, 0});
-    if (stream == kNoStream) return;
-    if (key == kUnknownKey) streams_[stream].folder->give_up("in more than 64 objects");
-    AccessDetails details;
-    details.site = site;
-    details.stream = stream;
-    details.instruction = access.instruction;
-    details.index = access.index;
-    details.store = access.store;
-    details.guarded = access.guarded;
-    details.size = access.size;
-    details.object = object;
-    accesses_.push_back(details);
-    link = &insert(slot, {key, stream, static_cast<std::uint32_t>(accesses_.size() - 1)});
-  }
+  if (link != nullptr) return link;
+  const StreamId stream = new_stream(Stream::Kind::kAccess, site, {sites_[site].dimensions, 2, 0});
+  if (stream == kNoStream) return nullptr;
+  if (key == kUnknownKey) streams_[stream].folder->give_up("in more than 64 objects");
+  AccessDetails details;
+  details.site = site;
+  details.stream = stream;
+  details.instruction = access.instruction;
+  details.index = access.index;
+  details.store = access.store;
+  details.guarded = access.guarded;
+  details.size = access.size;
+  details.object = object;
+  accesses_.push_back(details);
+  return &insert(slot, {key, stream, static_cast<std::uint32_t>(accesses_.size() - 1)});
+}
+
+void Streams::access(SiteId site, const MemoryAccess& access, const std::int64_t* point, ObjectId object,
+                     std::int64_t block, std::int64_t offset, std::uint64_t entry) {
+  last_access_ = kNoAccess;
+  if (sites_[site].cold) return;
+  const Link* link = access_link(site, access, object);
+  if (link == nullptr) return;
   last_access_ = link->details;
-  AccessDetails& details = accesses_[link->details];
-  if (details.entry == entry) {
-    details.same_block = details.same_block && details.block == block;
-    details.same_offset = details.same_offset && details.offset == offset;
-  }
-  details.entry = entry;
-  details.block = block;
-  details.offset = offset;
+  accesses_[link->details].follow(entry, block, offset);
   const std::int64_t labels[2] = {block, offset};
   add(link->stream, point, labels);
 }
@@ -184,21 +179,28 @@ void Streams::count_copy() {
   if (last_access_ != kNoAccess) ++accesses_[last_access_].copies;
 }
 
-void Streams::value(SiteId site, const IntegerValue& value, const std::int64_t* point, std::int64_t label,
-                    std::uint64_t entry) {
+/// Those of a result, made if it is new; null if there is no room for its stream.
+Streams::ValueDetails* Streams::value_details(SiteId site, const IntegerValue& value) {
   Site& s = sites_[site];
-  if (s.cold) return;
+  if (s.cold) return nullptr;
   const std::size_t dense = value.dense;
   if (dense >= s.values.size()) s.values.resize(dense + 1);
   if (s.values[dense] == 0) {
     const StreamId stream = new_stream(Stream::Kind::kValue, site, {s.dimensions, 1, 0});
-    if (stream == kNoStream) return;
+    if (stream == kNoStream) return nullptr;
     values_.push_back({site, stream, value.instruction, value.index, value.reg, value.width, {}});
     s.values[dense] = static_cast<std::uint32_t>(values_.size());
   }
-  ValueDetails& details = values_[s.values[dense] - 1];
-  if (s.dimensions > 1) details.steady.add(entry, point[s.dimensions - 1], label);
-  add(details.stream, point, &label);
+  return &values_[s.values[dense] - 1];
+}
+
+void Streams::value(SiteId site, const IntegerValue& value, const std::int64_t* point, std::int64_t label,
+                    std::uint64_t entry) {
+  ValueDetails* const details = value_details(site, value);
+  if (details == nullptr) return;
+  const std::uint16_t dimensions = sites_[site].dimensions;
+  if (dimensions > 1) details->steady.add(entry, point[dimensions - 1], label);
+  add(details->stream, point, &label);
 }
 
 Streams::Link* Streams::dependence_link(const Reader& reader, DefinitionId from, std::uint64_t key, fold::Shape shape) {
@@ -215,24 +217,28 @@ Streams::Link* Streams::dependence_link(const Reader& reader, DefinitionId from,
                  {key, stream, static_cast<std::uint32_t>(dependences_.size() - 1)});
 }
 
+/// The stream of a producer and an operand, made if it is new; null if there is none, because of too many (`lost`) or
+/// no room.
+Streams::Link* Streams::find_dependence(const Reader& reader, DefinitionId from, bool& lost) {
+  Slot& slot = this->slot(sites_[reader.site].operands, reader.dense);
+  const std::uint64_t key = key_of(from, reader.lane);
+  if (Link* const link = find(slot, key)) return link;
+  lost = slot.links.size() >= kMaxProducers;
+  if (lost) return nullptr;
+  const Site& consumer = sites_[reader.site];
+  const Site& source = sites_[site_of_definition_[from]];
+  const auto dimensions = static_cast<std::uint16_t>(consumer.dimensions + (reader.chunks ? 1 : 0));
+  const std::uint16_t shared = shared_dimensions(tree_, source.key.context, consumer.key.context);
+  return dependence_link(reader, from, key, {dimensions, source.dimensions, shared});
+}
+
 bool Streams::dependence(const Reader& reader, DefinitionId from, const std::int64_t* point,
                          const std::int64_t* producer) {
   if (sites_[reader.site].cold) return false;
-  Slot& slot = this->slot(sites_[reader.site].operands, reader.dense);
-  const std::uint64_t key = key_of(from, reader.lane);
-  Link* link = find(slot, key);
-  if (link == nullptr) {
-    if (slot.links.size() >= kMaxProducers) {
-      lost_dependence(reader, point);
-      return false;
-    }
-    const Site& consumer = sites_[reader.site];
-    const Site& source = sites_[site_of_definition_[from]];
-    const auto dimensions = static_cast<std::uint16_t>(consumer.dimensions + (reader.chunks ? 1 : 0));
-    const std::uint16_t shared = shared_dimensions(tree_, source.key.context, consumer.key.context);
-    link = dependence_link(reader, from, key, {dimensions, source.dimensions, shared});
-    if (link == nullptr) return false;
-  }
+  bool lost = false;
+  const Link* const link = find_dependence(reader, from, lost);
+  if (lost) lost_dependence(reader, point);
+  if (link == nullptr) return false;
   DependenceDetails& details = dependences_[link->details];
   const std::size_t level = carrying_level(point, producer, details.shared);
   ++details.carried[level];
@@ -243,10 +249,10 @@ bool Streams::dependence(const Reader& reader, DefinitionId from, const std::int
   return level == 0;
 }
 
-void Streams::late(std::size_t coordinate) {
+void Streams::late(std::size_t coordinate, std::uint64_t times) {
   DependenceDetails& details = dependences_[last_dependence_];
   if (details.late.empty()) details.late.resize(sites_[details.reader.site].dimensions);
-  ++details.late[coordinate];
+  details.late[coordinate] += times;
 }
 
 void Streams::lost_dependence(const Reader& reader, const std::int64_t* point) {

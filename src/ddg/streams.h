@@ -18,6 +18,7 @@
 
 #include "ddg/fold_queue.h"
 #include "ddg/graph.h"
+#include "ddg/objects.h"
 #include "ddg/part_code.h"
 #include "ddg/steady.h"
 #include "fold/fold.h"
@@ -93,9 +94,25 @@ class Streams {
   /// `producer` has as many coordinates as the definition's site has dimensions. True if it is on another stack: then
   /// late(k) says that it produced this after the loop of the reader's coordinate k was entered.
   bool dependence(const Reader& reader, DefinitionId from, const std::int64_t* point, const std::int64_t* producer);
-  void late(std::size_t coordinate);
+  void late(std::size_t coordinate, std::uint64_t times = 1);
   /// A producer that is not known any more.
   void lost_dependence(const Reader& reader, const std::int64_t* point);
+
+  // ---- Several iterations of the innermost loop at once ------------------------------------------------------------
+  // As n calls of the above, the point's last coordinate being one more each time.
+
+  void instance_run(SiteId site, const std::int64_t* point, std::uint64_t n);
+  /// The offset grows by `step` each time; `copies` of them are spills or reloads.
+  void access_run(SiteId site, const MemoryAccess& access, const std::int64_t* point, const Objects::Place& place,
+                  std::int64_t step, std::uint64_t n, std::uint64_t copies, std::uint64_t entry);
+  void value_run(SiteId site, const IntegerValue& value, const std::int64_t* point, std::int64_t label,
+                 std::int64_t step, std::uint64_t n, std::uint64_t entry);
+  /// False: there is no stream for it, and the points must come one by one.
+  bool has_dependence(const Reader& reader, DefinitionId from);
+  /// Only the producer's last coordinate changes, by `step` each time; `reloads` of the consumers are reloads. The
+  /// result is as for dependence(), of all.
+  bool dependence_run(const Reader& reader, DefinitionId from, const std::int64_t* point, const std::int64_t* producer,
+                      std::int64_t step, std::uint64_t n, std::uint64_t reloads);
 
   std::uint16_t dimensions_of_definition(DefinitionId definition) const {
     return sites_[site_of_definition_[definition]].dimensions;
@@ -116,6 +133,9 @@ class Streams {
  private:
   using StreamId = std::uint32_t;
   static constexpr StreamId kNoStream = 0xffffffff;
+  static constexpr std::size_t kMaxProducers = 4096;  // of one operand
+
+  static std::uint64_t key_of(DefinitionId from, std::uint16_t lane) { return std::uint64_t{from} << 16 | lane; }
 
   struct Stream {
     enum class Kind : std::uint8_t { kDomain, kAccess, kValue, kDependence };
@@ -174,6 +194,16 @@ class Streams {
     std::int64_t offset = 0;
     bool same_block = true;
     bool same_offset = true;
+
+    void follow(std::uint64_t now, std::int64_t block_now, std::int64_t offset_now) {
+      if (entry == now) {
+        same_block = same_block && block == block_now;
+        same_offset = same_offset && offset == offset_now;
+      }
+      entry = now;
+      block = block_now;
+      offset = offset_now;
+    }
   };
   struct ValueDetails {
     SiteId site = 0;
@@ -200,7 +230,12 @@ class Streams {
   Slot& slot(std::vector<SlotId>& slots, std::size_t dense);
   static Link* find(Slot& slot, std::uint64_t key);
   static Link& insert(Slot& slot, Link link);
+  Link* access_link(SiteId site, const MemoryAccess& access, ObjectId object);
+  ValueDetails* value_details(SiteId site, const IntegerValue& value);
+  Link* find_dependence(const Reader& reader, DefinitionId from, bool& lost);
   Link* dependence_link(const Reader& reader, DefinitionId from, std::uint64_t key, fold::Shape shape);
+  void add_run(StreamId stream, const std::int64_t* point, const std::int64_t* labels, const std::int64_t* steps,
+               std::uint64_t n);
   fold::Folded folded(StreamId stream);
   fold::Folded domain_of(const Site& site);
   void finish_cold(Graph& graph);
@@ -226,6 +261,7 @@ class Streams {
   static constexpr std::uint32_t kNoAccess = 0xffffffff;
   std::uint32_t last_dependence_ = 0;
   std::uint32_t last_access_ = kNoAccess;
+  std::vector<std::int64_t> steps_;  // of a producer's coordinates
   FoldQueue queue_;
   bool full_ = false;
   std::uint64_t points_ = 0;

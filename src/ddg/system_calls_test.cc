@@ -14,9 +14,9 @@ TEST(SystemCalls, TouchTheOutside) {
 }
 
 TEST(SystemCalls, StayInside) {
-  for (const long number : {SYS_brk, SYS_mmap, SYS_munmap, SYS_mremap, SYS_mprotect, SYS_madvise, SYS_getpid,
-                            SYS_clock_gettime, SYS_futex, SYS_sched_yield, SYS_set_robust_list,
-                            SYS_gettid, SYS_arch_prctl, SYS_rseq}) {
+  for (const long number :
+       {SYS_brk, SYS_mmap, SYS_munmap, SYS_mremap, SYS_mprotect, SYS_madvise, SYS_getpid, SYS_clock_gettime, SYS_futex,
+        SYS_sched_yield, SYS_set_robust_list, SYS_gettid, SYS_arch_prctl, SYS_rseq}) {
     EXPECT_FALSE(has_outside_effect(static_cast<std::uint32_t>(number))) << number;
   }
 }

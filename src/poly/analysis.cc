@@ -30,6 +30,7 @@ ddg::Options ddg_options(const AnalysisOptions& options) {
   result.fold = options.fold;
   result.max_memory = options.max_memory;
   result.jobs = options.jobs;
+  result.by_runs = options.by_runs;
   result.origins = options.verdicts;
   if (options.progress)
     result.progress = [&options](double share, std::uint64_t instructions) {

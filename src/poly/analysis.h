@@ -24,8 +24,9 @@ struct AnalysisOptions {
   fold::Options fold;
   std::uint64_t max_memory = ddg::Options{}.max_memory;
   unsigned jobs = 1;
+  bool by_runs = true;                   // iterations of loops many at a time; the result is the same
   std::uint64_t max_statements = 20000;  // the contexts that ran most have them; 0: all
-  bool verdicts = true;  // judge loops; without, values are not followed through copies
+  bool verdicts = true;                  // judge loops; without, values are not followed through copies
   double min_percent = 1;                // of the operations: outermost loops with less are not judged
   std::vector<std::string> pure;         // functions whose calls may be reordered (pure_calls.h)
   /// Called now and then: the share of the whole that is done, and the instructions that the dependence pass has seen.

@@ -29,6 +29,8 @@
 // *journal*), and further ones along the same path are the journal times their number. An Observer that wants every
 // part has kEveryPart and is told of each, in order. One with kValues is also told of every event, with all its slots,
 // before its parts, and of every side event. leave() and end() tell of frames about to be popped and stacks that ended.
+// One with kStretches is asked whether it takes iterations of the innermost loop at once: begin_path() when an
+// iteration begins that may be followed by others like it, stretch() when it ended so.
 #pragma once
 
 #include <algorithm>
@@ -91,6 +93,7 @@ class LoopWalk {
   };
   using S = typename Activations<LoopWalk>::Stack;
   static constexpr bool kValues = wants_values<Observer>();
+  static constexpr bool kStretches = wants_stretches<Observer>();
 
   LoopWalk(const Structure& structure, LoopTree& tree, Observer& observer)
       : structure_(structure), tree_(tree), observer_(observer) {
@@ -247,6 +250,7 @@ class LoopWalk {
   }
 
   void begin_path(S& stack) {
+    if constexpr (kStretches) observer_.begin_path();
     before_ = stack.data.dimensions;
     lowest_ = before_.size();
     journal_.clear();
@@ -296,6 +300,17 @@ class LoopWalk {
       dimension.counter += times * step.counted;
       dimension.headers += times * step.headers;
     }
+  }
+
+  /// The observer may take iterations at once if each is one more of the innermost loop, and nothing else changes.
+  std::uint64_t stretch(S& stack, const trace::RunExpander& ahead, std::uint64_t iterations) {
+    const std::vector<Step>& steps = recorded_[0].steps;
+    const std::size_t innermost = stack.data.dimensions.size() - 1;
+    if (lowest_ <= innermost || steps.size() != 1 || steps[0].dimension != innermost || steps[0].counted != 1) return 0;
+    if constexpr (kStretches)
+      return observer_.stretch(*this, stack, ahead, iterations);
+    else
+      return 0;
   }
 
   void stop_watching() { journaling_ = false; }

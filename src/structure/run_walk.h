@@ -17,6 +17,9 @@
 // A client with `static constexpr bool kValues = true` is given every event of every run, with the values of all slots:
 //   event(S&, ExitId, const uint64_t* slots)   the block runs; its parts come next
 //   side(S*, const SideEvent&)                 before the walk follows it; null if the thread has no stack
+// If it also has `static constexpr bool kStretches = true`, it may take several iterations along one path at once:
+//   uint64_t stretch(S&, const RunExpander& ahead, uint64_t n)   an iteration has ended as end_path() says; the n next
+//                                              ones take the same path: so many of them are done
 #pragma once
 
 #include <algorithm>
@@ -48,11 +51,19 @@ constexpr bool wants_values() {
   return false;
 }
 
+/// Whether it takes iterations of a run at once, values and all.
+template <class T>
+constexpr bool wants_stretches() {
+  if constexpr (requires { T::kStretches; }) return T::kStretches;
+  return false;
+}
+
 template <class Client>
 class RunWalk {
  public:
   using Tracker = Activations<Client>;
   static constexpr bool kValues = wants_values<Client>();
+  static constexpr bool kStretches = wants_stretches<Client>();
 
   RunWalk(const CodeMap& code, std::vector<std::uint8_t>& starts, Client& client, bool expand_all = false)
       : code_(code), starts_(starts), client_(client), expand_all_(expand_all) {}
@@ -106,6 +117,9 @@ class RunWalk {
     if (run.literal() && run.sides.empty()) {
       events(tracker, run.paths[0].exits, run.slots);
       return;
+    }
+    if constexpr (kStretches) {
+      if (run.iterations >= kShortestStretch && run.sides.empty()) return stretch(tracker, run);
     }
     if (kValues || expand_all_ || !steady(run) || !find_hidden(run)) return expand(tracker, run);
     repeat(tracker, run);
@@ -197,6 +211,65 @@ class RunWalk {
         slots += code_.exit(exit).slots;
         ++ordinal;
       }
+    }
+  }
+
+  /// Event by event, but for iterations that the client takes at once. Between two iterations control has just come to
+  /// the place where the next one starts.
+  void stretch(Tracker& tracker, const trace::Run& run) {
+    expander_.begin(run);
+    bool arrived = false;
+    unsigned failures = 0;
+    for (std::uint64_t i = 0; i < run.iterations;) {
+      const std::uint64_t same = failures < kMostFailures ? same_path(run, i) : 1;
+      const trace::RunPath& path = expander_.next();
+      const PlaceId place = first_place(path);
+      ++i;
+      if (same < kShortestStretch || place == kNoPlace) {
+        by_events(tracker, path, arrived);
+        arrived = false;
+        continue;
+      }
+      if (!arrived) tracker.arrive(place);
+      tracker.mark();
+      client_.mark(*tracker.current());
+      client_.begin_path(*tracker.current());
+      by_events(tracker, path, true);
+      tracker.arrive(place);
+      arrived = true;
+      const PathEnd end = tracker.unchanged() ? client_.end_path(*tracker.current(), 0) : PathEnd::kChanged;
+      client_.stop_watching();
+      std::uint64_t done = 0;
+      if (end == PathEnd::kRepeatable) done = client_.stretch(*tracker.current(), expander_, same - 1);
+      if (done == 0) {
+        ++failures;
+        continue;
+      }
+      failures = 0;
+      client_.repeat(*tracker.current(), 0, done);
+      expander_.skip(done);
+      i += done;
+    }
+  }
+
+  /// How many iterations take the same path, from this one on. The last of a run does not count: where control goes
+  /// behind it is not known.
+  static std::uint64_t same_path(const trace::Run& run, std::uint64_t iteration) {
+    if (run.sequence.empty()) return iteration + 1 < run.iterations ? run.iterations - 1 - iteration : 1;
+    std::uint64_t end = iteration + 1;
+    while (end + 1 < run.iterations && run.sequence[end] == run.sequence[iteration]) ++end;
+    return end - iteration;
+  }
+
+  void by_events(Tracker& tracker, const trace::RunPath& path, bool arrived) {
+    const std::uint64_t* slots = expander_.slots().data();
+    for (const trace::ExitId exit : path.exits) {
+      if (arrived)
+        finish_event(tracker, exit, code_.exit(exit), code_.parts(code_.exit(exit)), slots);
+      else
+        event(tracker, exit, slots);
+      arrived = false;
+      slots += code_.exit(exit).slots;
     }
   }
 
@@ -304,6 +377,8 @@ class RunWalk {
   }
 
   static constexpr std::uint64_t kFewIterations = 3;
+  static constexpr std::uint64_t kShortestStretch = 6;
+  static constexpr unsigned kMostFailures = 4;  // in one run
 
   const CodeMap& code_;
   std::vector<std::uint8_t>& starts_;

@@ -87,6 +87,17 @@ class RunExpander {
   /// The slots of the iteration's events, one after the other; valid until next().
   std::span<const std::uint64_t> slots() const { return slots_; }
 
+  /// What a slot will be in the next iteration and those after it, as long as they take the path of the next one.
+  struct Ahead {
+    bool regular = true;
+    std::uint64_t value = 0;  // of a regular one: in the next iteration, and what it grows by
+    std::uint64_t stride = 0;
+    const std::uint64_t* values = nullptr;  // of an irregular one
+  };
+  Ahead ahead(std::size_t slot) const;
+  /// Passes over so many iterations, which all take the path of the next one.
+  void skip(std::uint64_t iterations);
+
  private:
   const RunPath& next_mixed();
 

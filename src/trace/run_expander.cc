@@ -58,4 +58,21 @@ const RunPath& RunExpander::next_mixed() {
   return path;
 }
 
+RunExpander::Ahead RunExpander::ahead(std::size_t slot) const {
+  const std::uint32_t index = run_->paths[run_->path_of(iteration_)].columns[slot];
+  const RunColumn& column = run_->columns[index];
+  if (column.kind == RunColumn::Kind::kIrregular) return {false, 0, 0, column.values.data() + used_[index]};
+  return {true, column.start + column.stride * iteration_, column.stride, nullptr};
+}
+
+void RunExpander::skip(std::uint64_t iterations) {
+  if (even_) {
+    for (std::size_t i = 0; i < strides_.size(); ++i) values_[i] += strides_[i] * iterations;
+  } else {
+    for (const std::uint32_t column : run_->paths[run_->path_of(iteration_)].columns)
+      if (run_->columns[column].kind == RunColumn::Kind::kIrregular) used_[column] += iterations;
+  }
+  iteration_ += iterations;
+}
+
 }  // namespace loopfold::trace

@@ -1,0 +1,535 @@
+// Many iterations of the innermost loop at once.
+//
+// When an iteration has run event by event and the next n take the same path, this does the work of all of them, access
+// by access instead of event by event:
+// - Domains, integer results and accesses that stay in one block are one segment each: their labels grow evenly.
+// Results
+//   and addresses that do not (irregular columns, numbers that wrap around) go point by point.
+// - Register flow is one segment per read: the path says where it comes from (stretch.h).
+// - Memory: stores write their cells and loads read theirs in one loop over the iterations, in the order of the
+// program,
+//   so overlaps need no thought. A load's cells are compared with what the last one lets expect; each stretch that
+//   agrees with one evenly growing producer is one segment.
+// - Origins behind copies: if the exposed registers have the same origins in every iteration, but for the iteration
+// that
+//   made them, and no load can get a spilled value or have been rewritten, then the first iteration stands for all but
+//   the last, which leaves the registers as they are afterwards. Else they are followed iteration by iteration.
+//
+// Exactly what the event by event form gives. Left to that: calls and returns, x87, guarded accesses, code that is not
+// kept, and whatever a side event interrupts. Limits of memory are looked at between stretches.
+#include <algorithm>
+
+#include "ddg/builder.h"
+
+namespace loopfold::ddg {
+
+namespace {
+
+constexpr std::uint64_t kShortest = 3;
+constexpr std::uint64_t kMostUneven = 4096;  // iterations with values that are listed
+constexpr std::uint64_t kWorthFixing = 8;    // iterations in one block
+
+/// How many iterations stay within an extent.
+std::uint64_t iterations_within(const Objects::Extent& extent, const Progression& address) {
+  const auto step = static_cast<std::int64_t>(address.step);
+  if (step == 0) return ~std::uint64_t{0};
+  if (step > 0) return (extent.last - address.start) / address.step + 1;
+  return (address.start - extent.first) / (std::uint64_t{0} - address.step) + 1;
+}
+
+std::uint64_t hash_of(std::span<const PathPart> parts) {
+  std::uint64_t hash = parts.size();
+  for (const PathPart& part : parts) {
+    hash = (hash ^ part.site ^ reinterpret_cast<std::uintptr_t>(part.code)) * 0x9e3779b97f4a7c15u;
+    hash ^= hash >> 29;
+  }
+  return hash;
+}
+
+}  // namespace
+
+const StretchPlan& Builder::plan_of_path() {
+  if (last_plan_ != nullptr && last_plan_->parts == path_) return *last_plan_;
+  std::vector<std::unique_ptr<StretchPlan>>& plans = plans_[hash_of(path_)];
+  const auto found = std::find_if(plans.begin(), plans.end(), [&](const auto& plan) { return plan->parts == path_; });
+  if (found != plans.end()) {
+    last_plan_ = found->get();
+  } else {
+    plans.push_back(std::make_unique<StretchPlan>(plan_stretch(path_, granules_.count(), streams_)));
+    last_plan_ = plans.back().get();
+  }
+  return *last_plan_;
+}
+
+/// The blocks of a path must be of one entry of one loop.
+void Builder::note_path_part(const Where& where, PathPart part) {
+  const std::uint64_t serial = where.dimensions.back().serial;
+  if (path_.empty()) path_serial_ = serial;
+  if (serial != path_serial_) path_is_whole_ = false;
+  part.slot = static_cast<std::uint32_t>(slots_ - path_slots_);
+  path_.push_back(part);
+}
+
+std::uint64_t Builder::stretch_at(const Where& where, const trace::RunExpander& ahead, std::uint64_t n) {
+  if (!path_is_whole_ || path_.empty()) return 0;
+  const StretchPlan& plan = plan_of_path();
+  if (!plan.possible) return 0;
+  n = std::min(n, (next_check_ - 1 - events_) / path_events_);
+  if (n < kShortest) return 0;
+  stretch_.where = &where;
+  stretch_.thread = &thread(where.thread);
+  stretch_.stack = &stack(where.stack);
+  const Instance first = enter(where, *stretch_.stack, plan.parts[0].site);
+  stretch_.entry = first.entry;
+  stretch_.counter = first.counter;
+  stretch_.serial = levels_->back().serial;
+  lowest_ = stretch_.thread->stack_pointer;
+  if (stretch_.thread->left != where.stack) stretch_.thread->left = kNoStack;
+
+  stretch_.n = look_ahead(plan, ahead, n);
+  if (!locate_accesses(plan)) return 0;
+  if (options_.origins) stretch_.origins = origins_of_stretch(plan);
+  if (stretch_.origins == Stretch::Origins::kNotYet) return 0;
+  link_registers(plan);
+  run_stretch(plan);
+  fold_stretch(plan);
+
+  events_ += stretch_.n * path_events_;
+  stretch_.stack->parts += stretch_.n * plan.parts.size();
+  instructions_ += stretch_.n * plan.instructions;
+  unknown_instructions_ += stretch_.n * plan.unknown_instructions;
+  return stretch_.n;
+}
+
+/// Values and addresses of the iterations to come. The result: how many iterations these are of.
+std::uint64_t Builder::look_ahead(const StretchPlan& plan, const trace::RunExpander& ahead, std::uint64_t n) {
+  std::size_t accesses = 0;
+  stretch_.values.clear();
+  std::size_t uneven = 0;
+  const auto list = [&](const PathPart& part, const trace::Value& value) {
+    if (uneven == stretch_.uneven.size()) stretch_.uneven.emplace_back();
+    stretch_.uneven[uneven].part = &part;
+    stretch_.uneven[uneven].value = &value;
+    return static_cast<std::uint32_t>(uneven++);
+  };
+  for (std::uint32_t i = 0; i < plan.parts.size(); ++i) {
+    const PathPart& part = plan.parts[i];
+    for (const IntegerValue& value : part.code->values) {
+      const Progression results = progression_of(*part.block, value.value, ahead, part.slot, n);
+      const Progression labels = sign_extended(results, value.width, n);
+      stretch_.values.push_back({i, &value, labels, labels.even ? 0 : list(part, value.value)});
+    }
+    for (const MemoryAccess& access : part.code->accesses) {
+      if (accesses == stretch_.accesses.size()) stretch_.accesses.emplace_back();
+      StretchAccess& at = stretch_.accesses[accesses++];
+      at.part = i;
+      at.access = &access;
+      at.address = progression_of(*part.block, access.address, ahead, part.slot, n);
+      if (!at.address.even) at.column = list(part, access.address);
+      at.copies = 0;
+      at.pieces.clear();
+      at.cell = {streams_.definition(part.site, access.instruction), stretch_.entry, stretch_.counter};
+    }
+  }
+  stretch_.access_count = accesses;
+  stretch_.uneven_count = uneven;
+  if (uneven == 0) return n;
+  n = std::min(n, kMostUneven);
+  list_uneven(plan, ahead, n);
+  return n;
+}
+
+void Builder::list_uneven(const StretchPlan& plan, const trace::RunExpander& ahead, std::uint64_t n) {
+  const std::size_t slots = plan.parts.back().slot + std::size_t{plan.parts.back().slots};
+  const std::span<Stretch::Uneven> all{stretch_.uneven.data(), stretch_.uneven_count};
+  slot_values_.resize(slots);
+  slot_columns_.resize(slots);
+  for (std::size_t slot = 0; slot < slots; ++slot) slot_columns_[slot] = ahead.ahead(slot);
+  for (Stretch::Uneven& uneven : all) uneven.values.resize(n);
+  for (std::uint64_t k = 0; k < n; ++k) {
+    for (std::size_t slot = 0; slot < slots; ++slot) {
+      const trace::RunExpander::Ahead& column = slot_columns_[slot];
+      slot_values_[slot] = column.regular ? column.value + column.stride * k : column.values[k];
+    }
+    for (Stretch::Uneven& uneven : all)
+      uneven.values[k] = trace::evaluate(*uneven.part->block, *uneven.value,
+                                         {slot_values_.data() + uneven.part->slot, uneven.part->slots});
+  }
+}
+
+/// In the order of the first iteration, so that objects are met in the order of the run. False: it cannot be done, or
+/// is not worth it.
+bool Builder::locate_accesses(const StretchPlan& plan) {
+  const Where& where = *stretch_.where;
+  const ThreadState& thread = *stretch_.thread;
+  const StackState& stack = *stretch_.stack;
+  for (StretchAccess& at : stretch_accesses()) {
+    const std::uint64_t address = address_in(at, 0);
+    at.place = locate(where, thread, stack, address);
+    at.fixed = false;
+    if (at.address.even) {
+      const std::uint64_t within = iterations_within(extent_of(where, thread, stack, address), at.address);
+      at.fixed = within >= std::min(stretch_.n, kWorthFixing);
+      if (at.fixed) stretch_.n = std::min(stretch_.n, within);
+    }
+    at.spill = at.access->spill != MemoryAccess::kNo && in_youngest_frame(where, thread, stack, address);
+    if (!at.fixed && at.access->spill != MemoryAccess::kNo) return false;
+    if (at.access->store) continue;
+    at.reader = {};
+    at.reader.site = plan.parts[at.part].site;
+    at.reader.instruction = at.access->instruction;
+    at.reader.operand = static_cast<std::uint8_t>(kFirstMemoryOperand + at.access->index);
+    at.reader.dense = at.access->operand;
+    at.reader.kind = Dependence::Kind::kMemory;
+    at.reader.object = at.place.object;
+  }
+  return stretch_.n >= kShortest;
+}
+
+/// Addresses around this one that locate() finds in the same block.
+Objects::Extent Builder::extent_of(const Where& where, const ThreadState& thread, const StackState& stack,
+                                   std::uint64_t address) {
+  if (thread.left == where.stack || lowest_ == 0) return objects_.extent(address);
+  const std::uint64_t low = lowest_ - kRedZone;
+  const std::uint64_t end = end_of_stack(where, stack);
+  if (address < low || address >= end) {
+    Objects::Extent extent = objects_.extent(address);
+    if (address < low)
+      extent.last = std::min(extent.last, low - 1);
+    else
+      extent.first = std::max(extent.first, end);
+    return extent;
+  }
+  const std::size_t index = frame_at(where, address);
+  const FrameView frame = where.frame(where.frames, index);
+  if (!frame.known) return {address, address};
+  std::uint64_t first = low;
+  if (index + 1 < where.depth) first = std::max(first, where.frame(where.frames, index + 1).stack_pointer + 8);
+  return {first, std::min(frame.stack_pointer + 8, end) - 1};
+}
+
+/// Whether the origins of values are the same in all iterations, but for the iteration.
+Builder::Stretch::Origins Builder::origins_of_stretch(const StretchPlan& plan) {
+  using Origins = Stretch::Origins;
+  for (const StretchAccess& at : stretch_accesses())
+    if (at.access->store ? at.spill : origins_.may_be_spilled(lowest_of(at), highest_of(at))) return Origins::kAll;
+  for (const std::uint32_t access : plan.copied_loads) {
+    const StretchAccess& at = stretch_.accesses[access];
+    if (may_be_rewritten(lowest_of(at), highest_of(at))) return Origins::kAll;
+  }
+  bool compare = false;
+  for (const StretchPlan::Exposed& exposed : plan.exposed) {
+    if (stretch_.thread->registers[exposed.granule].producer == 0) continue;
+    const std::uint8_t where = stretch_.thread->origins.where[exposed.granule];
+    if (where == RegisterOrigins::kWriter) continue;
+    const Provenance& kept = stretch_.thread->origins.kept[exposed.granule];
+    if (where == RegisterOrigins::kKept && kept.load) {
+      if (exposed.written && kept.origin.entry == stretch_.entry) return Origins::kAll;
+      if (may_be_rewritten(kept.address, kept.address + kept.size - 1)) return Origins::kAll;
+    }
+    compare = compare || exposed.written;
+  }
+  return compare ? compare_origins(plan) : Origins::kEnds;
+}
+
+/// Compares exposed registers with what they were an iteration ago, if that is known, and remembers them.
+Builder::Stretch::Origins Builder::compare_origins(const StretchPlan& plan) {
+  using Origins = Stretch::Origins;
+  const RegisterOrigins& now = stretch_.thread->origins;
+  const bool known =
+      snapshot_.plan == &plan && snapshot_.entry == stretch_.entry && snapshot_.counter + 1 == stretch_.counter;
+  bool same = known;
+  for (std::size_t i = 0; i < plan.exposed.size() && same; ++i) {
+    const Granule granule = plan.exposed[i].granule;
+    if (!plan.exposed[i].written) continue;
+    same = now.where[granule] == snapshot_.where[i];
+    if (!same || snapshot_.where[i] != RegisterOrigins::kKept) continue;
+    Cell before = snapshot_.origins[i];
+    if (before.entry == stretch_.entry) ++before.counter;
+    same = before == now.kept[granule].origin;
+  }
+  if (same) return Origins::kEnds;
+  if (!known) snapshot_.differences = 0;
+  if (known && ++snapshot_.differences >= kMostDifferences) return Origins::kAll;
+  snapshot_.plan = &plan;
+  snapshot_.entry = stretch_.entry;
+  snapshot_.counter = stretch_.counter;
+  snapshot_.where.resize(plan.exposed.size());
+  snapshot_.origins.resize(plan.exposed.size());
+  for (std::size_t i = 0; i < plan.exposed.size(); ++i) {
+    snapshot_.where[i] = now.where[plan.exposed[i].granule];
+    snapshot_.origins[i] = now.kept[plan.exposed[i].granule].origin;
+  }
+  return Origins::kNotYet;
+}
+
+/// By a store of the stretch.
+bool Builder::may_be_rewritten(std::uint64_t first, std::uint64_t last) const {
+  return std::any_of(stretch_accesses().begin(), stretch_accesses().end(), [&](const StretchAccess& at) {
+    return at.access->store && lowest_of(at) <= last && highest_of(at) >= first;
+  });
+}
+
+std::uint64_t Builder::lowest_of(const StretchAccess& at) const {
+  if (at.address.even) return std::min(at.address.start, at.address.at(stretch_.n - 1));
+  const std::vector<std::uint64_t>& values = stretch_.uneven[at.column].values;
+  return *std::min_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(stretch_.n));
+}
+
+/// The last byte.
+std::uint64_t Builder::highest_of(const StretchAccess& at) const {
+  const std::uint64_t bytes = at.access->size - std::uint64_t{1};
+  if (at.address.even) return std::max(at.address.start, at.address.at(stretch_.n - 1)) + bytes;
+  const std::vector<std::uint64_t>& values = stretch_.uneven[at.column].values;
+  return *std::max_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(stretch_.n)) + bytes;
+}
+
+/// What reads of registers get in the first iteration. Neighbours that one instance wrote are one chunk.
+void Builder::link_registers(const StretchPlan& plan) {
+  using From = StretchPlan::ReadGranule::From;
+  stretch_.registers.clear();
+  for (const StretchPlan::Read& read : plan.reads) {
+    Cell before;
+    for (std::uint32_t i = 0; i < read.read->count; ++i) {
+      const StretchPlan::ReadGranule& granule = plan.granules[read.first + i];
+      const Cell cell = granule.from == From::kThisIteration
+                            ? Cell{granule.definition, stretch_.entry, stretch_.counter}
+                            : stretch_.thread->registers[granule.granule];
+      if (i > 0 && cell == before) continue;
+      before = cell;
+      if (cell.producer == 0) continue;
+      stretch_.registers.push_back({&read, granule.lane, cell, granule.from == From::kBefore ? 0 : 1});
+    }
+  }
+}
+
+// ---- Memory, iteration by iteration
+// ----------------------------------------------------------------------------------
+
+void Builder::run_stretch(const StretchPlan& plan) {
+  const std::uint64_t last = stretch_.n - 1;
+  const bool ends = options_.origins && stretch_.origins == Stretch::Origins::kEnds;
+  const bool all = options_.origins && !ends;
+  if (ends) origins_.records().set_times(last);
+  for (std::uint64_t k = 0; k <= last; ++k) {
+    if (ends && k == last) {
+      origins_.records().set_times(1);
+      move_registers(plan, last - 1);
+    }
+    if (all || (ends && (k == 0 || k == last)))
+      follow_iteration(plan, k);
+    else
+      pass_iteration(plan, k);
+  }
+  if (options_.origins) return;
+  for (const PathPart& part : plan.parts)
+    write_registers(*part.code, {part.site, stretch_.entry, stretch_.counter + last}, *stretch_.thread, 0);
+}
+
+/// Registers as they are `iterations` later.
+void Builder::move_registers(const StretchPlan& plan, std::uint64_t iterations) {
+  ThreadState& thread = *stretch_.thread;
+  for (const StretchPlan::Exposed& exposed : plan.exposed) {
+    if (!exposed.written) continue;
+    thread.registers[exposed.granule].counter += iterations;
+    Cell& origin = thread.origins.kept[exposed.granule].origin;
+    if (thread.origins.where[exposed.granule] == RegisterOrigins::kKept && origin.entry == stretch_.entry)
+      origin.counter += iterations;
+  }
+}
+
+/// Memory only.
+void Builder::pass_iteration(const StretchPlan& plan, std::uint64_t k) {
+  for (StretchAccess& at : stretch_accesses()) {
+    const std::uint64_t address = address_in(at, k);
+    if (at.access->store) {
+      Cell cell = at.cell;
+      cell.counter += k;
+      memory_.write(address, at.access->size, cell);
+      if (!at.fixed) locate_in(plan, at, address, k, false);
+      continue;
+    }
+    const std::size_t chunks = read_chunks(address, at.access->size);
+    if (!at.fixed) locate_in(plan, at, address, k, false);
+    if (chunks == 0 && at.pieces.empty()) continue;
+    if (chunks == 1 && at.pieces.size() == 1 && at.pieces[0].lane == chunks_[0].offset &&
+        at.pieces[0].object == at.place.object && at.pieces[0].takes(chunks_[0].cell))
+      continue;
+    take_chunks(at, chunks, k, false);
+  }
+}
+
+/// Memory, origins and registers.
+void Builder::follow_iteration(const StretchPlan& plan, std::uint64_t k) {
+  std::size_t next = 0;
+  ThreadState& thread = *stretch_.thread;
+  for (std::uint32_t i = 0; i < plan.parts.size(); ++i) {
+    const PathPart& part = plan.parts[i];
+    const Instance instance{part.site, stretch_.entry, stretch_.counter + k};
+    set_iteration(k);
+    origins_.begin(*part.code, tracked(instance), thread.registers, thread.origins);
+    for (; next < stretch_.access_count && stretch_.accesses[next].part == i; ++next)
+      follow_access(plan, stretch_.accesses[next], k);
+    set_iteration(k);
+    write_registers(*part.code, instance, thread, 0);
+  }
+}
+
+void Builder::follow_access(const StretchPlan& plan, StretchAccess& at, std::uint64_t k) {
+  const std::uint64_t address = address_in(at, k);
+  set_iteration(k);
+  if (at.access->store) {
+    Cell cell = at.cell;
+    cell.counter += k;
+    origins_.read_registers(at.access->instruction, at.spill);
+    if (at.spill) origins_.spill(*at.access, address, cell);
+    memory_.write(address, at.access->size, cell);
+    at.copies += at.spill ? 1 : 0;
+    if (!at.fixed) locate_in(plan, at, address, k, at.spill);
+    return;
+  }
+  const std::size_t chunks = read_chunks(address, at.access->size);
+  origins_.read_registers(at.access->instruction, false);
+  const bool reload = origins_.load(*at.access, address, {chunks_.data(), chunks});
+  at.copies += reload ? 1 : 0;
+  if (!at.fixed) locate_in(plan, at, address, k, reload);
+  take_chunks(at, chunks, k, reload);
+}
+
+std::size_t Builder::read_chunks(std::uint64_t address, std::uint32_t size) {
+  if (chunks_.size() < size) chunks_.resize(size);
+  std::size_t count = 0;
+  memory_.read(address, size, [&](std::uint64_t offset, std::uint64_t bytes, const Cell& cell) {
+    chunks_[count++] = {offset, bytes, cell};
+  });
+  return count;
+}
+
+/// Of an access that may be in another block each time.
+void Builder::locate_in(const StretchPlan& plan, StretchAccess& at, std::uint64_t address, std::uint64_t k, bool copy) {
+  set_iteration(k);
+  at.place = locate(*stretch_.where, *stretch_.thread, *stretch_.stack, address);
+  streams_.access(plan.parts[at.part].site, *at.access, point_.data(), at.place.object, at.place.block, at.place.offset,
+                  stretch_.serial);
+  if (copy) streams_.count_copy();
+}
+
+/// The chunks of a load make its pieces longer, or end them and begin others. Both are in the order of their lanes.
+void Builder::take_chunks(StretchAccess& at, std::size_t chunks, std::uint64_t k, bool reload) {
+  pieces_.clear();
+  std::size_t next = 0;
+  for (DependencePiece& piece : at.pieces) {
+    while (next < chunks && chunks_[next].offset < piece.lane) begin_piece(at, chunks_[next++], k, reload);
+    const bool goes_on = next < chunks && chunks_[next].offset == piece.lane && piece.object == at.place.object &&
+                         piece.takes(chunks_[next].cell);
+    if (!goes_on) {
+      end_piece(at, piece);
+      continue;
+    }
+    piece.reloads += reload ? 1 : 0;
+    pieces_.push_back(piece);
+    ++next;
+  }
+  for (; next < chunks; ++next) begin_piece(at, chunks_[next], k, reload);
+  at.pieces.assign(pieces_.begin(), pieces_.end());
+}
+
+/// Its stream is made now, so that streams are made in the order of the run.
+void Builder::begin_piece(StretchAccess& at, const OriginTracker::Chunk& chunk, std::uint64_t k, bool reload) {
+  at.reader.lane = static_cast<std::uint16_t>(chunk.offset);
+  at.reader.object = at.place.object;
+  if (chunk.cell.producer == kLostProducer || !streams_.has_dependence(at.reader, chunk.cell.producer)) {
+    set_iteration(k);
+    at.reader.reload = reload;
+    depend(at.reader, chunk.cell);
+    at.reader.reload = false;
+    return;
+  }
+  DependencePiece piece;
+  piece.lane = at.reader.lane;
+  piece.object = at.place.object;
+  piece.producer = chunk.cell.producer;
+  piece.entry = chunk.cell.entry;
+  piece.counter = chunk.cell.counter;
+  piece.next = chunk.cell.counter;
+  piece.first = k;
+  piece.n = 1;
+  piece.reloads = reload ? 1 : 0;
+  pieces_.push_back(piece);
+}
+
+void Builder::end_piece(StretchAccess& at, const DependencePiece& piece) {
+  at.reader.lane = piece.lane;
+  at.reader.object = piece.object;
+  depend_run(at.reader, {piece.producer, piece.entry, piece.counter}, piece.first,
+             static_cast<std::int64_t>(piece.step), piece.n, piece.reloads);
+}
+
+void Builder::depend_run(const Streams::Reader& reader, const Cell& cell, std::uint64_t first, std::int64_t step,
+                         std::uint64_t n, std::uint64_t reloads) {
+  set_iteration(first);
+  producer_.resize(entries_.depth(cell.entry));
+  entries_.vector(cell.entry, cell.counter, producer_.data());
+  if (!streams_.dependence_run(reader, cell.producer, point_.data(), producer_.data(), step, n, reloads)) return;
+  const std::uint64_t slice = entries_.slice(cell.entry);
+  for (std::size_t k = 0; k < levels_->size(); ++k)
+    if ((*levels_)[k].since < slice) streams_.late(k, n);
+}
+
+/// point_ is that of an iteration of the stretch.
+void Builder::set_iteration(std::uint64_t k) {
+  point_[levels_->size() - 1] = static_cast<std::int64_t>(stretch_.counter + k);
+}
+
+// ---- Streams
+// ---------------------------------------------------------------------------------------------------------
+
+void Builder::fold_stretch(const StretchPlan& plan) {
+  for (StretchAccess& at : stretch_accesses())
+    for (const DependencePiece& piece : at.pieces) end_piece(at, piece);
+  set_iteration(0);
+  for (const PathPart& part : plan.parts) streams_.instance_run(part.site, point_.data(), stretch_.n);
+  for (const Stretch::Register& flow : stretch_.registers) fold_register(plan, flow);
+  for (const Stretch::Value& value : stretch_.values) fold_value(plan, value);
+  set_iteration(0);
+  for (StretchAccess& at : stretch_accesses()) {
+    if (!at.fixed) continue;
+    locate(*stretch_.where, *stretch_.thread, *stretch_.stack, address_in(at, stretch_.n - 1));
+    streams_.access_run(plan.parts[at.part].site, *at.access, point_.data(), at.place,
+                        static_cast<std::int64_t>(at.address.step), stretch_.n, at.copies, stretch_.serial);
+  }
+}
+
+void Builder::fold_register(const StretchPlan& plan, const Stretch::Register& flow) {
+  const StretchPlan::Read& read = *flow.read;
+  Streams::Reader reader;
+  reader.site = plan.parts[read.part].site;
+  reader.instruction = read.read->instruction;
+  reader.operand = read.read->operand;
+  reader.dense = read.read->dense;
+  reader.address = read.read->address;
+  reader.lane = flow.lane;
+  if (streams_.has_dependence(reader, flow.cell.producer))
+    return depend_run(reader, flow.cell, 0, flow.step, stretch_.n, 0);
+  for (std::uint64_t k = 0; k < stretch_.n; ++k) {
+    set_iteration(k);
+    Cell cell = flow.cell;
+    cell.counter += static_cast<std::uint64_t>(flow.step) * k;
+    depend(reader, cell);
+  }
+}
+
+void Builder::fold_value(const StretchPlan& plan, const Stretch::Value& value) {
+  const SiteId site = plan.parts[value.part].site;
+  set_iteration(0);
+  if (value.labels.even)
+    return streams_.value_run(site, *value.value, point_.data(), static_cast<std::int64_t>(value.labels.start),
+                              static_cast<std::int64_t>(value.labels.step), stretch_.n, stretch_.serial);
+  for (std::uint64_t k = 0; k < stretch_.n; ++k) {
+    set_iteration(k);
+    streams_.value(site, *value.value, point_.data(),
+                   sign_extended(stretch_.uneven[value.column].values[k], value.value->width), stretch_.serial);
+  }
+}
+
+}  // namespace loopfold::ddg

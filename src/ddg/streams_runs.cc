@@ -1,0 +1,110 @@
+// Several points of a stream at once: those of consecutive iterations of the innermost loop, with labels that grow
+// evenly. What is counted beside the points has a closed form: at most one of the iterations of a dependence is carried
+// by another level than the others, since two coordinates that grow evenly meet once or always.
+#include <algorithm>
+
+#include "ddg/streams.h"
+
+namespace loopfold::ddg {
+
+namespace {
+
+/// How many of n iterations have equal coordinates, if they differ by `difference` in the first and by `slope` more in
+/// each one after it.
+std::uint64_t meetings(std::int64_t difference, std::int64_t slope, std::uint64_t n) {
+  if (slope == 0) return difference == 0 ? n : 0;
+  __extension__ using Wide = __int128;
+  const Wide wide = -static_cast<Wide>(difference);
+  if (wide % slope != 0) return 0;
+  const Wide when = wide / slope;
+  return when >= 0 && when < static_cast<Wide>(n) ? 1 : 0;
+}
+
+}  // namespace
+
+void Streams::add_run(StreamId stream, const std::int64_t* point, const std::int64_t* labels, const std::int64_t* steps,
+                      std::uint64_t n) {
+  points_ += n;
+  const Stream& s = streams_[stream];
+  queue_.add_run(stream, *s.folder, s.shape, point, labels, steps, n);
+}
+
+void Streams::instance_run(SiteId site, const std::int64_t* point, std::uint64_t n) {
+  Site& s = sites_[site];
+  s.count += n;
+  add_run(s.domain, point, nullptr, nullptr, n);
+}
+
+void Streams::access_run(SiteId site, const MemoryAccess& access, const std::int64_t* point,
+                         const Objects::Place& place, std::int64_t step, std::uint64_t n, std::uint64_t copies,
+                         std::uint64_t entry) {
+  const Link* const link = access_link(site, access, place.object);
+  if (link == nullptr) {
+    sites_[site].dropped += n - 1;
+    return;
+  }
+  AccessDetails& details = accesses_[link->details];
+  details.follow(entry, place.block, place.offset);
+  if (n > 1) details.follow(entry, place.block, place.offset + step * static_cast<std::int64_t>(n - 1));
+  details.copies += copies;
+  const std::int64_t labels[2] = {place.block, place.offset};
+  const std::int64_t steps[2] = {0, step};
+  add_run(link->stream, point, labels, steps, n);
+}
+
+void Streams::value_run(SiteId site, const IntegerValue& value, const std::int64_t* point, std::int64_t label,
+                        std::int64_t step, std::uint64_t n, std::uint64_t entry) {
+  ValueDetails* const details = value_details(site, value);
+  if (details == nullptr) {
+    sites_[site].dropped += n - 1;
+    return;
+  }
+  const std::int64_t counter = point[sites_[site].dimensions - 1];
+  const auto follow = [&](std::uint64_t k) {
+    const std::uint64_t now = static_cast<std::uint64_t>(label) + static_cast<std::uint64_t>(step) * k;
+    details->steady.add(entry, counter + static_cast<std::int64_t>(k), static_cast<std::int64_t>(now));
+  };
+  follow(0);
+  if (n > 1) follow(1);
+  if (n > 2) follow(n - 1);
+  add_run(details->stream, point, &label, &step, n);
+}
+
+bool Streams::has_dependence(const Reader& reader, DefinitionId from) {
+  const Slot& known = slot(sites_[reader.site].operands, reader.dense);
+  if (full_ || known.links.size() >= kMaxProducers)
+    return find(slot(sites_[reader.site].operands, reader.dense), key_of(from, reader.lane)) != nullptr;
+  bool lost = false;
+  return find_dependence(reader, from, lost) != nullptr;
+}
+
+bool Streams::dependence_run(const Reader& reader, DefinitionId from, const std::int64_t* point,
+                             const std::int64_t* producer, std::int64_t step, std::uint64_t n, std::uint64_t reloads) {
+  bool lost = false;
+  const Link* const link = find_dependence(reader, from, lost);
+  DependenceDetails& details = dependences_[link->details];
+  if (reader.object != details.reader.object) details.more_objects = true;
+  details.reloads += reloads;
+  last_dependence_ = link->details;
+
+  const std::size_t of_reader = sites_[reader.site].dimensions - std::size_t{1};
+  const std::size_t of_producer = streams_[link->stream].shape.outputs - std::size_t{1};
+  const std::size_t changing = std::min(of_reader, of_producer);
+  std::size_t level = 0;
+  while (level < details.shared && level < changing && point[level] == producer[level]) ++level;
+  if (level < details.shared && level == changing) {
+    const std::int64_t slope = (changing == of_reader ? 1 : 0) - (changing == of_producer ? step : 0);
+    const std::uint64_t met = meetings(point[level] - producer[level], slope, n);
+    details.carried[details.shared] += met;
+    details.carried[level] += n - met;
+    if (met > 0) level = details.shared;
+  } else {
+    details.carried[level] += n;
+  }
+  steps_.assign(of_producer + 1, 0);
+  steps_[of_producer] = step;
+  add_run(link->stream, point, producer, steps_.data(), n);
+  return level == 0;
+}
+
+}  // namespace loopfold::ddg

@@ -1,0 +1,150 @@
+#include "ddg/stretch.h"
+
+#include <algorithm>
+
+namespace loopfold::ddg {
+
+namespace {
+
+constexpr std::uint8_t kStackPointer = 4;
+
+bool is_simple(const PartCode& code, const Streams& streams, SiteId site) {
+  const auto is_x87 = [](const RegisterRead& read) { return read.x87; };
+  const auto guarded = [](const MemoryAccess& access) { return access.guarded; };
+  const auto moves_stack = [](const IntegerValue& value) { return value.reg == kStackPointer; };
+  return !streams.cold(site) && code.x87_live_outs.empty() &&
+         std::none_of(code.reads.begin(), code.reads.end(), is_x87) &&
+         std::none_of(code.accesses.begin(), code.accesses.end(), guarded) &&
+         std::none_of(code.values.begin(), code.values.end(), moves_stack);
+}
+
+class Planner {
+ public:
+  Planner(std::size_t granules, const Streams& streams)
+      : streams_(streams), writer_(granules), exposed_(granules), loaded_(granules) {}
+
+  StretchPlan plan(std::span<const PathPart> parts) {
+    plan_.parts.assign(parts.begin(), parts.end());
+    for (const PathPart& part : parts) {
+      plan_.possible = plan_.possible && is_simple(*part.code, streams_, part.site);
+      plan_.instructions += part.code->instructions;
+      if (part.code->unknown) plan_.unknown_instructions += part.code->instructions;
+    }
+    if (!plan_.possible) return std::move(plan_);
+    for (std::uint32_t i = 0; i < parts.size(); ++i) {
+      read(parts[i], i);
+      expose(parts[i].code->origins);
+      use_loads(parts[i].code->origins);
+      write(parts[i]);
+    }
+    finish();
+    return std::move(plan_);
+  }
+
+ private:
+  using ReadGranule = StretchPlan::ReadGranule;
+  static constexpr std::uint32_t kNoAccess = 0xffffffff;
+  /// The load of this iteration that got what a granule has.
+  struct Loaded {
+    std::uint32_t access = kNoAccess;  // of the path
+    bool copied = false;
+  };
+
+  void read(const PathPart& part, std::uint32_t index) {
+    for (const RegisterRead& read : part.code->reads) {
+      plan_.reads.push_back({index, &read, static_cast<std::uint32_t>(plan_.granules.size())});
+      for (std::uint32_t i = 0; i < read.count; ++i) {
+        const LiveIn& in = part.code->live_ins[read.first + i];
+        const DefinitionId writer = writer_[in.granule];
+        plan_.granules.push_back({writer != 0 ? ReadGranule::From::kThisIteration : ReadGranule::From::kBefore,
+                                  in.granule, in.lane, writer});
+      }
+    }
+  }
+
+  void expose(const OriginCode& code) {
+    for (const OriginCode::Piece& piece : code.pieces) expose(code, piece.source);
+    for (const OriginCode::Out& out : code.outs) expose(code, out.source);
+  }
+  void expose(const OriginCode& code, const Source& source) {
+    if (source.kind == Source::Kind::kLiveIn && writer_[source.index] == 0) exposed_[source.index] = true;
+    if (source.kind != Source::Kind::kSeveral) return;
+    for (std::size_t i = 0; i < source.bytes; ++i) expose(code, code.several[source.index + i]);
+  }
+
+  void use_loads(const OriginCode& code) {
+    for (const OriginCode::Piece& piece : code.pieces) {
+      if (piece.source.kind != Source::Kind::kLiveIn) continue;
+      const Loaded& loaded = loaded_[piece.source.index];
+      if (loaded.access != kNoAccess && (loaded.copied || piece.writer != kOutside))
+        plan_.copied_loads.push_back(loaded.access);
+    }
+  }
+
+  /// Several sources in one granule: as if all of them were copies.
+  void note_sources(const OriginCode& code, const Source& source, std::uint32_t first_access, Loaded& into) {
+    if (source.kind == Source::Kind::kSeveral) {
+      for (std::size_t i = 0; i < source.bytes; ++i) {
+        Loaded one;
+        note_sources(code, code.several[source.index + i], first_access, one);
+        if (one.access != kNoAccess) plan_.copied_loads.push_back(one.access);
+      }
+    } else if (source.kind == Source::Kind::kLiveIn) {
+      into = loaded_[source.index];
+      into.copied = true;
+    } else if (source.kind == Source::Kind::kLoaded) {
+      into.access = access_of_[first_access + source.index];
+    }
+  }
+
+  void write(const PathPart& part) {
+    const OriginCode& code = part.code->origins;
+    const auto first_load = static_cast<std::uint32_t>(access_of_.size());
+    access_of_.resize(first_load + code.loads.size(), kNoAccess);
+    for (const MemoryAccess& access : part.code->accesses) {
+      if (access.load != MemoryAccess::kNo) access_of_[first_load + access.load] = accesses_;
+      ++accesses_;
+    }
+    std::vector<Loaded> outs(code.outs.size());
+    for (std::size_t i = 0; i < outs.size(); ++i) note_sources(code, code.outs[i].source, first_load, outs[i]);
+    for (const LiveOut& out : part.code->live_outs) {
+      writer_[out.granule] = streams_.definition(part.site, out.instruction);
+      loaded_[out.granule] = {};
+    }
+    for (std::size_t i = 0; i < outs.size(); ++i) {
+      const Source& source = code.outs[i].source;
+      const DefinitionId writer = writer_[code.outs[i].granule];
+      if (source.kind == Source::Kind::kLoaded &&
+          writer != streams_.definition(part.site, code.loads[source.index].instruction))
+        outs[i].copied = true;
+      loaded_[code.outs[i].granule] = outs[i];
+    }
+  }
+
+  void finish() {
+    std::sort(plan_.copied_loads.begin(), plan_.copied_loads.end());
+    plan_.copied_loads.erase(std::unique(plan_.copied_loads.begin(), plan_.copied_loads.end()),
+                             plan_.copied_loads.end());
+    for (ReadGranule& granule : plan_.granules)
+      if (granule.from == ReadGranule::From::kBefore && writer_[granule.granule] != 0)
+        granule.from = ReadGranule::From::kLastIteration;
+    for (std::size_t i = 0; i < exposed_.size(); ++i)
+      if (exposed_[i]) plan_.exposed.push_back({static_cast<Granule>(i), writer_[i] != 0});
+  }
+
+  const Streams& streams_;
+  StretchPlan plan_;
+  std::vector<DefinitionId> writer_;  // by granule: the last in the path so far
+  std::vector<bool> exposed_;
+  std::vector<Loaded> loaded_;            // by granule
+  std::vector<std::uint32_t> access_of_;  // by load of the path so far
+  std::uint32_t accesses_ = 0;            // of the parts so far
+};
+
+}  // namespace
+
+StretchPlan plan_stretch(std::span<const PathPart> parts, std::size_t granules, const Streams& streams) {
+  return Planner(granules, streams).plan(parts);
+}
+
+}  // namespace loopfold::ddg

@@ -1,0 +1,106 @@
+// Iterations of a loop along one path, as one: what is worked out once for the path, and what is kept while a stretch
+// of them runs (builder_stretch.cc).
+//
+// In a loop, what a register holds at a read is known from the path alone: the last write before it in the iteration;
+// if there is none, the last write of the iteration before, if the path writes it at all; else what it held when the
+// stretch began. So are the origins behind copies, as long as the path does not pass values round: registers that it
+// reads before it writes them are *exposed*, and only these must be compared from one iteration to the next.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "ddg/objects.h"
+#include "ddg/part_code.h"
+#include "ddg/progression.h"
+#include "ddg/shadow_memory.h"
+#include "ddg/streams.h"
+
+namespace loopfold::ddg {
+
+/// A part that ran in the last iteration.
+struct PathPart {
+  SiteId site = 0;
+  const PartCode* code = nullptr;
+  const trace::Block* block = nullptr;
+  std::uint32_t slot = 0;   // its block's first slot, among those of the path
+  std::uint32_t slots = 0;  // of its block
+  friend bool operator==(const PathPart&, const PathPart&) = default;
+};
+
+struct StretchPlan {
+  struct Read {
+    std::uint32_t part = 0;
+    const RegisterRead* read = nullptr;
+    std::uint32_t first = 0;  // in `granules`
+  };
+  /// Of a read: where the granule comes from.
+  struct ReadGranule {
+    enum class From : std::uint8_t { kThisIteration, kLastIteration, kBefore };
+    From from = From::kBefore;
+    Granule granule = 0;
+    std::uint8_t lane = 0;
+    DefinitionId definition = 0;  // kThisIteration
+  };
+  struct Exposed {
+    Granule granule = 0;
+    bool written = false;  // by the path
+  };
+  bool possible = true;  // there is nothing in the path that must be followed event by event
+  std::uint64_t instructions = 0;
+  std::uint64_t unknown_instructions = 0;
+  std::vector<PathPart> parts;
+  std::vector<Read> reads;
+  std::vector<ReadGranule> granules;
+  std::vector<Exposed> exposed;
+  /// Accesses of the path: loads whose value is used in another part of the same iteration, behind a copy. Such a use
+  /// asks whether what was loaded has been rewritten since.
+  std::vector<std::uint32_t> copied_loads;
+};
+
+StretchPlan plan_stretch(std::span<const PathPart> parts, std::size_t granules, const Streams& streams);
+
+/// What a chunk of a load gets in consecutive iterations: one producer, whose counter grows evenly.
+struct DependencePiece {
+  std::uint16_t lane = 0;
+  ObjectId object = kUnknownObject;
+  DefinitionId producer = 0;
+  std::uint32_t entry = 0;
+  std::uint64_t counter = 0;  // in the first iteration
+  std::uint64_t step = 0;
+  std::uint64_t next = 0;   // counter, in the iteration after the last
+  std::uint64_t first = 0;  // iteration of the stretch
+  std::uint64_t n = 0;
+  std::uint64_t reloads = 0;
+
+  /// Whether the cell is what comes next; makes the piece longer if so.
+  bool takes(const Cell& cell) {
+    if (cell.producer != producer || cell.entry != entry) return false;
+    if (cell.counter != next) {
+      if (n != 1) return false;
+      step = cell.counter - counter;
+      next = cell.counter;
+    }
+    next += step;
+    ++n;
+    return true;
+  }
+};
+
+/// One access of the path during a stretch.
+struct StretchAccess {
+  std::uint32_t part = 0;
+  const MemoryAccess* access = nullptr;
+  Progression address;
+  std::uint32_t column = 0;  // of addresses that are not even: in Builder::uneven_
+  bool fixed = false;        // it stays in one block of an object
+  bool spill = false;
+  Objects::Place place;  // if it is fixed: in the first iteration
+  Cell cell;             // of a store; the counter is that of the first iteration
+  std::uint64_t copies = 0;
+  Streams::Reader reader;  // of a load
+  std::vector<DependencePiece> pieces;
+};
+
+}  // namespace loopfold::ddg
