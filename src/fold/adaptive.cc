@@ -21,8 +21,10 @@
 #include <utility>
 #include <vector>
 
+#include "fold/adaptive_array.h"
 #include "fold/adaptive_exact.h"
 #include "fold/adaptive_loose.h"
+#include "fold/wrapping.h"
 
 namespace loopfold::fold {
 
@@ -46,6 +48,12 @@ class AdaptiveFolder : public Folder {
     else
       add_slowly(point, labels);
   }
+  void add_run(const std::int64_t* point, const std::int64_t* labels, const std::int64_t* steps,
+               std::uint64_t n) override {
+    const std::uint64_t taken = n > 1 && exact_ && !loose_ ? exact_->expected_run(point, labels, steps, n) : 0;
+    points_ += taken;
+    if (taken != n) add_rest(point, labels, steps, n, taken);
+  }
   void give_up(std::string_view why) override;
   std::size_t bytes() const override;
   Folded finish() override;
@@ -53,6 +61,8 @@ class AdaptiveFolder : public Folder {
  private:
   using Select = std::vector<std::uint16_t>;
 
+  void add_rest(const std::int64_t* point, const std::int64_t* labels, const std::int64_t* steps, std::uint64_t n,
+                std::uint64_t done);
   void add_slowly(const std::int64_t* point, const std::int64_t* labels);
   void start(const std::int64_t* point, const std::int64_t* labels);
   const std::int64_t* selected(const Select& select, const std::int64_t* labels);
@@ -95,6 +105,29 @@ AdaptiveFolder::Select AdaptiveFolder::all_outputs() const {
   Select select(shape_.outputs);
   for (std::uint16_t o = 0; o < shape_.outputs; ++o) select[o] = o;
   return select;
+}
+
+/// The points of a run behind the first ones, which are done: the next by itself, then as many as that makes expected.
+void AdaptiveFolder::add_rest(const std::int64_t* point, const std::int64_t* labels, const std::int64_t* steps,
+                              std::uint64_t n, std::uint64_t done) {
+  const std::size_t inner = shape_.dimensions - std::size_t{1};
+  adaptive::SmallArray<std::int64_t, 16> numbers(std::size_t{shape_.dimensions} + shape_.outputs);
+  std::int64_t* const at = numbers.data();
+  std::int64_t* const label = at + shape_.dimensions;
+  std::copy_n(point, inner, at);
+  const auto go_to = [&](std::uint64_t number) {
+    at[inner] = wrapping_add(point[inner], 1, number);
+    for (std::size_t o = 0; o < shape_.outputs; ++o) label[o] = wrapping_add(labels[o], steps[o], number);
+  };
+  while (done < n) {
+    go_to(done++);
+    add(at, label);
+    if (n - done < 2 || !exact_ || loose_) continue;
+    go_to(done);
+    const std::uint64_t taken = exact_->expected_run(at, label, steps, n - done);
+    points_ += taken;
+    done += taken;
+  }
 }
 
 void AdaptiveFolder::add_slowly(const std::int64_t* point, const std::int64_t* labels) {

@@ -18,17 +18,18 @@ namespace loopfold::fold::adaptive {
 
 class Cruise {
  public:
-  /// Along the rows that `block` has.
-  Cruise(const Layout& layout, const Block& block, int level);
+  /// Along the rows that `block` has, which stays where it is.
+  Cruise(const Layout& layout, Block& block, int level);
   int level() const { return level_; }
+  const Block& block() const { return *block_; }
 
-  /// `point` comes after the last complete row of `block`, which is at last[level]. True if it starts the next row.
-  bool start(const Layout& layout, const Block& block, const std::int64_t* last, const std::int64_t* point,
-             const std::int64_t* labels);
+  /// `point` comes after the last complete row of the block, which is at last[level]. True if it starts the next row.
+  bool start(const Layout& layout, const std::int64_t* last, const std::int64_t* point, const std::int64_t* labels) {
+    return step(layout, level_, last, point, labels);
+  }
   /// `point` comes after the `last` one. True if it is the first of the next innermost row; the block absorbs the row
   /// of its level that may be complete.
-  bool next_row(const Layout& layout, Block& block, const std::int64_t* last, const std::int64_t* point,
-                const std::int64_t* labels);
+  bool next_row(const Layout& layout, const std::int64_t* last, const std::int64_t* point, const std::int64_t* labels);
   /// Within the innermost row: iterations done after the first one, and those that there are.
   std::int64_t& count(const Layout& layout) { return words_[View::at(layout.dimensions - 1)]; }
   std::int64_t extent(const Layout& layout) const {
@@ -36,7 +37,7 @@ class Cruise {
   }
   /// The rows of the unfinished row of the block, by level: none for `level` and outside. An empty block: there are
   /// none.
-  std::vector<Block> stop(const Layout& layout, const Block& block);
+  std::vector<Block> stop(const Layout& layout);
 
   /// Of the outputs that are only bounded, at the current point.
   void bound(const Layout& layout, const Window* bounds, std::size_t count);
@@ -52,10 +53,12 @@ class Cruise {
   int words(const Layout& layout) const { return offset(layout, level_) + layout.functions(level_); }
   std::int64_t* functions(const Layout& layout, int q) { return words_.get() + offset(layout, q); }
   const std::int64_t* functions(const Layout& layout, int q) const { return words_.get() + offset(layout, q); }
-  bool step(const Layout& layout, const Block& block, int q, const std::int64_t* last, const std::int64_t* point,
+  bool step(const Layout& layout, int q, const std::int64_t* last, const std::int64_t* point,
             const std::int64_t* labels);
+  void bound_rows(const Layout& layout, int q);
 
   int level_;
+  Block* block_;
   std::uint64_t points_ = 0;               // of complete innermost rows since the row of the block began
   std::unique_ptr<std::int64_t[]> words_;  // counts by dimension, then functions
   std::unique_ptr<Windows> bounds_;        // by dimension: of the complete rows of the unfinished one

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include "fold/adaptive_grow.h"
 #include "fold/adaptive_walk.h"
 #include "fold/fold.h"
+#include "fold/wrapping.h"
 
 namespace loopfold::fold::adaptive {
 
@@ -23,8 +25,14 @@ class Exact {
   Exact(Shape shape, std::vector<std::uint16_t> select, std::vector<std::uint16_t> bounded, std::uint32_t max_pieces);
 
   /// If this is the point that was expected, adds it. If there are bounded outputs, bound_expected() must follow.
-  bool expected(const std::int64_t* point, const std::int64_t* labels);
+  bool expected(const std::int64_t* point, const std::int64_t* labels) {
+    return active_ != nullptr ? expected_in_row(point, labels) : cruise_ && expected_row(point, labels);
+  }
   void bound_expected(const Window* bounds);
+  /// Adds as many points of a run (as in Folder::add_run, n >= 2) as were expected, but maybe not all of these, and
+  /// says how many. There are no bounded outputs.
+  std::uint64_t expected_run(const std::int64_t* point, const std::int64_t* labels, const std::int64_t* steps,
+                             std::uint64_t n);
   /// A point after all others; there is at least one dimension. `bounds` are those of the bounded outputs at this
   /// point. False: there are too many blocks.
   bool add(const std::int64_t* point, const std::int64_t* labels, const Window* bounds = nullptr) {
@@ -49,7 +57,10 @@ class Exact {
   std::uint64_t max_intermediate() const { return max_intermediate_; }
   std::size_t bytes() const;
   /// Null if there is none.
-  const std::int64_t* last_point() const { return started_ ? last() : nullptr; }
+  const std::int64_t* last_point() {
+    settle();
+    return started_ ? last() : nullptr;
+  }
   const std::vector<std::uint16_t>& select() const { return grow_.layout.select; }
   const std::vector<std::uint16_t>& bounded() const;
 
@@ -57,12 +68,26 @@ class Exact {
   using Level = std::vector<Block>;
 
   bool add_unexpected(const std::int64_t* point, const std::int64_t* labels, const Window* bounds);
+  bool expected_in_row(const std::int64_t* point, const std::int64_t* labels);
+  bool expected_row(const std::int64_t* point, const std::int64_t* labels);
+  std::uint64_t within_reach(std::uint64_t n) const;
   void expect_next(const std::int64_t* labels);
   bool wrap_next();
-  bool expect_after(const std::int64_t* point, const std::int64_t* labels, const std::int64_t* part);
+  bool expect_after(const std::int64_t* point, const std::int64_t* labels);
+  void set_steps(const Block& block);
   bool start_cruise(int level, const std::int64_t* point, const std::int64_t* labels);
   void expect_in_cruise(const std::int64_t* point, const std::int64_t* labels);
   void stop_cruise();
+  void settle();
+  const std::vector<Window>& windows() const;
+  /// What `active_` can become before something else is expected.
+  std::int64_t most() const {
+    return cruise_ ? cruise_->extent(grow_.layout) : std::numeric_limits<std::int64_t>::max();
+  }
+  void expect_nothing() {
+    settle();
+    active_ = nullptr;
+  }
   void flush(int level);
   bool flush_as_predicted(int level);
   void offer(int level, std::vector<Block>& rows, std::int64_t at);
@@ -89,38 +114,45 @@ class Exact {
   std::size_t bounded_count() const { return rare_ ? rare_->bounded.size() : 0; }
   std::int64_t* last() const { return state_.get(); }                            // the last point
   std::int64_t* next() const { return state_.get() + grow_.layout.dimensions; }  // expected: coordinate and labels
+  std::int64_t* steps() const { return next() + 1 + grow_.layout.outputs; }      // to what is expected after that
 
   Grow grow_;
   std::uint32_t max_pieces_;
   bool full_ = false;
   bool started_ = false;  // there was a point
+  bool modular_ = false;  // some of the expected labels are
   std::uint64_t max_intermediate_ = 0;
   std::vector<Level> levels_;
   std::unique_ptr<std::int64_t[]> state_;
-  std::int64_t* active_ = nullptr;       // counts points that were as expected; null if nothing is expected
-  std::int64_t remaining_ = 0;           // so many may come
-  const std::int64_t* steps_ = nullptr;  // from what is expected to what is after that
-  const Window* windows_ = nullptr;      // of the expected labels, if some are modular
+  std::int64_t* active_ = nullptr;  // what counts the points that were as expected; null if nothing is expected
+  std::int64_t remaining_ = 0;      // how far that is from most(): see settle()
   std::unique_ptr<Rare> rare_;
   std::unique_ptr<Cruise> cruise_;
 };
 
-inline bool Exact::expected(const std::int64_t* point, const std::int64_t* labels) {
-  if (active_ == nullptr) return false;
+/// While points are as expected, only what is next and how many may come is kept up to date: the count that grows, and
+/// the last coordinate, follow from these.
+inline void Exact::settle() {
+  if (active_ == nullptr) return;
+  *active_ = most() - remaining_;
+  last()[grow_.layout.dimensions - 1] = wrapping_add(*next(), -*steps());
+}
+
+inline bool Exact::expected_in_row(const std::int64_t* point, const std::int64_t* labels) {
   const int inner = grow_.layout.dimensions - 1;
-  std::int64_t* last = state_.get();
+  const int outputs = grow_.layout.outputs;
+  const std::int64_t* last = state_.get();
+  std::int64_t* next = state_.get() + inner + 1;
+  const std::int64_t* steps = next + 1 + outputs;
+  if (point[inner] != next[0]) return false;
   for (int k = 0; k < inner; ++k)
     if (point[k] != last[k]) return false;
-  const int count = 1 + grow_.layout.outputs;
-  std::int64_t* next = last + inner + 1;
-  if (point[inner] != next[0]) return false;
-  for (int i = 1; i < count; ++i)
-    if (labels[i - 1] != next[i]) return false;
-  ++*active_;
-  last[inner] = next[0];
-  bool whole = true;
-  for (int i = 0; i < count; ++i) whole = !__builtin_add_overflow(next[i], steps_[i], &next[i]) && whole;
-  if (--remaining_ == 0 || !whole || (windows_ != nullptr && !wrap_next())) active_ = nullptr;
+  for (int o = 0; o < outputs; ++o)
+    if (labels[o] != next[1 + o]) return false;
+  bool large = false;
+  for (int i = 0; i <= outputs; ++i) large |= __builtin_add_overflow(next[i], steps[i], &next[i]);
+  if (--remaining_ == 0 || large || (modular_ && !wrap_next())) [[unlikely]]
+    expect_nothing();
   return true;
 }
 

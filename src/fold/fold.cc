@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "fold/wrapping.h"
 #include "support/wide.h"
 
 namespace loopfold::fold {
@@ -29,10 +30,6 @@ bool evaluate(const Affine& function, std::span<const std::int64_t> point, std::
   if (!evaluate(function, point, value)) return false;
   into = static_cast<std::int64_t>(value);
   return into == value;
-}
-
-std::int64_t wrapping_add(std::int64_t a, std::int64_t b) {
-  return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
 }
 
 }  // namespace

@@ -1,0 +1,203 @@
+// What exact folding expects next: one point, and with it all the points that can follow it within its row.
+//
+// After a point that an innermost block with a known step took, the next one is expected one step further; while
+// cruising (adaptive_cruise.h), after the last point of a row, the first of the predicted next row. What is expected is
+// kept as numbers to be compared, so that a point as expected costs a compare and an add, wherever its block is.
+//
+// A run is compared once: if its first point is the expected one and its steps are those of the row, all points of both
+// are the same until one of them ends. Three things end what is expected: the row is complete, a number would not fit
+// into 64 bits, or a modular label comes to the end of its window. A run is taken up to there and no further; what
+// comes behind is found out as if points came one by one. So runs are as exact as points, and a row costs the same
+// whatever its length.
+#include <algorithm>
+#include <limits>
+
+#include "fold/adaptive_exact.h"
+
+namespace loopfold::fold::adaptive {
+
+namespace {
+
+/// How often a step can be made from a number that is in low .. high until it is outside.
+std::uint64_t steps_within(std::int64_t from, std::int64_t step, std::int64_t low, std::int64_t high) {
+  if (step == 0) return std::numeric_limits<std::uint64_t>::max();
+  const Wide room = step > 0 ? static_cast<Wide>(high) - from : static_cast<Wide>(from) - low;
+  return static_cast<std::uint64_t>(room / (step > 0 ? static_cast<Wide>(step) : -static_cast<Wide>(step)));
+}
+
+bool fits_after(std::int64_t from, std::int64_t step, std::uint64_t times) {
+  std::int64_t end = 0;
+  return times <= static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()) &&
+         !__builtin_mul_overflow(step, static_cast<std::int64_t>(times), &end) &&
+         !__builtin_add_overflow(from, end, &end);
+}
+
+}  // namespace
+
+/// So many of the next n points of the row, which has so many, have numbers that fit and lie in their windows.
+std::uint64_t Exact::within_reach(std::uint64_t n) const {
+  for (int i = 0; i <= grow_.layout.outputs; ++i) {
+    const std::int64_t from = next()[i];
+    const std::int64_t step = steps()[i];
+    if (!fits_after(from, step, n - 1))
+      n = std::min(n - 1, steps_within(from, step, std::numeric_limits<std::int64_t>::min(),
+                                       std::numeric_limits<std::int64_t>::max())) +
+          1;
+  }
+  if (!modular_) return n;
+  for (int o = 0; o < grow_.layout.outputs; ++o) {
+    const Window& window = windows()[View::at(o)];
+    if (window.modulus != 0)
+      n = std::min(n - 1, steps_within(next()[1 + o], steps()[1 + o], window.low, window.high)) + 1;
+  }
+  return n;
+}
+
+std::uint64_t Exact::expected_run(const std::int64_t* point, const std::int64_t* labels, const std::int64_t* given,
+                                  std::uint64_t n) {
+  const int inner = grow_.layout.dimensions - 1;
+  const int outputs = grow_.layout.outputs;
+  std::uint64_t first = 0;  // points that are done
+  if (active_ == nullptr) {
+    if (!cruise_ || !expected_row(point, labels)) return 0;
+    if (active_ == nullptr) return 1;
+    first = 1;
+  } else {
+    if (point[inner] != *next()) return 0;
+    for (int k = 0; k < inner; ++k)
+      if (point[k] != last()[k]) return 0;
+    for (int o = 0; o < outputs; ++o)
+      if (labels[o] != next()[1 + o]) return 0;
+  }
+  if (*steps() != 1) return first;
+  for (int o = 0; o < outputs; ++o)
+    if (given[o] != steps()[1 + o]) return first;
+  const std::uint64_t taken = within_reach(std::min(n - first, static_cast<std::uint64_t>(remaining_)));
+  bool large = false;
+  for (int i = 0; i <= outputs; ++i) {
+    const std::int64_t end = wrapping_add(next()[i], steps()[i], taken - 1);
+    large |= __builtin_add_overflow(end, steps()[i], &next()[i]);
+  }
+  remaining_ -= static_cast<std::int64_t>(taken);
+  if (remaining_ == 0 || large || (modular_ && !wrap_next())) expect_nothing();
+  return first + taken;
+}
+
+/// The block of this level has absorbed all rows so far: whether the point starts the row that it predicts.
+bool Exact::start_cruise(int level, const std::int64_t* point, const std::int64_t* labels) {
+  std::vector<Block>& blocks = levels_[View::at(level)];
+  if (blocks.size() != 1) return false;
+  Block& block = blocks[0];
+  if (block.closed || block.windows || block.before || !block.knows(level)) return false;
+  auto cruise = std::make_unique<Cruise>(grow_.layout, block, level);
+  if (!cruise->start(grow_.layout, last(), point, labels)) return false;
+  cruise_ = std::move(cruise);
+  set_steps(block);
+  return true;
+}
+
+/// While cruising, behind the last point of an innermost row: whether the point is the first of the predicted one.
+bool Exact::expected_row(const std::int64_t* point, const std::int64_t* labels) {
+  if (!cruise_->next_row(grow_.layout, last(), point, labels)) return false;
+  expect_in_cruise(point, labels);
+  return true;
+}
+
+/// What comes after the first point of an innermost row.
+void Exact::expect_in_cruise(const std::int64_t* point, const std::int64_t* labels) {
+  const Layout& layout = grow_.layout;
+  const int inner = layout.dimensions - 1;
+  std::copy_n(point, layout.dimensions, last());
+  const std::int64_t extent = cruise_->extent(layout);
+  if (extent == 0 || !cruise_->block().knows(inner) || !expect_after(point, labels)) return;
+  modular_ = false;
+  active_ = &cruise_->count(layout);
+  remaining_ = extent;
+}
+
+/// The levels become what they would be without cruising.
+void Exact::stop_cruise() {
+  const int level = cruise_->level();
+  std::vector<Block> rows = cruise_->stop(grow_.layout);
+  cruise_.reset();
+  for (std::size_t k = View::at(level) + 1; k < rows.size(); ++k)
+    if (rows[k].words) levels_[k].push_back(std::move(rows[k]));
+}
+
+/// The steps of its innermost rows.
+void Exact::set_steps(const Block& block) {
+  const Layout& layout = grow_.layout;
+  std::copy_n(block.words.get() + layout.part(layout.dimensions - 1), 1 + layout.outputs, steps());
+}
+
+/// Sets what is next to one step behind an innermost point; false if that does not fit.
+bool Exact::expect_after(const std::int64_t* point, const std::int64_t* labels) {
+  std::int64_t* next = this->next();
+  const std::int64_t* steps = this->steps();
+  bool large = __builtin_add_overflow(point[grow_.layout.dimensions - 1], steps[0], &next[0]);
+  for (int o = 0; o < grow_.layout.outputs; ++o) large |= __builtin_add_overflow(labels[o], steps[1 + o], &next[1 + o]);
+  return !large;
+}
+
+/// Finds the block that took the last point, and what would come next in it.
+void Exact::expect_next(const std::int64_t* labels) {
+  const Layout& layout = grow_.layout;
+  const int inner = layout.dimensions - 1;
+  for (Block& block : levels_[View::at(inner)]) {
+    if (block.closed || !block.knows(inner) || grow_.last_at(block, inner) != last()[inner]) continue;
+    set_steps(block);
+    if (!expect_after(last(), labels)) return;
+    active_ = &values_of(layout, block, inner)[layout.extent(inner)];
+    remaining_ = most() - *active_;
+    modular_ = block.windows != nullptr;
+    if (modular_ && !wrap_next()) active_ = nullptr;
+    return;
+  }
+}
+
+/// Of the block that the expected point belongs to.
+const std::vector<Window>& Exact::windows() const {
+  const Layout& layout = grow_.layout;
+  const int inner = layout.dimensions - 1;
+  const std::vector<Block>& blocks = levels_[View::at(inner)];
+  const auto own = std::find_if(blocks.begin(), blocks.end(), [&](const Block& block) {
+    return grow_.view(block, inner).values() + layout.extent(inner) == active_;
+  });
+  return *own->windows;
+}
+
+/// Brings modular labels back into the part of their windows that was seen already; false if they are not there, or if
+/// distances have to be measured.
+bool Exact::wrap_next() {
+  const std::vector<Window>& all = windows();
+  for (int o = 0; o < grow_.layout.outputs; ++o) {
+    const Window& window = all[View::at(o)];
+    if (window.modulus == 0) continue;
+    Wide label = next()[1 + o];
+    if (label > window.high) label -= window.modulus;
+    if (label < window.low) label += window.modulus;
+    if (label < window.low || label > window.high) return false;
+    if (grow_.layout.distance_dimension(o) == grow_.layout.dimensions - 1) return false;
+    next()[1 + o] = static_cast<std::int64_t>(label);
+  }
+  return true;
+}
+
+/// The point that was expected had these bounds.
+void Exact::bound_expected(const Window* bounds) {
+  if (bounded_count() == 0) return;
+  if (cruise_) {
+    cruise_->bound(grow_.layout, bounds, bounded_count());
+    return;
+  }
+  settle();
+  const int inner = grow_.layout.dimensions - 1;
+  for (Block& block : levels_[View::at(inner)]) {
+    const View view = grow_.view(block, inner);
+    if (view.start(inner) + static_cast<Wide>(view.extent(inner)) * view.stride(inner) != last()[inner]) continue;
+    block.bounds->add(bounds, bounded_count());
+    return;
+  }
+}
+
+}  // namespace loopfold::fold::adaptive
