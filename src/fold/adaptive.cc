@@ -41,12 +41,7 @@ class AdaptiveFolder : public Folder {
       : Folder(shape), max_pieces_(std::max<std::uint32_t>(options.max_pieces, 1)) {}
 
   void add(const std::int64_t* point, const std::int64_t* labels) override {
-    ++points_;
-    if (exact_ && !loose_ && exact_->expected(point, labels)) return;
-    if (loose_ && !exact_)
-      loose_->add(point, labels);
-    else
-      add_slowly(point, labels);
+    add_expected(point, labels, shape_.dimensions, shape_.outputs);
   }
   void add_run(const std::int64_t* point, const std::int64_t* labels, const std::int64_t* steps,
                std::uint64_t n) override {
@@ -58,12 +53,22 @@ class AdaptiveFolder : public Folder {
   std::size_t bytes() const override;
   Folded finish() override;
 
+ protected:
+  /// add() for the shape, whose numbers may be constants.
+  [[gnu::always_inline]] void add_expected(const std::int64_t* point, const std::int64_t* labels, int dimensions,
+                                           int outputs) {
+    ++points_;
+    if (exact_ && !loose_ && exact_->expected(point, labels, dimensions, outputs)) [[likely]]
+      return;
+    add_unexpected(point, labels);
+  }
+
  private:
   using Select = std::vector<std::uint16_t>;
 
   void add_rest(const std::int64_t* point, const std::int64_t* labels, const std::int64_t* steps, std::uint64_t n,
                 std::uint64_t done);
-  void add_slowly(const std::int64_t* point, const std::int64_t* labels);
+  void add_unexpected(const std::int64_t* point, const std::int64_t* labels);
   void start(const std::int64_t* point, const std::int64_t* labels);
   const std::int64_t* selected(const Select& select, const std::int64_t* labels);
   const adaptive::Window* bounds(const std::int64_t* point, const std::int64_t* labels);
@@ -121,7 +126,7 @@ void AdaptiveFolder::add_rest(const std::int64_t* point, const std::int64_t* lab
   };
   while (done < n) {
     go_to(done++);
-    add(at, label);
+    AdaptiveFolder::add(at, label);
     if (n - done < 2 || !exact_ || loose_) continue;
     go_to(done);
     const std::uint64_t taken = exact_->expected_run(at, label, steps, n - done);
@@ -130,9 +135,12 @@ void AdaptiveFolder::add_rest(const std::int64_t* point, const std::int64_t* lab
   }
 }
 
-void AdaptiveFolder::add_slowly(const std::int64_t* point, const std::int64_t* labels) {
-  if (!exact_ && !loose_) {
-    start(point, labels);
+void AdaptiveFolder::add_unexpected(const std::int64_t* point, const std::int64_t* labels) {
+  if (!exact_) {
+    if (loose_)
+      loose_->add(point, labels);
+    else
+      start(point, labels);
     return;
   }
   if (loose_ && exact_->expected(point, selected(exact_->select(), labels))) {
@@ -172,10 +180,7 @@ void AdaptiveFolder::start(const std::int64_t* point, const std::int64_t* labels
     exact_->add(first_.get(), first_.get() + shape_.dimensions);
   }
   first_.reset();
-  if (loose_)
-    loose_->add(point, labels);
-  else
-    add_slowly(point, labels);
+  add_unexpected(point, labels);
 }
 
 const std::int64_t* AdaptiveFolder::selected(const Select& select, const std::int64_t* labels) {
@@ -360,10 +365,48 @@ Folded AdaptiveFolder::finish() {
   return folded;
 }
 
+/// The same for a shape that is known when this is compiled: points that are as expected, which almost all are, are
+/// compared without a loop.
+template <int kDimensions, int kOutputs>
+class ShapedFolder : public AdaptiveFolder {
+ public:
+  using AdaptiveFolder::AdaptiveFolder;
+  void add(const std::int64_t* point, const std::int64_t* labels) override {
+    add_expected(point, labels, kDimensions, kOutputs);
+  }
+};
+
+template <int kDimensions>
+std::unique_ptr<Folder> make(const Options& options, Shape shape) {
+  switch (shape.outputs) {
+    case 0:
+      return std::make_unique<ShapedFolder<kDimensions, 0>>(options, shape);
+    case 1:
+      return std::make_unique<ShapedFolder<kDimensions, 1>>(options, shape);
+    case 2:
+      return std::make_unique<ShapedFolder<kDimensions, 2>>(options, shape);
+    case 3:
+      return std::make_unique<ShapedFolder<kDimensions, 3>>(options, shape);
+    default:
+      return std::make_unique<AdaptiveFolder>(options, shape);
+  }
+}
+
 }  // namespace
 
 std::unique_ptr<Folder> make_adaptive(const Options& options, Shape shape) {
-  return std::make_unique<AdaptiveFolder>(options, shape);
+  switch (shape.dimensions) {
+    case 1:
+      return make<1>(options, shape);
+    case 2:
+      return make<2>(options, shape);
+    case 3:
+      return make<3>(options, shape);
+    case 4:
+      return make<4>(options, shape);
+    default:
+      return std::make_unique<AdaptiveFolder>(options, shape);
+  }
 }
 
 }  // namespace loopfold::fold

@@ -26,7 +26,12 @@ class Exact {
 
   /// If this is the point that was expected, adds it. If there are bounded outputs, bound_expected() must follow.
   bool expected(const std::int64_t* point, const std::int64_t* labels) {
-    return active_ != nullptr ? expected_in_row(point, labels) : cruise_ && expected_row(point, labels);
+    return expected(point, labels, grow_.layout.dimensions, grow_.layout.outputs);
+  }
+  /// The same with these numbers, which may be constants.
+  bool expected(const std::int64_t* point, const std::int64_t* labels, int dimensions, int outputs) {
+    return remaining_ != 0 ? expected_in_row(point, labels, dimensions, outputs)
+                           : cruise_ && expected_row(point, labels);
   }
   void bound_expected(const Window* bounds);
   /// Adds as many points of a run (as in Folder::add_run, n >= 2) as were expected, but maybe not all of these, and
@@ -68,7 +73,7 @@ class Exact {
   using Level = std::vector<Block>;
 
   bool add_unexpected(const std::int64_t* point, const std::int64_t* labels, const Window* bounds);
-  bool expected_in_row(const std::int64_t* point, const std::int64_t* labels);
+  bool expected_in_row(const std::int64_t* point, const std::int64_t* labels, int dimensions, int outputs);
   bool expected_row(const std::int64_t* point, const std::int64_t* labels);
   std::uint64_t within_reach(std::uint64_t n) const;
   void expect_next(const std::int64_t* labels);
@@ -78,15 +83,19 @@ class Exact {
   bool start_cruise(int level, const std::int64_t* point, const std::int64_t* labels);
   void expect_in_cruise(const std::int64_t* point, const std::int64_t* labels);
   void stop_cruise();
+  void expect_more();
+  void grant();
+  std::uint64_t grant_at_least(std::uint64_t n);
   void settle();
+  void expect_nothing() {
+    settle();
+    granted_ = remaining_ = 0;
+  }
+  bool next_fits() const;
   const std::vector<Window>& windows() const;
   /// What `active_` can become before something else is expected.
   std::int64_t most() const {
     return cruise_ ? cruise_->extent(grow_.layout) : std::numeric_limits<std::int64_t>::max();
-  }
-  void expect_nothing() {
-    settle();
-    active_ = nullptr;
   }
   void flush(int level);
   bool flush_as_predicted(int level);
@@ -124,35 +133,26 @@ class Exact {
   std::uint64_t max_intermediate_ = 0;
   std::vector<Level> levels_;
   std::unique_ptr<std::int64_t[]> state_;
-  std::int64_t* active_ = nullptr;  // what counts the points that were as expected; null if nothing is expected
-  std::int64_t remaining_ = 0;      // how far that is from most(): see settle()
+  std::int64_t* active_ = nullptr;  // what counts the points that were as expected; see settle()
+  std::uint32_t granted_ = 0;       // so many points may come before more has to be looked at; 0: nothing is expected
+  std::uint32_t remaining_ = 0;     // of these
   std::unique_ptr<Rare> rare_;
   std::unique_ptr<Cruise> cruise_;
 };
 
-/// While points are as expected, only what is next and how many may come is kept up to date: the count that grows, and
-/// the last coordinate, follow from these.
-inline void Exact::settle() {
-  if (active_ == nullptr) return;
-  *active_ = most() - remaining_;
-  last()[grow_.layout.dimensions - 1] = wrapping_add(*next(), -*steps());
-}
-
-inline bool Exact::expected_in_row(const std::int64_t* point, const std::int64_t* labels) {
-  const int inner = grow_.layout.dimensions - 1;
-  const int outputs = grow_.layout.outputs;
+[[gnu::always_inline]] inline bool Exact::expected_in_row(const std::int64_t* point, const std::int64_t* labels,
+                                                          int dimensions, int outputs) {
+  const int inner = dimensions - 1;
   const std::int64_t* last = state_.get();
-  std::int64_t* next = state_.get() + inner + 1;
+  std::int64_t* next = state_.get() + dimensions;
   const std::int64_t* steps = next + 1 + outputs;
-  if (point[inner] != next[0]) return false;
-  for (int k = 0; k < inner; ++k)
-    if (point[k] != last[k]) return false;
-  for (int o = 0; o < outputs; ++o)
-    if (labels[o] != next[1 + o]) return false;
-  bool large = false;
-  for (int i = 0; i <= outputs; ++i) large |= __builtin_add_overflow(next[i], steps[i], &next[i]);
-  if (--remaining_ == 0 || large || (modular_ && !wrap_next())) [[unlikely]]
-    expect_nothing();
+  std::int64_t other = point[inner] ^ next[0];
+  for (int k = 0; k < inner; ++k) other |= point[k] ^ last[k];
+  for (int o = 0; o < outputs; ++o) other |= labels[o] ^ next[1 + o];
+  if (other != 0) return false;
+  for (int i = 0; i <= outputs; ++i) next[i] = wrapping_add(next[i], steps[i]);
+  if (--remaining_ == 0) [[unlikely]]
+    expect_more();
   return true;
 }
 

@@ -4,11 +4,12 @@
 // cruising (adaptive_cruise.h), after the last point of a row, the first of the predicted next row. What is expected is
 // kept as numbers to be compared, so that a point as expected costs a compare and an add, wherever its block is.
 //
+// Three things end that: the row is complete, a number would not fit into 64 bits, or a modular label comes to the end
+// of its window. How many points come before is found out once, and *granted*: these need no other test.
+//
 // A run is compared once: if its first point is the expected one and its steps are those of the row, all points of both
-// are the same until one of them ends. Three things end what is expected: the row is complete, a number would not fit
-// into 64 bits, or a modular label comes to the end of its window. A run is taken up to there and no further; what
-// comes behind is found out as if points came one by one. So runs are as exact as points, and a row costs the same
-// whatever its length.
+// are the same until the run or what is granted ends. What comes behind is found out as if points came one by one. So
+// runs are as exact as points, and a row costs the same whatever its length.
 #include <algorithm>
 #include <limits>
 
@@ -53,14 +54,56 @@ std::uint64_t Exact::within_reach(std::uint64_t n) const {
   return n;
 }
 
+/// How many points can come that need no look at anything but what is next.
+void Exact::grant() {
+  constexpr std::uint64_t kAtOnce = std::numeric_limits<std::uint32_t>::max();
+  const auto rest = static_cast<std::uint64_t>(most() - *active_);
+  granted_ = remaining_ = static_cast<std::uint32_t>(within_reach(std::min(rest, kAtOnce)));
+}
+
+/// For a run, which may have more points than can be granted otherwise; says how many are, of n at most.
+std::uint64_t Exact::grant_at_least(std::uint64_t n) {
+  settle();
+  const auto rest = static_cast<std::uint64_t>(most() - *active_);
+  if (remaining_ == rest) return remaining_;
+  const std::uint64_t taken = within_reach(std::min(n, rest));
+  *active_ += static_cast<std::int64_t>(taken - remaining_);
+  return taken;
+}
+
+/// What was granted is used up.
+void Exact::expect_more() {
+  settle();
+  if (*active_ != most() && next_fits() && (!modular_ || wrap_next())) grant();
+}
+
+/// While points are as expected, only what is next and how many may come is kept up to date: the count that grows, and
+/// the last coordinate, follow from these.
+void Exact::settle() {
+  if (granted_ == 0) return;
+  *active_ += granted_ - remaining_;
+  granted_ = remaining_;
+  last()[grow_.layout.dimensions - 1] = wrapping_add(*next(), -*steps());
+}
+
+/// Whether it did not wrap in the last step.
+bool Exact::next_fits() const {
+  bool large = false;
+  for (int i = 0; i <= grow_.layout.outputs; ++i) {
+    std::int64_t sum = 0;
+    large |= __builtin_add_overflow(wrapping_add(next()[i], steps()[i], ~std::uint64_t{0}), steps()[i], &sum);
+  }
+  return !large;
+}
+
 std::uint64_t Exact::expected_run(const std::int64_t* point, const std::int64_t* labels, const std::int64_t* given,
                                   std::uint64_t n) {
   const int inner = grow_.layout.dimensions - 1;
   const int outputs = grow_.layout.outputs;
   std::uint64_t first = 0;  // points that are done
-  if (active_ == nullptr) {
+  if (remaining_ == 0) {
     if (!cruise_ || !expected_row(point, labels)) return 0;
-    if (active_ == nullptr) return 1;
+    if (remaining_ == 0) return 1;
     first = 1;
   } else {
     if (point[inner] != *next()) return 0;
@@ -72,14 +115,10 @@ std::uint64_t Exact::expected_run(const std::int64_t* point, const std::int64_t*
   if (*steps() != 1) return first;
   for (int o = 0; o < outputs; ++o)
     if (given[o] != steps()[1 + o]) return first;
-  const std::uint64_t taken = within_reach(std::min(n - first, static_cast<std::uint64_t>(remaining_)));
-  bool large = false;
-  for (int i = 0; i <= outputs; ++i) {
-    const std::int64_t end = wrapping_add(next()[i], steps()[i], taken - 1);
-    large |= __builtin_add_overflow(end, steps()[i], &next()[i]);
-  }
-  remaining_ -= static_cast<std::int64_t>(taken);
-  if (remaining_ == 0 || large || (modular_ && !wrap_next())) expect_nothing();
+  const std::uint64_t taken = n - first <= remaining_ ? n - first : grant_at_least(n - first);
+  for (int i = 0; i <= outputs; ++i) next()[i] = wrapping_add(next()[i], steps()[i], taken);
+  remaining_ -= static_cast<std::uint32_t>(std::min<std::uint64_t>(taken, remaining_));
+  if (remaining_ == 0) expect_more();
   return first + taken;
 }
 
@@ -108,11 +147,10 @@ void Exact::expect_in_cruise(const std::int64_t* point, const std::int64_t* labe
   const Layout& layout = grow_.layout;
   const int inner = layout.dimensions - 1;
   std::copy_n(point, layout.dimensions, last());
-  const std::int64_t extent = cruise_->extent(layout);
-  if (extent == 0 || !cruise_->block().knows(inner) || !expect_after(point, labels)) return;
+  if (cruise_->extent(layout) == 0 || !cruise_->block().knows(inner) || !expect_after(point, labels)) return;
   modular_ = false;
   active_ = &cruise_->count(layout);
-  remaining_ = extent;
+  grant();
 }
 
 /// The levels become what they would be without cruising.
@@ -148,9 +186,8 @@ void Exact::expect_next(const std::int64_t* labels) {
     set_steps(block);
     if (!expect_after(last(), labels)) return;
     active_ = &values_of(layout, block, inner)[layout.extent(inner)];
-    remaining_ = most() - *active_;
     modular_ = block.windows != nullptr;
-    if (modular_ && !wrap_next()) active_ = nullptr;
+    if (!modular_ || wrap_next()) grant();
     return;
   }
 }
