@@ -58,9 +58,9 @@ class AdaptiveFolder : public Folder {
   [[gnu::always_inline]] void add_expected(const std::int64_t* point, const std::int64_t* labels, int dimensions,
                                            int outputs) {
     ++points_;
-    if (exact_ && !loose_ && exact_->expected(point, labels, dimensions, outputs)) [[likely]]
+    if (exact_ && !loose_ && exact_->expected_in_row(point, labels, dimensions, outputs)) [[likely]]
       return;
-    add_unexpected(point, labels);
+    add_other(point, labels);
   }
 
  private:
@@ -68,6 +68,9 @@ class AdaptiveFolder : public Folder {
 
   void add_rest(const std::int64_t* point, const std::int64_t* labels, const std::int64_t* steps, std::uint64_t n,
                 std::uint64_t done);
+  void add_other(const std::int64_t* point, const std::int64_t* labels) {
+    if (!exact_ || loose_ || !exact_->expected_row(point, labels)) add_unexpected(point, labels);
+  }
   void add_unexpected(const std::int64_t* point, const std::int64_t* labels);
   void start(const std::int64_t* point, const std::int64_t* labels);
   const std::int64_t* selected(const Select& select, const std::int64_t* labels);

@@ -27,21 +27,10 @@ Cruise::Cruise(const Layout& layout, Block& block, int level) : level_(level), b
 /// To the first point of the next row along dimension q, if `point` is that.
 bool Cruise::step(const Layout& layout, int q, const std::int64_t* last, const std::int64_t* point,
                   const std::int64_t* labels) {
-  if (!block_->knows(q)) return false;
   const std::int64_t* part = block_->words.get() + layout.part(q);
   std::int64_t* own = functions(layout, q);
-  std::int64_t next = 0;
-  for (int p = 0; p < q; ++p)
-    if (point[p] != last[p]) return false;
-  if (__builtin_add_overflow(last[q], part[0], &next) || next != point[q]) return false;
-  const std::int64_t* steps = part + 1;
-  for (int o = 0; o < layout.outputs; ++o)
-    if (__builtin_add_overflow(own[o], steps[o], &next) || next != labels[o]) return false;
-  for (int p = layout.dimensions - 1, f = layout.outputs; p > q; --p, f += 2) {
-    if (__builtin_add_overflow(own[f], steps[f], &next) || next != point[p]) return false;
-    if (__builtin_add_overflow(own[f + 1], steps[f + 1], &next) || next < 0) return false;
-  }
-  for (int f = 0; f < layout.functions(q); ++f) own[f] += steps[f];
+  if (!block_->knows(q) || !is_next(layout, q, {last, point, labels}, own, part)) return false;
+  for (int f = 0; f < layout.functions(q); ++f) own[f] += part[1 + f];
   ++words_[View::at(q)];
   for (int p = q + 1; p < layout.dimensions; ++p) {
     words_[View::at(p)] = 0;
@@ -50,20 +39,15 @@ bool Cruise::step(const Layout& layout, int q, const std::int64_t* last, const s
   return true;
 }
 
-bool Cruise::next_row(const Layout& layout, const std::int64_t* last, const std::int64_t* point,
-                      const std::int64_t* labels) {
-  const auto finished = [&](int p) { return words_[View::at(p)] == functions(layout, p - 1)[layout.extent(p)]; };
-  int q = layout.dimensions - 1;
-  if (!finished(q)) return false;
+/// The same as next_row() where rows of more than one dimension are complete.
+bool Cruise::next_row_outside(const Layout& layout, const std::int64_t* last, const std::int64_t* point,
+                              const std::int64_t* labels) {
   const std::int64_t in_row = count(layout) + 1;
-  for (--q; q > level_ && finished(q);) --q;
+  int q = layout.dimensions - 2;
+  while (q > level_ && finished(layout, q)) --q;
   if (!step(layout, q, last, point, labels)) return false;
   points_ += static_cast<std::uint64_t>(in_row);
-  if (block_->bounds) bound_rows(layout, q);
-  if (q > level_) return true;
-  ++values_of(layout, *block_, level_)[layout.extent(level_)];
-  block_->points += points_;
-  points_ = 0;
+  absorb_rows(layout, q);
   return true;
 }
 

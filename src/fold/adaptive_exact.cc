@@ -56,6 +56,7 @@ bool Exact::add_unexpected(const std::int64_t* point, const std::int64_t* labels
     while (changed < inner && point[changed] == last()[changed]) ++changed;
     for (int level = inner; level > changed; --level) flush(level);
     if (changed < inner && start_cruise(changed, point, labels)) {
+      std::copy_n(point, layout.dimensions, last());
       cruise_->bound(layout, bounds, bounded_count());
       expect_in_cruise(point, labels);
       return !full_;

@@ -26,12 +26,13 @@ class Exact {
 
   /// If this is the point that was expected, adds it. If there are bounded outputs, bound_expected() must follow.
   bool expected(const std::int64_t* point, const std::int64_t* labels) {
-    return expected(point, labels, grow_.layout.dimensions, grow_.layout.outputs);
+    return expected_in_row(point, labels, grow_.layout.dimensions, grow_.layout.outputs) || expected_row(point, labels);
   }
-  /// The same with these numbers, which may be constants.
-  bool expected(const std::int64_t* point, const std::int64_t* labels, int dimensions, int outputs) {
-    return remaining_ != 0 ? expected_in_row(point, labels, dimensions, outputs)
-                           : cruise_ && expected_row(point, labels);
+  /// The usual part of that, with the numbers of dimensions and outputs, which may be constants.
+  bool expected_in_row(const std::int64_t* point, const std::int64_t* labels, int dimensions, int outputs);
+  /// The rest of it.
+  bool expected_row(const std::int64_t* point, const std::int64_t* labels) {
+    return remaining_ == 0 && cruise_ && start_row(point, labels);
   }
   void bound_expected(const Window* bounds);
   /// Adds as many points of a run (as in Folder::add_run, n >= 2) as were expected, but maybe not all of these, and
@@ -73,8 +74,10 @@ class Exact {
   using Level = std::vector<Block>;
 
   bool add_unexpected(const std::int64_t* point, const std::int64_t* labels, const Window* bounds);
-  bool expected_in_row(const std::int64_t* point, const std::int64_t* labels, int dimensions, int outputs);
-  bool expected_row(const std::int64_t* point, const std::int64_t* labels);
+  bool start_row(const std::int64_t* point, const std::int64_t* labels);
+  bool enter_row(const std::int64_t* point, const std::int64_t* labels);
+  std::uint64_t whole_row(const std::int64_t* point, const std::int64_t* labels, const std::int64_t* given,
+                          std::uint64_t n);
   std::uint64_t within_reach(std::uint64_t n) const;
   void expect_next(const std::int64_t* labels);
   bool wrap_next();
@@ -121,9 +124,12 @@ class Exact {
     return *rare_;
   }
   std::size_t bounded_count() const { return rare_ ? rare_->bounded.size() : 0; }
-  std::int64_t* last() const { return state_.get(); }                            // the last point
-  std::int64_t* next() const { return state_.get() + grow_.layout.dimensions; }  // expected: coordinate and labels
-  std::int64_t* steps() const { return next() + 1 + grow_.layout.outputs; }      // to what is expected after that
+  // Number 0 is the innermost coordinate, the others are labels.
+  std::int64_t& next(int number) const { return state_[View::at(2 * number)]; }      // what is expected
+  std::int64_t& step(int number) const { return state_[View::at(2 * number + 1)]; }  // to what comes after that
+  /// One by one: vectors of numbers that were just written one by one would have to wait for these.
+  void set_next(int number, std::int64_t value) const { *static_cast<volatile std::int64_t*>(&next(number)) = value; }
+  std::int64_t* last() const { return state_.get() + 2 * (1 + grow_.layout.outputs); }  // the last point
 
   Grow grow_;
   std::uint32_t max_pieces_;
@@ -142,15 +148,15 @@ class Exact {
 
 [[gnu::always_inline]] inline bool Exact::expected_in_row(const std::int64_t* point, const std::int64_t* labels,
                                                           int dimensions, int outputs) {
+  if (remaining_ == 0) return false;
   const int inner = dimensions - 1;
-  const std::int64_t* last = state_.get();
-  std::int64_t* next = state_.get() + dimensions;
-  const std::int64_t* steps = next + 1 + outputs;
-  std::int64_t other = point[inner] ^ next[0];
+  const std::int64_t* last = state_.get() + 2 * (1 + outputs);
+  std::int64_t other = point[inner] ^ next(0);
   for (int k = 0; k < inner; ++k) other |= point[k] ^ last[k];
-  for (int o = 0; o < outputs; ++o) other |= labels[o] ^ next[1 + o];
+  for (int o = 0; o < outputs; ++o) other |= labels[o] ^ next(1 + o);
   if (other != 0) return false;
-  for (int i = 0; i <= outputs; ++i) next[i] = wrapping_add(next[i], steps[i]);
+  set_next(0, wrapping_add(point[inner], step(0)));
+  for (int o = 0; o < outputs; ++o) set_next(1 + o, wrapping_add(labels[o], step(1 + o)));
   if (--remaining_ == 0) [[unlikely]]
     expect_more();
   return true;

@@ -19,6 +19,10 @@ namespace loopfold::fold::adaptive {
 
 namespace {
 
+constexpr std::int64_t kLow = std::numeric_limits<std::int64_t>::min();
+constexpr std::int64_t kHigh = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t kAtOnce = std::numeric_limits<std::uint32_t>::max();  // points that can be granted
+
 /// How often a step can be made from a number that is in low .. high until it is outside.
 std::uint64_t steps_within(std::int64_t from, std::int64_t step, std::int64_t low, std::int64_t high) {
   if (step == 0) return std::numeric_limits<std::uint64_t>::max();
@@ -28,7 +32,7 @@ std::uint64_t steps_within(std::int64_t from, std::int64_t step, std::int64_t lo
 
 bool fits_after(std::int64_t from, std::int64_t step, std::uint64_t times) {
   std::int64_t end = 0;
-  return times <= static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()) &&
+  return times <= static_cast<std::uint64_t>(kHigh) &&
          !__builtin_mul_overflow(step, static_cast<std::int64_t>(times), &end) &&
          !__builtin_add_overflow(from, end, &end);
 }
@@ -37,28 +41,20 @@ bool fits_after(std::int64_t from, std::int64_t step, std::uint64_t times) {
 
 /// So many of the next n points of the row, which has so many, have numbers that fit and lie in their windows.
 std::uint64_t Exact::within_reach(std::uint64_t n) const {
-  for (int i = 0; i <= grow_.layout.outputs; ++i) {
-    const std::int64_t from = next()[i];
-    const std::int64_t step = steps()[i];
-    if (!fits_after(from, step, n - 1))
-      n = std::min(n - 1, steps_within(from, step, std::numeric_limits<std::int64_t>::min(),
-                                       std::numeric_limits<std::int64_t>::max())) +
-          1;
-  }
+  for (int i = 0; i <= grow_.layout.outputs; ++i)
+    if (!fits_after(next(i), step(i), n - 1)) n = 1 + std::min(n - 1, steps_within(next(i), step(i), kLow, kHigh));
   if (!modular_) return n;
   for (int o = 0; o < grow_.layout.outputs; ++o) {
     const Window& window = windows()[View::at(o)];
-    if (window.modulus != 0)
-      n = std::min(n - 1, steps_within(next()[1 + o], steps()[1 + o], window.low, window.high)) + 1;
+    if (window.modulus != 0) n = std::min(n - 1, steps_within(next(1 + o), step(1 + o), window.low, window.high)) + 1;
   }
   return n;
 }
 
 /// How many points can come that need no look at anything but what is next.
 void Exact::grant() {
-  constexpr std::uint64_t kAtOnce = std::numeric_limits<std::uint32_t>::max();
-  const auto rest = static_cast<std::uint64_t>(most() - *active_);
-  granted_ = remaining_ = static_cast<std::uint32_t>(within_reach(std::min(rest, kAtOnce)));
+  const std::int64_t rest = std::min(most() - *active_, kAtOnce);
+  granted_ = remaining_ = static_cast<std::uint32_t>(within_reach(static_cast<std::uint64_t>(rest)));
 }
 
 /// For a run, which may have more points than can be granted otherwise; says how many are, of n at most.
@@ -83,7 +79,7 @@ void Exact::settle() {
   if (granted_ == 0) return;
   *active_ += granted_ - remaining_;
   granted_ = remaining_;
-  last()[grow_.layout.dimensions - 1] = wrapping_add(*next(), -*steps());
+  last()[grow_.layout.dimensions - 1] = wrapping_add(next(0), -step(0));
 }
 
 /// Whether it did not wrap in the last step.
@@ -91,7 +87,7 @@ bool Exact::next_fits() const {
   bool large = false;
   for (int i = 0; i <= grow_.layout.outputs; ++i) {
     std::int64_t sum = 0;
-    large |= __builtin_add_overflow(wrapping_add(next()[i], steps()[i], ~std::uint64_t{0}), steps()[i], &sum);
+    large |= __builtin_add_overflow(wrapping_add(next(i), step(i), ~std::uint64_t{0}), step(i), &sum);
   }
   return !large;
 }
@@ -102,21 +98,23 @@ std::uint64_t Exact::expected_run(const std::int64_t* point, const std::int64_t*
   const int outputs = grow_.layout.outputs;
   std::uint64_t first = 0;  // points that are done
   if (remaining_ == 0) {
-    if (!cruise_ || !expected_row(point, labels)) return 0;
+    if (!cruise_ || !enter_row(point, labels)) return 0;
+    if (const std::uint64_t taken = whole_row(point, labels, given, n)) return taken;
+    expect_in_cruise(point, labels);
     if (remaining_ == 0) return 1;
     first = 1;
   } else {
-    if (point[inner] != *next()) return 0;
+    if (point[inner] != next(0)) return 0;
     for (int k = 0; k < inner; ++k)
       if (point[k] != last()[k]) return 0;
     for (int o = 0; o < outputs; ++o)
-      if (labels[o] != next()[1 + o]) return 0;
+      if (labels[o] != next(1 + o)) return 0;
   }
-  if (*steps() != 1) return first;
+  if (step(0) != 1) return first;
   for (int o = 0; o < outputs; ++o)
-    if (given[o] != steps()[1 + o]) return first;
+    if (given[o] != step(1 + o)) return first;
   const std::uint64_t taken = n - first <= remaining_ ? n - first : grant_at_least(n - first);
-  for (int i = 0; i <= outputs; ++i) next()[i] = wrapping_add(next()[i], steps()[i], taken);
+  for (int i = 0; i <= outputs; ++i) next(i) = wrapping_add(next(i), step(i), taken);
   remaining_ -= static_cast<std::uint32_t>(std::min<std::uint64_t>(taken, remaining_));
   if (remaining_ == 0) expect_more();
   return first + taken;
@@ -136,21 +134,63 @@ bool Exact::start_cruise(int level, const std::int64_t* point, const std::int64_
 }
 
 /// While cruising, behind the last point of an innermost row: whether the point is the first of the predicted one.
-bool Exact::expected_row(const std::int64_t* point, const std::int64_t* labels) {
-  if (!cruise_->next_row(grow_.layout, last(), point, labels)) return false;
+bool Exact::start_row(const std::int64_t* point, const std::int64_t* labels) {
+  if (!enter_row(point, labels)) return false;
   expect_in_cruise(point, labels);
   return true;
+}
+
+/// The same, without saying what comes after it.
+bool Exact::enter_row(const std::int64_t* point, const std::int64_t* labels) {
+  const Layout& layout = grow_.layout;
+  if (!cruise_->next_row(layout, last(), point, labels)) return false;
+  for (int k = 0; k < layout.dimensions; ++k) last()[k] = point[k];
+  return true;
+}
+
+/// If a run of n points is the whole row that it has entered, or more than that, takes the row and says how many
+/// points that are; else 0.
+std::uint64_t Exact::whole_row(const std::int64_t* point, const std::int64_t* labels, const std::int64_t* given,
+                               std::uint64_t n) {
+  const Layout& layout = grow_.layout;
+  const int inner = layout.dimensions - 1;
+  const std::int64_t extent = cruise_->extent(layout);
+  if (n <= static_cast<std::uint64_t>(extent) || !cruise_->block().knows(inner) || step(0) != 1) return 0;
+  std::int64_t end = 0;
+  bool other = __builtin_add_overflow(point[inner], extent, &end);
+  last()[inner] = end;
+  for (int o = 0; o < layout.outputs; ++o) {
+    other |= given[o] != step(1 + o) || __builtin_mul_overflow(given[o], extent, &end) ||
+             __builtin_add_overflow(labels[o], end, &end);
+  }
+  if (other) {
+    last()[inner] = point[inner];
+    return 0;
+  }
+  cruise_->count(layout) = extent;
+  return static_cast<std::uint64_t>(extent) + 1;
 }
 
 /// What comes after the first point of an innermost row.
 void Exact::expect_in_cruise(const std::int64_t* point, const std::int64_t* labels) {
   const Layout& layout = grow_.layout;
   const int inner = layout.dimensions - 1;
-  std::copy_n(point, layout.dimensions, last());
-  if (cruise_->extent(layout) == 0 || !cruise_->block().knows(inner) || !expect_after(point, labels)) return;
+  const std::int64_t extent = cruise_->extent(layout);
+  if (extent == 0 || !cruise_->block().knows(inner)) return;
   modular_ = false;
   active_ = &cruise_->count(layout);
-  grant();
+  bool large = extent > kAtOnce;
+  for (int i = 0; i <= layout.outputs; ++i) {
+    const std::int64_t from = i == 0 ? point[inner] : labels[i - 1];
+    std::int64_t end = 0;
+    large |= __builtin_mul_overflow(step(i), extent, &end);
+    large |= __builtin_add_overflow(from, end, &end);
+    set_next(i, wrapping_add(from, step(i)));
+  }
+  if (!large)
+    granted_ = remaining_ = static_cast<std::uint32_t>(extent);
+  else if (next_fits())
+    grant();
 }
 
 /// The levels become what they would be without cruising.
@@ -164,16 +204,14 @@ void Exact::stop_cruise() {
 
 /// The steps of its innermost rows.
 void Exact::set_steps(const Block& block) {
-  const Layout& layout = grow_.layout;
-  std::copy_n(block.words.get() + layout.part(layout.dimensions - 1), 1 + layout.outputs, steps());
+  const std::int64_t* part = block.words.get() + grow_.layout.part(grow_.layout.dimensions - 1);
+  for (int i = 0; i <= grow_.layout.outputs; ++i) step(i) = part[i];
 }
 
 /// Sets what is next to one step behind an innermost point; false if that does not fit.
 bool Exact::expect_after(const std::int64_t* point, const std::int64_t* labels) {
-  std::int64_t* next = this->next();
-  const std::int64_t* steps = this->steps();
-  bool large = __builtin_add_overflow(point[grow_.layout.dimensions - 1], steps[0], &next[0]);
-  for (int o = 0; o < grow_.layout.outputs; ++o) large |= __builtin_add_overflow(labels[o], steps[1 + o], &next[1 + o]);
+  bool large = __builtin_add_overflow(point[grow_.layout.dimensions - 1], step(0), &next(0));
+  for (int o = 0; o < grow_.layout.outputs; ++o) large |= __builtin_add_overflow(labels[o], step(1 + o), &next(1 + o));
   return !large;
 }
 
@@ -210,12 +248,12 @@ bool Exact::wrap_next() {
   for (int o = 0; o < grow_.layout.outputs; ++o) {
     const Window& window = all[View::at(o)];
     if (window.modulus == 0) continue;
-    Wide label = next()[1 + o];
+    Wide label = next(1 + o);
     if (label > window.high) label -= window.modulus;
     if (label < window.low) label += window.modulus;
     if (label < window.low || label > window.high) return false;
     if (grow_.layout.distance_dimension(o) == grow_.layout.dimensions - 1) return false;
-    next()[1 + o] = static_cast<std::int64_t>(label);
+    next(1 + o) = static_cast<std::int64_t>(label);
   }
   return true;
 }
