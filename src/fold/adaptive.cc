@@ -21,10 +21,9 @@
 #include <utility>
 #include <vector>
 
-#include "fold/adaptive_array.h"
 #include "fold/adaptive_exact.h"
 #include "fold/adaptive_loose.h"
-#include "fold/wrapping.h"
+#include "fold/run.h"
 
 namespace loopfold::fold {
 
@@ -45,9 +44,10 @@ class AdaptiveFolder : public Folder {
   }
   void add_run(const std::int64_t* point, const std::int64_t* labels, const std::int64_t* steps,
                std::uint64_t n) override {
-    const std::uint64_t taken = n > 1 && exact_ && !loose_ ? exact_->expected_run(point, labels, steps, n) : 0;
-    points_ += taken;
-    if (taken != n) add_rest(point, labels, steps, n, taken);
+    if (n == 1) return AdaptiveFolder::add(point, labels);
+    const Run run{point, labels, steps, n};
+    const std::uint64_t done = add_expected(run);
+    if (done != n) add_rest(run, done);
   }
   void give_up(std::string_view why) override;
   std::size_t bytes() const override;
@@ -66,8 +66,13 @@ class AdaptiveFolder : public Folder {
  private:
   using Select = std::vector<std::uint16_t>;
 
-  void add_rest(const std::int64_t* point, const std::int64_t* labels, const std::int64_t* steps, std::uint64_t n,
-                std::uint64_t done);
+  /// Adds as many points of a run of at least two as can be added at once, and says how many.
+  std::uint64_t add_expected(const Run& run) {
+    const std::uint64_t done = exact_ && !loose_ ? exact_->expected_run(run) : 0;
+    points_ += done;
+    return done;
+  }
+  void add_rest(const Run& run, std::uint64_t done);
   void add_other(const std::int64_t* point, const std::int64_t* labels) {
     if (!exact_ || loose_ || !exact_->expected_row(point, labels)) add_unexpected(point, labels);
   }
@@ -115,27 +120,11 @@ AdaptiveFolder::Select AdaptiveFolder::all_outputs() const {
   return select;
 }
 
-/// The points of a run behind the first ones, which are done: the next by itself, then as many as that makes expected.
-void AdaptiveFolder::add_rest(const std::int64_t* point, const std::int64_t* labels, const std::int64_t* steps,
-                              std::uint64_t n, std::uint64_t done) {
-  const std::size_t inner = shape_.dimensions - std::size_t{1};
-  adaptive::SmallArray<std::int64_t, 16> numbers(std::size_t{shape_.dimensions} + shape_.outputs);
-  std::int64_t* const at = numbers.data();
-  std::int64_t* const label = at + shape_.dimensions;
-  std::copy_n(point, inner, at);
-  const auto go_to = [&](std::uint64_t number) {
-    at[inner] = wrapping_add(point[inner], 1, number);
-    for (std::size_t o = 0; o < shape_.outputs; ++o) label[o] = wrapping_add(labels[o], steps[o], number);
-  };
-  while (done < n) {
-    go_to(done++);
-    AdaptiveFolder::add(at, label);
-    if (n - done < 2 || !exact_ || loose_) continue;
-    go_to(done);
-    const std::uint64_t taken = exact_->expected_run(at, label, steps, n - done);
-    points_ += taken;
-    done += taken;
-  }
+void AdaptiveFolder::add_rest(const Run& run, std::uint64_t done) {
+  add_in_parts(
+      shape_, run, done,
+      [this](const std::int64_t* point, const std::int64_t* labels) { AdaptiveFolder::add(point, labels); },
+      [this](const Run& rest) { return add_expected(rest); });
 }
 
 void AdaptiveFolder::add_unexpected(const std::int64_t* point, const std::int64_t* labels) {

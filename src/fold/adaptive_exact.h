@@ -14,7 +14,7 @@
 #include "fold/adaptive_grow.h"
 #include "fold/adaptive_walk.h"
 #include "fold/fold.h"
-#include "fold/wrapping.h"
+#include "fold/run.h"
 
 namespace loopfold::fold::adaptive {
 
@@ -35,10 +35,9 @@ class Exact {
     return remaining_ == 0 && cruise_ && start_row(point, labels);
   }
   void bound_expected(const Window* bounds);
-  /// Adds as many points of a run (as in Folder::add_run, n >= 2) as were expected, but maybe not all of these, and
-  /// says how many. There are no bounded outputs.
-  std::uint64_t expected_run(const std::int64_t* point, const std::int64_t* labels, const std::int64_t* steps,
-                             std::uint64_t n);
+  /// Adds as many points of a run of at least two as were expected, but maybe not all of these, and says how many.
+  /// There are no bounded outputs.
+  std::uint64_t expected_run(const Run& run);
   /// A point after all others; there is at least one dimension. `bounds` are those of the bounded outputs at this
   /// point. False: there are too many blocks.
   bool add(const std::int64_t* point, const std::int64_t* labels, const Window* bounds = nullptr) {
@@ -76,8 +75,7 @@ class Exact {
   bool add_unexpected(const std::int64_t* point, const std::int64_t* labels, const Window* bounds);
   bool start_row(const std::int64_t* point, const std::int64_t* labels);
   bool enter_row(const std::int64_t* point, const std::int64_t* labels);
-  std::uint64_t whole_row(const std::int64_t* point, const std::int64_t* labels, const std::int64_t* given,
-                          std::uint64_t n);
+  std::uint64_t whole_row(const Run& run);
   std::uint64_t within_reach(std::uint64_t n) const;
   void expect_next(const std::int64_t* labels);
   bool wrap_next();

@@ -19,34 +19,16 @@ namespace loopfold::fold::adaptive {
 
 namespace {
 
-constexpr std::int64_t kLow = std::numeric_limits<std::int64_t>::min();
-constexpr std::int64_t kHigh = std::numeric_limits<std::int64_t>::max();
 constexpr std::int64_t kAtOnce = std::numeric_limits<std::uint32_t>::max();  // points that can be granted
-
-/// How often a step can be made from a number that is in low .. high until it is outside.
-std::uint64_t steps_within(std::int64_t from, std::int64_t step, std::int64_t low, std::int64_t high) {
-  if (step == 0) return std::numeric_limits<std::uint64_t>::max();
-  const Wide room = step > 0 ? static_cast<Wide>(high) - from : static_cast<Wide>(from) - low;
-  return static_cast<std::uint64_t>(room / (step > 0 ? static_cast<Wide>(step) : -static_cast<Wide>(step)));
-}
-
-bool fits_after(std::int64_t from, std::int64_t step, std::uint64_t times) {
-  std::int64_t end = 0;
-  return times <= static_cast<std::uint64_t>(kHigh) &&
-         !__builtin_mul_overflow(step, static_cast<std::int64_t>(times), &end) &&
-         !__builtin_add_overflow(from, end, &end);
-}
 
 }  // namespace
 
 /// So many of the next n points of the row, which has so many, have numbers that fit and lie in their windows.
 std::uint64_t Exact::within_reach(std::uint64_t n) const {
-  for (int i = 0; i <= grow_.layout.outputs; ++i)
-    if (!fits_after(next(i), step(i), n - 1)) n = 1 + std::min(n - 1, steps_within(next(i), step(i), kLow, kHigh));
-  if (!modular_) return n;
-  for (int o = 0; o < grow_.layout.outputs; ++o) {
+  for (int i = 0; i <= grow_.layout.outputs; ++i) n = count_fitting(next(i), step(i), n);
+  for (int o = 0; modular_ && o < grow_.layout.outputs; ++o) {
     const Window& window = windows()[View::at(o)];
-    if (window.modulus != 0) n = std::min(n - 1, steps_within(next(1 + o), step(1 + o), window.low, window.high)) + 1;
+    if (window.modulus != 0) n = count_within(next(1 + o), step(1 + o), n, window.low, window.high);
   }
   return n;
 }
@@ -92,28 +74,28 @@ bool Exact::next_fits() const {
   return !large;
 }
 
-std::uint64_t Exact::expected_run(const std::int64_t* point, const std::int64_t* labels, const std::int64_t* given,
-                                  std::uint64_t n) {
+std::uint64_t Exact::expected_run(const Run& run) {
   const int inner = grow_.layout.dimensions - 1;
   const int outputs = grow_.layout.outputs;
   std::uint64_t first = 0;  // points that are done
   if (remaining_ == 0) {
-    if (!cruise_ || !enter_row(point, labels)) return 0;
-    if (const std::uint64_t taken = whole_row(point, labels, given, n)) return taken;
-    expect_in_cruise(point, labels);
+    if (!cruise_ || !enter_row(run.point, run.labels)) return 0;
+    if (const std::uint64_t taken = whole_row(run)) return taken;
+    expect_in_cruise(run.point, run.labels);
     if (remaining_ == 0) return 1;
     first = 1;
   } else {
-    if (point[inner] != next(0)) return 0;
+    if (run.point[inner] != next(0)) return 0;
     for (int k = 0; k < inner; ++k)
-      if (point[k] != last()[k]) return 0;
+      if (run.point[k] != last()[k]) return 0;
     for (int o = 0; o < outputs; ++o)
-      if (labels[o] != next(1 + o)) return 0;
+      if (run.labels[o] != next(1 + o)) return 0;
   }
   if (step(0) != 1) return first;
   for (int o = 0; o < outputs; ++o)
-    if (given[o] != step(1 + o)) return first;
-  const std::uint64_t taken = n - first <= remaining_ ? n - first : grant_at_least(n - first);
+    if (run.steps[o] != step(1 + o)) return first;
+  const std::uint64_t rest = run.n - first;
+  const std::uint64_t taken = rest <= remaining_ ? rest : grant_at_least(rest);
   for (int i = 0; i <= outputs; ++i) next(i) = wrapping_add(next(i), step(i), taken);
   remaining_ -= static_cast<std::uint32_t>(std::min<std::uint64_t>(taken, remaining_));
   if (remaining_ == 0) expect_more();
@@ -148,25 +130,22 @@ bool Exact::enter_row(const std::int64_t* point, const std::int64_t* labels) {
   return true;
 }
 
-/// If a run of n points is the whole row that it has entered, or more than that, takes the row and says how many
-/// points that are; else 0.
-std::uint64_t Exact::whole_row(const std::int64_t* point, const std::int64_t* labels, const std::int64_t* given,
-                               std::uint64_t n) {
+/// If a run is the whole row that it has entered, or more than that, takes the row and says how many points that are;
+/// else 0.
+std::uint64_t Exact::whole_row(const Run& run) {
   const Layout& layout = grow_.layout;
   const int inner = layout.dimensions - 1;
   const std::int64_t extent = cruise_->extent(layout);
-  if (n <= static_cast<std::uint64_t>(extent) || !cruise_->block().knows(inner) || step(0) != 1) return 0;
-  std::int64_t end = 0;
-  bool other = __builtin_add_overflow(point[inner], extent, &end);
-  last()[inner] = end;
+  if (run.n <= static_cast<std::uint64_t>(extent) || !cruise_->block().knows(inner) || step(0) != 1) return 0;
+  std::int64_t last_at = 0;
+  bool other = __builtin_add_overflow(run.point[inner], extent, &last_at);
   for (int o = 0; o < layout.outputs; ++o) {
-    other |= given[o] != step(1 + o) || __builtin_mul_overflow(given[o], extent, &end) ||
-             __builtin_add_overflow(labels[o], end, &end);
+    std::int64_t end = 0;
+    other |= run.steps[o] != step(1 + o) || __builtin_mul_overflow(run.steps[o], extent, &end) ||
+             __builtin_add_overflow(run.labels[o], end, &end);
   }
-  if (other) {
-    last()[inner] = point[inner];
-    return 0;
-  }
+  if (other) return 0;
+  last()[inner] = last_at;
   cruise_->count(layout) = extent;
   return static_cast<std::uint64_t>(extent) + 1;
 }

@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "fold/fold.h"
+#include "fold/run.h"
 #include "fold/stream_for_tests.h"
 #include "fold/test_points.h"
-#include "fold/wrapping.h"
 
 namespace loopfold::fold {
 namespace {
