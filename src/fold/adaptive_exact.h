@@ -36,8 +36,10 @@ class Exact {
   }
   void bound_expected(const Window* bounds);
   /// Adds as many points of a run of at least two as were expected, but maybe not all of these, and says how many.
-  /// There are no bounded outputs.
+  /// There are no bounded outputs, or in_row_of_cruise(); then bound_expected() with the bounds of all must follow.
   std::uint64_t expected_run(const Run& run);
+  /// Whether what is expected is within a row that is predicted.
+  bool in_row_of_cruise() const { return cruise_ && remaining_ != 0; }
   /// A point after all others; there is at least one dimension. `bounds` are those of the bounded outputs at this
   /// point. False: there are too many blocks.
   bool add(const std::int64_t* point, const std::int64_t* labels, const Window* bounds = nullptr) {
