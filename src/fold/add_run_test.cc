@@ -57,11 +57,16 @@ class RandomStream {
       bounds_[k][0] = extreme_start(k + 1 == dimensions);
       bounds_[k][k + 1] = between(0, k + 1 == dimensions ? 12 : 5);
     }
+    longest_ = one_in(4) && dimensions < 3 ? 60 : 14;
+    if (longest_ > 14) bounds_.back()[dimensions] = between(20, 50);
     stride_ = one_in(6) ? between(2, 3) : 1;
     labels_.assign(outputs, {});
     moduli_.assign(outputs, 0);
     for (std::size_t o = 0; o < outputs; ++o) {
-      for (std::size_t k = 0; k <= dimensions; ++k) labels_[o].push_back(coefficient());
+      const bool simple = one_in(3);
+      for (std::size_t k = 0; k <= dimensions; ++k) labels_[o].push_back(simple ? 0 : coefficient());
+      if (simple) labels_[o][0] = between(-2, 2);
+      if (simple && one_in(2)) labels_[o][1 + o % dimensions] = 1;
       if (one_in(8)) moduli_[o] = between(2, 9);
     }
     peeled_ = one_in(5);
@@ -125,7 +130,7 @@ class RandomStream {
     const Vector length(bounds_[k].begin() + static_cast<std::ptrdiff_t>(k + 1), bounds_[k].end());
     const std::int64_t from =
         k == 0 || bounds_[k][0] < -3 || bounds_[k][0] > 3 ? bounds_[k][0] : value(lower, 0, prefix);
-    const std::int64_t count = std::clamp<std::int64_t>(value(length, 0, prefix), 0, 14);
+    const std::int64_t count = std::clamp<std::int64_t>(value(length, 0, prefix), 0, longest_);
     for (std::int64_t t = 0; t <= count; ++t) {
       std::int64_t x = 0;
       if (__builtin_add_overflow(from, t * (k == 0 ? stride_ : 1), &x)) return;
@@ -171,6 +176,7 @@ class RandomStream {
   std::mt19937_64 random_;
   Stream stream_;
   std::vector<Vector> bounds_;  // by dimension: functions of the first coordinate and of the length
+  std::int64_t longest_ = 14;
   std::int64_t stride_ = 1;     // of the outermost dimension
   std::vector<Vector> labels_;  // by output: constant, coefficients
   Vector moduli_;
