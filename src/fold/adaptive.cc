@@ -23,6 +23,7 @@
 
 #include "fold/adaptive_exact.h"
 #include "fold/adaptive_loose.h"
+#include "fold/run.h"
 
 namespace loopfold::fold {
 
@@ -39,25 +40,53 @@ class AdaptiveFolder : public Folder {
       : Folder(shape), max_pieces_(std::max<std::uint32_t>(options.max_pieces, 1)) {}
 
   void add(const std::int64_t* point, const std::int64_t* labels) override {
-    ++points_;
-    if (exact_ && !loose_ && exact_->expected(point, labels)) return;
-    if (loose_ && !exact_)
-      loose_->add(point, labels);
-    else
-      add_slowly(point, labels);
+    add_expected(point, labels, shape_.dimensions, shape_.outputs);
+  }
+  void add_run(const std::int64_t* point, const std::int64_t* labels, const std::int64_t* steps,
+               std::uint64_t n) override {
+    if (n == 1) return AdaptiveFolder::add(point, labels);
+    const Run run{point, labels, steps, n};
+    const std::uint64_t done = add_expected(run);
+    if (done != n) add_rest(run, done);
   }
   void give_up(std::string_view why) override;
   std::size_t bytes() const override;
   Folded finish() override;
 
+ protected:
+  /// add() for the shape, whose numbers may be constants.
+  [[gnu::always_inline]] void add_expected(const std::int64_t* point, const std::int64_t* labels, int dimensions,
+                                           int outputs) {
+    ++points_;
+    if (exact_ && !loose_ && exact_->expected_in_row(point, labels, dimensions, outputs)) [[likely]]
+      return;
+    add_other(point, labels);
+  }
+
  private:
   using Select = std::vector<std::uint16_t>;
 
-  void add_slowly(const std::int64_t* point, const std::int64_t* labels);
+  /// Adds as many points of a run of at least two as can be added at once, and says how many.
+  std::uint64_t add_expected(const Run& run) {
+    const std::uint64_t done = loose_ ? add_loosely(run) : exact_ ? exact_->expected_run(run) : 0;
+    points_ += done;
+    return done;
+  }
+  std::uint64_t add_loosely(const Run& run);
+  void add_rest(const Run& run, std::uint64_t done);
+  void add_other(const std::int64_t* point, const std::int64_t* labels) {
+    if (!exact_ || loose_ || !exact_->expected_row(point, labels)) add_unexpected(point, labels);
+  }
+  void add_unexpected(const std::int64_t* point, const std::int64_t* labels);
   void start(const std::int64_t* point, const std::int64_t* labels);
   const std::int64_t* selected(const Select& select, const std::int64_t* labels);
   const adaptive::Window* bounds(const std::int64_t* point, const std::int64_t* labels);
-  adaptive::Window bounds_of(std::uint16_t output, const std::int64_t* point, std::int64_t label) const;
+  const adaptive::Window* bounds(const Run& run);
+  /// The one that the output has a distance along; 0 if none.
+  std::int64_t coordinate(const std::int64_t* point, std::uint16_t output) const {
+    return output < shape_.shared ? point[output] : 0;
+  }
+  adaptive::Window bounds_of(std::uint16_t output, std::int64_t at, std::int64_t label) const;
   void widen();
   Select innocent(const Exact& exact) const;
   std::unique_ptr<Exact> refold(const Select& select);
@@ -97,9 +126,51 @@ AdaptiveFolder::Select AdaptiveFolder::all_outputs() const {
   return select;
 }
 
-void AdaptiveFolder::add_slowly(const std::int64_t* point, const std::int64_t* labels) {
-  if (!exact_ && !loose_) {
-    start(point, labels);
+void AdaptiveFolder::add_rest(const Run& run, std::uint64_t done) {
+  add_in_parts(
+      shape_, run, done,
+      [this](const std::int64_t* point, const std::int64_t* labels) { AdaptiveFolder::add(point, labels); },
+      [this](const Run& rest) { return add_expected(rest); });
+}
+
+/// The same where not all is exact; if something is, only while it cruises: else every point has bounds of its own.
+std::uint64_t AdaptiveFolder::add_loosely(const Run& run) {
+  Run part = run;
+  part.n = loose_->reach(run);
+  if (part.n == 0) return 0;
+  if (exact_) {
+    if (!exact_->in_row_of_cruise()) return 0;
+    const Select& select = exact_->select();
+    adaptive::SmallArray<std::int64_t, 8> steps(select.size());
+    for (std::size_t i = 0; i < select.size(); ++i) steps[i] = run.steps[select[i]];
+    part.n = exact_->expected_run({run.point, selected(select, run.labels), steps.data(), part.n});
+    if (part.n == 0) return 0;
+    exact_->bound_expected(bounds(part));
+  }
+  loose_->add_reached(part);
+  return part.n;
+}
+
+/// Of all points of a run whose labels do not wrap.
+const adaptive::Window* AdaptiveFolder::bounds(const Run& run) {
+  bounds(run.point, run.labels);
+  std::vector<adaptive::Window>& all = inexact().bounds;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const std::uint16_t output = exact_->bounded()[i];
+    const std::int64_t label = wrapping_add(run.labels[output], run.steps[output], run.n - 1);
+    const bool moves = output + 1 == shape_.dimensions;
+    const std::int64_t at = output < shape_.shared ? wrapping_add(run.point[output], moves ? 1 : 0, run.n - 1) : 0;
+    all[i].include(bounds_of(output, at, label));
+  }
+  return all.data();
+}
+
+void AdaptiveFolder::add_unexpected(const std::int64_t* point, const std::int64_t* labels) {
+  if (!exact_) {
+    if (loose_)
+      loose_->add(point, labels);
+    else
+      start(point, labels);
     return;
   }
   if (loose_ && exact_->expected(point, selected(exact_->select(), labels))) {
@@ -139,10 +210,7 @@ void AdaptiveFolder::start(const std::int64_t* point, const std::int64_t* labels
     exact_->add(first_.get(), first_.get() + shape_.dimensions);
   }
   first_.reset();
-  if (loose_)
-    loose_->add(point, labels);
-  else
-    add_slowly(point, labels);
+  add_unexpected(point, labels);
 }
 
 const std::int64_t* AdaptiveFolder::selected(const Select& select, const std::int64_t* labels) {
@@ -153,8 +221,8 @@ const std::int64_t* AdaptiveFolder::selected(const Select& select, const std::in
   return chosen.data();
 }
 
-adaptive::Window AdaptiveFolder::bounds_of(std::uint16_t output, const std::int64_t* point, std::int64_t label) const {
-  const std::int64_t distance = output < shape_.shared ? adaptive::distance(point[output], label) : 0;
+adaptive::Window AdaptiveFolder::bounds_of(std::uint16_t output, std::int64_t at, std::int64_t label) const {
+  const std::int64_t distance = output < shape_.shared ? adaptive::distance(at, label) : 0;
   return {0, label, label, distance, distance};
 }
 
@@ -162,7 +230,8 @@ const adaptive::Window* AdaptiveFolder::bounds(const std::int64_t* point, const 
   if (exact_->bounded().empty()) return nullptr;
   std::vector<adaptive::Window>& all = inexact().bounds;
   all.clear();
-  for (const std::uint16_t output : exact_->bounded()) all.push_back(bounds_of(output, point, labels[output]));
+  for (const std::uint16_t output : exact_->bounded())
+    all.push_back(bounds_of(output, coordinate(point, output), labels[output]));
   return all.data();
 }
 
@@ -195,8 +264,8 @@ std::unique_ptr<Exact> AdaptiveFolder::refold(const Select& select) {
     for (std::size_t i = 0; i < select.size(); ++i) chosen[i] = labels[index(now, select[i])];
     for (std::size_t i = 0; i < others.size(); ++i) {
       const std::size_t label = index(now, others[i]);
-      bounds[i] =
-          label < now.size() ? bounds_of(others[i], point, labels[label]) : known[index(exact_->bounded(), others[i])];
+      bounds[i] = label < now.size() ? bounds_of(others[i], coordinate(point, others[i]), labels[label])
+                                     : known[index(exact_->bounded(), others[i])];
     }
     small = fewer->add(point, chosen.data(), bounds.data());
   });
@@ -327,10 +396,48 @@ Folded AdaptiveFolder::finish() {
   return folded;
 }
 
+/// The same for a shape that is known when this is compiled: points that are as expected, which almost all are, are
+/// compared without a loop.
+template <int kDimensions, int kOutputs>
+class ShapedFolder : public AdaptiveFolder {
+ public:
+  using AdaptiveFolder::AdaptiveFolder;
+  void add(const std::int64_t* point, const std::int64_t* labels) override {
+    add_expected(point, labels, kDimensions, kOutputs);
+  }
+};
+
+template <int kDimensions>
+std::unique_ptr<Folder> make(const Options& options, Shape shape) {
+  switch (shape.outputs) {
+    case 0:
+      return std::make_unique<ShapedFolder<kDimensions, 0>>(options, shape);
+    case 1:
+      return std::make_unique<ShapedFolder<kDimensions, 1>>(options, shape);
+    case 2:
+      return std::make_unique<ShapedFolder<kDimensions, 2>>(options, shape);
+    case 3:
+      return std::make_unique<ShapedFolder<kDimensions, 3>>(options, shape);
+    default:
+      return std::make_unique<AdaptiveFolder>(options, shape);
+  }
+}
+
 }  // namespace
 
 std::unique_ptr<Folder> make_adaptive(const Options& options, Shape shape) {
-  return std::make_unique<AdaptiveFolder>(options, shape);
+  switch (shape.dimensions) {
+    case 1:
+      return make<1>(options, shape);
+    case 2:
+      return make<2>(options, shape);
+    case 3:
+      return make<3>(options, shape);
+    case 4:
+      return make<4>(options, shape);
+    default:
+      return std::make_unique<AdaptiveFolder>(options, shape);
+  }
 }
 
 }  // namespace loopfold::fold

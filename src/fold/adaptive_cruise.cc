@@ -15,7 +15,7 @@ void include(std::vector<Window>& into, const Window* bounds, std::size_t count)
 
 }  // namespace
 
-Cruise::Cruise(const Layout& layout, const Block& block, int level) : level_(level) {
+Cruise::Cruise(const Layout& layout, Block& block, int level) : level_(level), block_(&block) {
   const View view{layout, block, level};
   const std::int64_t rows = view.extent(level);
   words_ = std::make_unique<std::int64_t[]>(View::at(words(layout)));
@@ -24,25 +24,12 @@ Cruise::Cruise(const Layout& layout, const Block& block, int level) : level_(lev
   for (int f = 0; f < layout.functions(level); ++f) own[f] = view.at_row(f, rows);
 }
 
-bool Cruise::start(const Layout& layout, const Block& block, const std::int64_t* last, const std::int64_t* point,
-                   const std::int64_t* labels) {
-  return step(layout, block, level_, last, point, labels);
-}
-
 /// To the first point of the next row along dimension q, if `point` is that.
-bool Cruise::step(const Layout& layout, const Block& block, int q, const std::int64_t* last, const std::int64_t* point,
+bool Cruise::step(const Layout& layout, int q, const std::int64_t* last, const std::int64_t* point,
                   const std::int64_t* labels) {
-  if (!block.knows(q)) return false;
-  const std::int64_t* part = block.words.get() + layout.part(q);
+  const std::int64_t* part = block_->words.get() + layout.part(q);
   std::int64_t* own = functions(layout, q);
-  const auto next = [&](int f) { return static_cast<Wide>(own[f]) + part[1 + f]; };
-  for (int p = 0; p < q; ++p)
-    if (point[p] != last[p]) return false;
-  if (point[q] != static_cast<Wide>(last[q]) + part[0]) return false;
-  for (int p = q + 1; p < layout.dimensions; ++p)
-    if (next(layout.start(p)) != point[p] || next(layout.extent(p)) < 0 || !fits(next(layout.extent(p)))) return false;
-  for (int o = 0; o < layout.outputs; ++o)
-    if (next(o) != labels[o]) return false;
+  if (!block_->knows(q) || !is_next(layout, q, {last, point, labels}, own, part)) return false;
   for (int f = 0; f < layout.functions(q); ++f) own[f] += part[1 + f];
   ++words_[View::at(q)];
   for (int p = q + 1; p < layout.dimensions; ++p) {
@@ -52,33 +39,32 @@ bool Cruise::step(const Layout& layout, const Block& block, int q, const std::in
   return true;
 }
 
-bool Cruise::next_row(const Layout& layout, Block& block, const std::int64_t* last, const std::int64_t* point,
-                      const std::int64_t* labels) {
-  const auto finished = [&](int p) { return words_[View::at(p)] == functions(layout, p - 1)[layout.extent(p)]; };
-  int q = layout.dimensions - 1;
-  if (!finished(q)) return false;
+/// The same as next_row() where rows of more than one dimension are complete.
+bool Cruise::next_row_outside(const Layout& layout, const std::int64_t* last, const std::int64_t* point,
+                              const std::int64_t* labels) {
   const std::int64_t in_row = count(layout) + 1;
-  for (--q; q > level_ && finished(q);) --q;
-  if (!step(layout, block, q, last, point, labels)) return false;
+  int q = layout.dimensions - 2;
+  while (q > level_ && finished(layout, q)) --q;
+  if (!step(layout, q, last, point, labels)) return false;
   points_ += static_cast<std::uint64_t>(in_row);
-  if (block.bounds) {
-    for (int p = layout.dimensions - 1; p > q; --p) {
-      std::vector<Window>& row = (*bounds_)[View::at(p)];
-      if (p - 1 > level_)
-        include((*bounds_)[View::at(p - 1)], row.data(), row.size());
-      else
-        block.bounds->add(row.data(), row.size());
-      row.clear();
-    }
-  }
-  if (q > level_) return true;
-  ++values_of(layout, block, level_)[layout.extent(level_)];
-  block.points += points_;
-  points_ = 0;
+  absorb_rows(layout, q);
   return true;
 }
 
-std::vector<Block> Cruise::stop(const Layout& layout, const Block& block) {
+/// The rows along the dimensions inside q are complete.
+void Cruise::bound_rows(const Layout& layout, int q) {
+  for (int p = layout.dimensions - 1; p > q; --p) {
+    std::vector<Window>& row = (*bounds_)[View::at(p)];
+    if (p - 1 > level_)
+      include((*bounds_)[View::at(p - 1)], row.data(), row.size());
+    else
+      block_->bounds->add(row.data(), row.size());
+    row.clear();
+  }
+}
+
+std::vector<Block> Cruise::stop(const Layout& layout) {
+  const Block& block = *block_;
   std::vector<Block> rows(View::at(layout.dimensions));
   for (int k = level_ + 1; k < layout.dimensions; ++k) {
     const std::int64_t complete = words_[View::at(k)] + (k == layout.dimensions - 1 ? 1 : 0);

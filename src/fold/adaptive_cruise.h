@@ -18,25 +18,37 @@ namespace loopfold::fold::adaptive {
 
 class Cruise {
  public:
-  /// Along the rows that `block` has.
-  Cruise(const Layout& layout, const Block& block, int level);
+  /// Along the rows that `block` has, which stays where it is.
+  Cruise(const Layout& layout, Block& block, int level);
   int level() const { return level_; }
+  const Block& block() const { return *block_; }
 
-  /// `point` comes after the last complete row of `block`, which is at last[level]. True if it starts the next row.
-  bool start(const Layout& layout, const Block& block, const std::int64_t* last, const std::int64_t* point,
-             const std::int64_t* labels);
+  /// `point` comes after the last complete row of the block, which is at last[level]. True if it starts the next row.
+  bool start(const Layout& layout, const std::int64_t* last, const std::int64_t* point, const std::int64_t* labels) {
+    return step(layout, level_, last, point, labels);
+  }
   /// `point` comes after the `last` one. True if it is the first of the next innermost row; the block absorbs the row
   /// of its level that may be complete.
-  bool next_row(const Layout& layout, Block& block, const std::int64_t* last, const std::int64_t* point,
-                const std::int64_t* labels);
+  bool next_row(const Layout& layout, const std::int64_t* last, const std::int64_t* point, const std::int64_t* labels) {
+    const int q = layout.dimensions - 2;
+    if (words_[View::at(q + 1)] != extent(layout)) return false;
+    if (q > level_ && finished(layout, q)) return next_row_outside(layout, last, point, labels);
+    std::int64_t* own = words_.get() + layout.dimensions;
+    const std::int64_t* part = block_->words.get() + layout.outputs + 1;
+    if (!block_->knows(q) || !is_next(layout, q, {last, point, labels}, own, part)) return false;
+    points_ += static_cast<std::uint64_t>(words_[View::at(q + 1)]) + 1;
+    for (int f = 0; f < layout.outputs + 2; ++f) own[f] += part[1 + f];
+    ++words_[View::at(q)];
+    words_[View::at(q + 1)] = 0;
+    absorb_rows(layout, q);
+    return true;
+  }
   /// Within the innermost row: iterations done after the first one, and those that there are.
   std::int64_t& count(const Layout& layout) { return words_[View::at(layout.dimensions - 1)]; }
-  std::int64_t extent(const Layout& layout) const {
-    return functions(layout, layout.dimensions - 2)[layout.extent(layout.dimensions - 1)];
-  }
+  std::int64_t extent(const Layout& layout) const { return words_[View::at(layout.dimensions + layout.outputs + 1)]; }
   /// The rows of the unfinished row of the block, by level: none for `level` and outside. An empty block: there are
   /// none.
-  std::vector<Block> stop(const Layout& layout, const Block& block);
+  std::vector<Block> stop(const Layout& layout);
 
   /// Of the outputs that are only bounded, at the current point.
   void bound(const Layout& layout, const Window* bounds, std::size_t count);
@@ -52,13 +64,52 @@ class Cruise {
   int words(const Layout& layout) const { return offset(layout, level_) + layout.functions(level_); }
   std::int64_t* functions(const Layout& layout, int q) { return words_.get() + offset(layout, q); }
   const std::int64_t* functions(const Layout& layout, int q) const { return words_.get() + offset(layout, q); }
-  bool step(const Layout& layout, const Block& block, int q, const std::int64_t* last, const std::int64_t* point,
+  bool step(const Layout& layout, int q, const std::int64_t* last, const std::int64_t* point,
             const std::int64_t* labels);
+  bool next_row_outside(const Layout& layout, const std::int64_t* last, const std::int64_t* point,
+                        const std::int64_t* labels);
+  struct Move {
+    const std::int64_t* last;
+    const std::int64_t* point;
+    const std::int64_t* labels;
+  };
+  static bool is_next(const Layout& layout, int q, const Move& move, const std::int64_t* own, const std::int64_t* part);
+  bool finished(const Layout& layout, int p) const {
+    return words_[View::at(p)] == functions(layout, p - 1)[layout.extent(p)];
+  }
+  /// The rows along the dimensions inside q are complete.
+  void absorb_rows(const Layout& layout, int q) {
+    if (block_->bounds) bound_rows(layout, q);
+    if (q > level_) return;
+    ++values_of(layout, *block_, level_)[layout.extent(level_)];
+    block_->points += points_;
+    points_ = 0;
+  }
+  void bound_rows(const Layout& layout, int q);
 
   int level_;
+  Block* block_;
   std::uint64_t points_ = 0;               // of complete innermost rows since the row of the block began
   std::unique_ptr<std::int64_t[]> words_;  // counts by dimension, then functions
   std::unique_ptr<Windows> bounds_;        // by dimension: of the complete rows of the unfinished one
 };
+
+/// Whether `move` is to the first point of the next row along dimension q, where `own` are the functions of this row
+/// and `part` is the part of q.
+[[gnu::always_inline]] inline bool Cruise::is_next(const Layout& layout, int q, const Move& move,
+                                                   const std::int64_t* own, const std::int64_t* part) {
+  std::int64_t next = 0;
+  if (__builtin_add_overflow(move.last[q], part[0], &next) || next != move.point[q]) return false;
+  for (int p = 0; p < q; ++p)
+    if (move.point[p] != move.last[p]) return false;
+  const std::int64_t* steps = part + 1;
+  for (int o = 0; o < layout.outputs; ++o)
+    if (__builtin_add_overflow(own[o], steps[o], &next) || next != move.labels[o]) return false;
+  for (int p = layout.dimensions - 1, f = layout.outputs; p > q; --p, f += 2) {
+    if (__builtin_add_overflow(own[f], steps[f], &next) || next != move.point[p]) return false;
+    if (__builtin_add_overflow(own[f + 1], steps[f + 1], &next) || next < 0) return false;
+  }
+  return true;
+}
 
 }  // namespace loopfold::fold::adaptive

@@ -17,7 +17,8 @@
 // coordinate.
 //
 // The next point is usually the predicted one of the innermost block that grew last: a compare and an add. Once a level
-// has a single block and this predicts the next row, rows are not even built (adaptive_cruise.h).
+// has a single block and this predicts the next row, rows are not even built (adaptive_cruise.h). What is expected is
+// in adaptive_expect.cc.
 //
 // A level with more than max_pieces blocks (before and behind a break are two) is too much: none of them can vanish
 // any more, so there would be as many pieces. Who made them is counted all along: a row whose geometry was as predicted
@@ -28,7 +29,6 @@
 #include "fold/adaptive_exact.h"
 
 #include <algorithm>
-#include <limits>
 #include <numeric>
 #include <utility>
 
@@ -43,27 +43,20 @@ Exact::Exact(Shape shape, std::vector<std::uint16_t> select, std::vector<std::ui
   grow_.layout.shared = shape.shared;
   grow_.layout.select = std::move(select);
   levels_.resize(shape.dimensions);
-  state_ = std::make_unique<std::int64_t[]>(shape.dimensions + 1 + grow_.layout.select.size());
+  state_ = std::make_unique<std::int64_t[]>(shape.dimensions + 2 * (1 + grow_.layout.select.size()));
 }
 
 bool Exact::add_unexpected(const std::int64_t* point, const std::int64_t* labels, const Window* bounds) {
   const Layout& layout = grow_.layout;
   const int inner = layout.dimensions - 1;
-  active_ = nullptr;
-  if (cruise_) {
-    Block& block = levels_[View::at(cruise_->level())][0];
-    if (cruise_->next_row(layout, block, last(), point, labels)) {
-      cruise_->bound(layout, bounds, bounded_count());
-      expect_in_cruise(point, labels);
-      return true;
-    }
-    stop_cruise();
-  }
+  expect_nothing();
+  if (cruise_) stop_cruise();
   if (started_) {
     int changed = 0;
     while (changed < inner && point[changed] == last()[changed]) ++changed;
     for (int level = inner; level > changed; --level) flush(level);
     if (changed < inner && start_cruise(changed, point, labels)) {
+      std::copy_n(point, layout.dimensions, last());
       cruise_->bound(layout, bounds, bounded_count());
       expect_in_cruise(point, labels);
       return !full_;
@@ -79,99 +72,6 @@ bool Exact::add_unexpected(const std::int64_t* point, const std::int64_t* labels
   offer(inner, rows, point[inner]);
   expect_next(labels);
   return !full_;
-}
-
-/// The block of this level has absorbed all rows so far: whether the point starts the row that it predicts.
-bool Exact::start_cruise(int level, const std::int64_t* point, const std::int64_t* labels) {
-  const std::vector<Block>& blocks = levels_[View::at(level)];
-  if (blocks.size() != 1) return false;
-  const Block& block = blocks[0];
-  if (block.closed || block.windows || block.before || !block.knows(level)) return false;
-  auto cruise = std::make_unique<Cruise>(grow_.layout, block, level);
-  if (!cruise->start(grow_.layout, block, last(), point, labels)) return false;
-  cruise_ = std::move(cruise);
-  return true;
-}
-
-/// What comes after the first point of an innermost row.
-void Exact::expect_in_cruise(const std::int64_t* point, const std::int64_t* labels) {
-  const Layout& layout = grow_.layout;
-  const int inner = layout.dimensions - 1;
-  std::copy_n(point, layout.dimensions, last());
-  const std::int64_t extent = cruise_->extent(layout);
-  const Block& block = levels_[View::at(cruise_->level())][0];
-  if (extent == 0 || !block.knows(inner)) return;
-  if (!expect_after(point, labels, block.words.get() + layout.part(inner))) return;
-  windows_ = nullptr;
-  active_ = &cruise_->count(layout);
-  remaining_ = extent;
-}
-
-/// The levels become what they would be without cruising.
-void Exact::stop_cruise() {
-  const int level = cruise_->level();
-  std::vector<Block> rows = cruise_->stop(grow_.layout, levels_[View::at(level)][0]);
-  cruise_.reset();
-  for (std::size_t k = View::at(level) + 1; k < rows.size(); ++k)
-    if (rows[k].words) levels_[k].push_back(std::move(rows[k]));
-}
-
-/// Sets what is next to one step behind an innermost point; false if that does not fit.
-bool Exact::expect_after(const std::int64_t* point, const std::int64_t* labels, const std::int64_t* part) {
-  bool whole = true;
-  for (int i = 0; i < 1 + grow_.layout.outputs; ++i) {
-    const std::int64_t from = i == 0 ? point[grow_.layout.dimensions - 1] : labels[i - 1];
-    whole = whole && !__builtin_add_overflow(from, part[i], &next()[i]);
-  }
-  steps_ = part;
-  return whole;
-}
-
-/// Finds the block that took the last point, and what would come next in it.
-void Exact::expect_next(const std::int64_t* labels) {
-  const Layout& layout = grow_.layout;
-  const int inner = layout.dimensions - 1;
-  for (Block& block : levels_[View::at(inner)]) {
-    if (block.closed || !block.knows(inner) || grow_.last_at(block, inner) != last()[inner]) continue;
-    windows_ = block.windows ? block.windows->data() : nullptr;
-    if (!expect_after(last(), labels, block.words.get() + layout.part(inner))) return;
-    if (windows_ != nullptr && !wrap_next()) return;
-    active_ = &values_of(layout, block, inner)[layout.extent(inner)];
-    remaining_ = std::numeric_limits<std::int64_t>::max();
-    return;
-  }
-}
-
-/// Brings modular labels back into the part of their windows that was seen already; false if they are not there, or if
-/// distances have to be measured.
-bool Exact::wrap_next() {
-  for (int o = 0; o < grow_.layout.outputs; ++o) {
-    const Window& window = windows_[o];
-    if (window.modulus == 0) continue;
-    Wide label = next()[1 + o];
-    if (label > window.high) label -= window.modulus;
-    if (label < window.low) label += window.modulus;
-    if (label < window.low || label > window.high) return false;
-    if (grow_.layout.distance_dimension(o) == grow_.layout.dimensions - 1) return false;
-    next()[1 + o] = static_cast<std::int64_t>(label);
-  }
-  return true;
-}
-
-/// The point that was expected had these bounds.
-void Exact::bound_expected(const Window* bounds) {
-  if (bounded_count() == 0) return;
-  if (cruise_) {
-    cruise_->bound(grow_.layout, bounds, bounded_count());
-    return;
-  }
-  const int inner = grow_.layout.dimensions - 1;
-  for (Block& block : levels_[View::at(inner)]) {
-    const View view = grow_.view(block, inner);
-    if (view.start(inner) + static_cast<Wide>(view.extent(inner)) * view.stride(inner) != last()[inner]) continue;
-    block.bounds->add(bounds, bounded_count());
-    return;
-  }
 }
 
 /// Innermost blocks have grown without counting.
@@ -360,7 +260,7 @@ void Exact::check_size(int level) {
 }
 
 bool Exact::end() {
-  active_ = nullptr;
+  expect_nothing();
   if (cruise_) stop_cruise();
   for (int level = grow_.layout.dimensions - 1; level > 0; --level) flush(level);
   sync_points(0);
@@ -400,7 +300,7 @@ std::vector<Piece> Exact::pieces(std::size_t outputs) const {
 }
 
 std::vector<Placed> Exact::blocks() {
-  active_ = nullptr;
+  expect_nothing();
   if (cruise_) stop_cruise();
   std::vector<Placed> all;
   std::vector<std::int64_t> prefix;
@@ -429,7 +329,7 @@ const std::vector<std::uint16_t>& Exact::bounded() const {
 std::size_t Exact::bytes() const {
   const Layout& layout = grow_.layout;
   std::size_t bytes = sizeof(*this) + sizeof(Level) * levels_.size() + sizeof(std::uint16_t) * layout.select.size() +
-                      sizeof(std::int64_t) * View::at(layout.dimensions + 1 + layout.outputs);
+                      sizeof(std::int64_t) * View::at(layout.dimensions + 2 * (1 + layout.outputs));
   for (std::size_t level = 0; level < levels_.size(); ++level)
     for (const Block& block : levels_[level]) bytes += bytes_of(layout, block, static_cast<int>(level));
   if (cruise_) bytes += cruise_->bytes(layout);

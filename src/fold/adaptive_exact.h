@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include "fold/adaptive_grow.h"
 #include "fold/adaptive_walk.h"
 #include "fold/fold.h"
+#include "fold/run.h"
 
 namespace loopfold::fold::adaptive {
 
@@ -23,8 +25,21 @@ class Exact {
   Exact(Shape shape, std::vector<std::uint16_t> select, std::vector<std::uint16_t> bounded, std::uint32_t max_pieces);
 
   /// If this is the point that was expected, adds it. If there are bounded outputs, bound_expected() must follow.
-  bool expected(const std::int64_t* point, const std::int64_t* labels);
+  bool expected(const std::int64_t* point, const std::int64_t* labels) {
+    return expected_in_row(point, labels, grow_.layout.dimensions, grow_.layout.outputs) || expected_row(point, labels);
+  }
+  /// The usual part of that, with the numbers of dimensions and outputs, which may be constants.
+  bool expected_in_row(const std::int64_t* point, const std::int64_t* labels, int dimensions, int outputs);
+  /// The rest of it.
+  bool expected_row(const std::int64_t* point, const std::int64_t* labels) {
+    return remaining_ == 0 && cruise_ && start_row(point, labels);
+  }
   void bound_expected(const Window* bounds);
+  /// Adds as many points of a run of at least two as were expected, but maybe not all of these, and says how many.
+  /// There are no bounded outputs, or in_row_of_cruise(); then bound_expected() with the bounds of all must follow.
+  std::uint64_t expected_run(const Run& run);
+  /// Whether what is expected is within a row that is predicted.
+  bool in_row_of_cruise() const { return cruise_ && remaining_ != 0; }
   /// A point after all others; there is at least one dimension. `bounds` are those of the bounded outputs at this
   /// point. False: there are too many blocks.
   bool add(const std::int64_t* point, const std::int64_t* labels, const Window* bounds = nullptr) {
@@ -49,7 +64,10 @@ class Exact {
   std::uint64_t max_intermediate() const { return max_intermediate_; }
   std::size_t bytes() const;
   /// Null if there is none.
-  const std::int64_t* last_point() const { return started_ ? last() : nullptr; }
+  const std::int64_t* last_point() {
+    settle();
+    return started_ ? last() : nullptr;
+  }
   const std::vector<std::uint16_t>& select() const { return grow_.layout.select; }
   const std::vector<std::uint16_t>& bounded() const;
 
@@ -57,12 +75,31 @@ class Exact {
   using Level = std::vector<Block>;
 
   bool add_unexpected(const std::int64_t* point, const std::int64_t* labels, const Window* bounds);
+  bool start_row(const std::int64_t* point, const std::int64_t* labels);
+  bool enter_row(const std::int64_t* point, const std::int64_t* labels);
+  std::uint64_t whole_row(const Run& run);
+  std::uint64_t within_reach(std::uint64_t n) const;
   void expect_next(const std::int64_t* labels);
   bool wrap_next();
-  bool expect_after(const std::int64_t* point, const std::int64_t* labels, const std::int64_t* part);
+  bool expect_after(const std::int64_t* point, const std::int64_t* labels);
+  void set_steps(const Block& block);
   bool start_cruise(int level, const std::int64_t* point, const std::int64_t* labels);
   void expect_in_cruise(const std::int64_t* point, const std::int64_t* labels);
   void stop_cruise();
+  void expect_more();
+  void grant();
+  std::uint64_t grant_at_least(std::uint64_t n);
+  void settle();
+  void expect_nothing() {
+    settle();
+    granted_ = remaining_ = 0;
+  }
+  bool next_fits() const;
+  const std::vector<Window>& windows() const;
+  /// What `active_` can become before something else is expected.
+  std::int64_t most() const {
+    return cruise_ ? cruise_->extent(grow_.layout) : std::numeric_limits<std::int64_t>::max();
+  }
   void flush(int level);
   bool flush_as_predicted(int level);
   void offer(int level, std::vector<Block>& rows, std::int64_t at);
@@ -87,40 +124,41 @@ class Exact {
     return *rare_;
   }
   std::size_t bounded_count() const { return rare_ ? rare_->bounded.size() : 0; }
-  std::int64_t* last() const { return state_.get(); }                            // the last point
-  std::int64_t* next() const { return state_.get() + grow_.layout.dimensions; }  // expected: coordinate and labels
+  // Number 0 is the innermost coordinate, the others are labels.
+  std::int64_t& next(int number) const { return state_[View::at(2 * number)]; }      // what is expected
+  std::int64_t& step(int number) const { return state_[View::at(2 * number + 1)]; }  // to what comes after that
+  /// One by one: vectors of numbers that were just written one by one would have to wait for these.
+  void set_next(int number, std::int64_t value) const { *static_cast<volatile std::int64_t*>(&next(number)) = value; }
+  std::int64_t* last() const { return state_.get() + 2 * (1 + grow_.layout.outputs); }  // the last point
 
   Grow grow_;
   std::uint32_t max_pieces_;
   bool full_ = false;
   bool started_ = false;  // there was a point
+  bool modular_ = false;  // some of the expected labels are
   std::uint64_t max_intermediate_ = 0;
   std::vector<Level> levels_;
   std::unique_ptr<std::int64_t[]> state_;
-  std::int64_t* active_ = nullptr;       // counts points that were as expected; null if nothing is expected
-  std::int64_t remaining_ = 0;           // so many may come
-  const std::int64_t* steps_ = nullptr;  // from what is expected to what is after that
-  const Window* windows_ = nullptr;      // of the expected labels, if some are modular
+  std::int64_t* active_ = nullptr;  // what counts the points that were as expected; see settle()
+  std::uint32_t granted_ = 0;       // so many points may come before more has to be looked at; 0: nothing is expected
+  std::uint32_t remaining_ = 0;     // of these
   std::unique_ptr<Rare> rare_;
   std::unique_ptr<Cruise> cruise_;
 };
 
-inline bool Exact::expected(const std::int64_t* point, const std::int64_t* labels) {
-  if (active_ == nullptr) return false;
-  const int inner = grow_.layout.dimensions - 1;
-  std::int64_t* last = state_.get();
-  for (int k = 0; k < inner; ++k)
-    if (point[k] != last[k]) return false;
-  const int count = 1 + grow_.layout.outputs;
-  std::int64_t* next = last + inner + 1;
-  if (point[inner] != next[0]) return false;
-  for (int i = 1; i < count; ++i)
-    if (labels[i - 1] != next[i]) return false;
-  ++*active_;
-  last[inner] = next[0];
-  bool whole = true;
-  for (int i = 0; i < count; ++i) whole = !__builtin_add_overflow(next[i], steps_[i], &next[i]) && whole;
-  if (--remaining_ == 0 || !whole || (windows_ != nullptr && !wrap_next())) active_ = nullptr;
+[[gnu::always_inline]] inline bool Exact::expected_in_row(const std::int64_t* point, const std::int64_t* labels,
+                                                          int dimensions, int outputs) {
+  if (remaining_ == 0) return false;
+  const int inner = dimensions - 1;
+  const std::int64_t* last = state_.get() + 2 * (1 + outputs);
+  std::int64_t other = point[inner] ^ next(0);
+  for (int k = 0; k < inner; ++k) other |= point[k] ^ last[k];
+  for (int o = 0; o < outputs; ++o) other |= labels[o] ^ next(1 + o);
+  if (other != 0) return false;
+  set_next(0, wrapping_add(point[inner], step(0)));
+  for (int o = 0; o < outputs; ++o) set_next(1 + o, wrapping_add(labels[o], step(1 + o)));
+  if (--remaining_ == 0) [[unlikely]]
+    expect_more();
   return true;
 }
 

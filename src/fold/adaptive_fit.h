@@ -91,6 +91,18 @@ class LabelFit {
     if (first_ <= inner && !explained(inner, move, difference)) learn(inner, move, difference);
     if (prefixes_ != 0) follow_rows(move, difference);
   }
+  /// Whether add() of this label, and of any that comes by the same move with the same difference to the one before,
+  /// would do no more than repeat() does.
+  bool repeats(const Move& move, std::int64_t label, std::int64_t difference) const {
+    std::int64_t first = 0;
+    if (!claims_ || prefixes_ != 0 || __builtin_sub_overflow(label, label_, &first) || first != difference)
+      return false;
+    const std::size_t inner = ordered_ ? move.first : 0;
+    return first_ > inner || explained(inner, move, difference);
+  }
+  void repeat(std::int64_t label) {
+    if (claims_) label_ = label;
+  }
   /// Points are no longer in order: only whether the label is affine can still be known.
   void unorder();
   /// Nothing can be known any more.

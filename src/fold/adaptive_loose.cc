@@ -15,7 +15,6 @@ namespace loopfold::fold::adaptive {
 namespace {
 
 constexpr std::size_t kMostDimensionsWithPairs = 8;
-constexpr std::uint64_t kSettled = 64;  // points after which simple labels are believed to stay so
 
 }  // namespace
 

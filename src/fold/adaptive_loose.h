@@ -19,6 +19,7 @@
 #include "fold/adaptive_block.h"
 #include "fold/adaptive_fit.h"
 #include "fold/fold.h"
+#include "fold/run.h"
 
 namespace loopfold::fold::adaptive {
 
@@ -33,6 +34,10 @@ class Loose {
         std::uint64_t points);
   /// `labels` are all labels of the stream.
   void add(const std::int64_t* point, const std::int64_t* labels);
+  /// How many points of a run can be added at once: 0, or up to this number.
+  std::uint64_t reach(const Run& run) const;
+  /// Adds a run that is within reach. See adaptive_loose_run.cc.
+  void add_reached(const Run& run);
   /// Takes the outputs of another one that got the same points.
   void take_outputs(Loose&& other);
   /// Forgets what costs much memory.
@@ -81,6 +86,7 @@ class Loose {
   void add_pairs(const std::int64_t* point, std::size_t first);
   void start_pairs(std::size_t outer);
   void add_label(std::size_t index, const Move& move, std::int64_t label, std::int64_t before);
+  bool repeats(std::size_t index, const Run& run, const Move& move) const;
   void settle();
   std::span<Tracked> outputs() { return {outputs_.data(), followed_}; }
   std::span<const Tracked> outputs() const { return {outputs_.data(), followed_}; }
@@ -96,6 +102,7 @@ class Loose {
   void tighten(std::size_t inner, Range& range) const;
 
   struct Common;
+  static constexpr std::uint64_t kSettled = 64;  // points after which simple labels are believed to stay so
   static constexpr std::int64_t kLargeCoordinate = std::int64_t{1} << 60;
   static bool is_small(std::int64_t x) { return -kLargeCoordinate <= x && x <= kLargeCoordinate; }
   void cover_coordinates(const Placed& placed, const std::vector<Function>& coordinates, bool first);

@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "fold/run.h"
 #include "support/wide.h"
 
 namespace loopfold::fold {
@@ -31,22 +32,14 @@ bool evaluate(const Affine& function, std::span<const std::int64_t> point, std::
   return into == value;
 }
 
-std::int64_t wrapping_add(std::int64_t a, std::int64_t b) {
-  return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
-}
-
 }  // namespace
 
 void Folder::add_run(const std::int64_t* point, const std::int64_t* labels, const std::int64_t* steps,
                      std::uint64_t n) {
-  std::vector<std::int64_t> at(point, point + shape_.dimensions);
-  std::vector<std::int64_t> label(labels, labels + shape_.outputs);
-  for (;;) {
-    add(at.data(), label.data());
-    if (--n == 0) return;
-    at.back() = wrapping_add(at.back(), 1);
-    for (std::size_t o = 0; o < label.size(); ++o) label[o] = wrapping_add(label[o], steps[o]);
-  }
+  add_in_parts(
+      shape_, {point, labels, steps, n}, 0,
+      [this](const std::int64_t* at, const std::int64_t* label) { add(at, label); },
+      [](const Run&) { return std::uint64_t{0}; });
 }
 
 std::string_view variant_name(Variant variant) {

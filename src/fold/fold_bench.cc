@@ -142,5 +142,67 @@ BENCHMARK(fold_stream)
     ->ArgsProduct({benchmark::CreateDenseRange(0, 8, 1), benchmark::CreateDenseRange(0, 4, 1)})
     ->Unit(benchmark::kMillisecond);
 
+/// Rows of a 3-D nest, given as runs: what a row costs, and a point of it.
+void fold_rows(benchmark::State& state) {
+  const std::int64_t length = state.range(0);
+  const auto outputs = static_cast<std::uint16_t>(state.range(1));
+  const auto variant = static_cast<Variant>(state.range(2));
+  constexpr std::int64_t kRows = 1 << 16;
+  const std::int64_t steps[] = {0, 0, 1};
+  for (auto _ : state) {
+    const std::unique_ptr<Folder> folder = make_folder(Options{.variant = variant}, {3, outputs, outputs});
+    for (std::int64_t i = 0; i < kRows / 64; ++i)
+      for (std::int64_t j = 0; j < 64; ++j) {
+        const std::int64_t point[] = {i, j, 1};
+        const std::int64_t labels[] = {i, j, 0};
+        folder->add_run(point, labels, steps, static_cast<std::uint64_t>(length));
+      }
+    benchmark::DoNotOptimize(folder->finish());
+  }
+  const auto rows = static_cast<double>(state.iterations() * kRows);
+  using benchmark::Counter;
+  state.counters["s/row"] = Counter(rows, Counter::kIsRate | Counter::kInvert);
+  state.counters["s/point"] = Counter(rows * static_cast<double>(length), Counter::kIsRate | Counter::kInvert);
+  state.SetLabel("rows of " + std::to_string(length) + ", " + std::to_string(outputs) + " outputs, " +
+                 std::string(variant_name(variant)));
+}
+BENCHMARK(fold_rows)
+    ->ArgsProduct({{8, 16, 300}, {0, 3}, benchmark::CreateDenseRange(0, 4, 1)})
+    ->Unit(benchmark::kMillisecond);
+
+/// Single points of a nest that are made as they are needed, so that memory does not matter: by dimensions and outputs.
+void fold_points(benchmark::State& state) {
+  const auto dimensions = static_cast<std::uint16_t>(state.range(0));
+  const auto outputs = static_cast<std::uint16_t>(state.range(1));
+  const std::int64_t row = state.range(2);
+  constexpr std::int64_t kRows = 1 << 10;
+  for (auto _ : state) {
+    const std::unique_ptr<Folder> folder = make_folder({}, {dimensions, outputs, 0});
+    std::int64_t point[] = {0, 0, 0};
+    std::int64_t labels[] = {0, 0, 0};
+    std::int64_t* const inner = point + dimensions - 1;
+    for (std::int64_t j = 0; j < kRows; ++j) {
+      if (dimensions > 1) {
+        inner[-1] = j;
+        *inner = 0;
+      }
+      for (std::int64_t k = 0; k < row; ++k) {
+        labels[0] = 8 * *inner;
+        labels[1] = j;
+        labels[2] = *inner - 1;
+        if (dimensions == 1) labels[1] = 5;
+        folder->add(point, labels);
+        ++*inner;
+      }
+    }
+    benchmark::DoNotOptimize(folder->finish());
+  }
+  state.counters["s/point"] = benchmark::Counter(static_cast<double>(state.iterations() * kRows * row),
+                                                 benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
+  state.SetLabel(std::to_string(dimensions) + "-D, " + std::to_string(outputs) + " outputs, rows of " +
+                 std::to_string(row));
+}
+BENCHMARK(fold_points)->ArgsProduct({{1, 2, 3}, {0, 1, 2, 3}, {8, 1024}})->Unit(benchmark::kMillisecond);
+
 }  // namespace
 }  // namespace loopfold::fold

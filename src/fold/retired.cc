@@ -67,6 +67,22 @@ void Extent::add(const std::int64_t* point, const std::int64_t* labels) {
   ++points_;
 }
 
+std::uint64_t Extent::add(const Run& run) {
+  const std::size_t dimensions = coordinates_.size();
+  std::uint64_t n = count_fitting(run.point[dimensions - 1], 1, run.n);
+  for (std::size_t o = 0; o < outputs_.size(); ++o) n = count_fitting(run.labels[o], run.steps[o], n);
+  add(run.point, run.labels);
+  if (n == 1) return n;
+  adaptive::SmallArray<std::int64_t, 16> end(dimensions + outputs_.size());
+  std::copy_n(run.point, dimensions, end.data());
+  end[dimensions - 1] = wrapping_add(end[dimensions - 1], 1, n - 1);
+  for (std::size_t o = 0; o < outputs_.size(); ++o)
+    end[dimensions + o] = wrapping_add(run.labels[o], run.steps[o], n - 1);
+  add(end.data(), end.data() + dimensions);
+  points_ += n - 2;
+  return n;
+}
+
 void Extent::add(const LabelledPolyhedron& piece) {
   for (std::size_t k = 0; k < coordinates_.size(); ++k) {
     const std::size_t b = coordinates_.size() - 1 - k;

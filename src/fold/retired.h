@@ -12,6 +12,7 @@
 #include "fold/fold.h"
 #include "fold/label.h"
 #include "fold/polyhedron.h"
+#include "fold/run.h"
 
 namespace loopfold::fold {
 
@@ -31,6 +32,8 @@ class Extent {
   explicit Extent(Shape shape);
   void add(const std::int64_t* point, const std::int64_t* labels);
   void add(const LabelledPolyhedron& piece);
+  /// As many points of a run as have numbers that do not wrap; says how many.
+  std::uint64_t add(const Run& run);
   std::uint64_t points() const { return points_; }
   /// The box, with outputs that are TOP along all dimensions.
   Piece piece() const;

@@ -106,6 +106,20 @@ Row::Answer Row::add_unexpected(const std::int64_t* labels) {
   return Answer::kTaken;
 }
 
+std::uint64_t Row::add(const Run& run) {
+  if (!affine_ || !comes_next(run.point) || !labels_as_expected(run.labels)) return 0;
+  std::uint64_t n = count_fitting(expected_.back(), 1, run.n);
+  for (std::size_t o = 0; o < next_.size(); ++o) {
+    if (run.steps[o] != steps_[o]) return 0;
+    n = count_fitting(next_[o], steps_[o], n);
+  }
+  expected_.back() = wrapping_add(expected_.back(), 1, n - 1);
+  for (std::size_t o = 0; o < next_.size(); ++o) next_[o] = wrapping_add(next_[o], steps_[o], n - 1);
+  length_ += n - 1;
+  advance();
+  return n;
+}
+
 /// What the labels of the next point are, if all columns are affine.
 void Row::predict() {
   affine_ = true;

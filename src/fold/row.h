@@ -12,6 +12,7 @@
 
 #include "fold/label.h"
 #include "fold/polyhedron.h"
+#include "fold/run.h"
 
 namespace loopfold::fold {
 
@@ -34,6 +35,9 @@ class Row {
     }
     return add_unexpected(labels);
   }
+
+  /// Takes as many points of a run of at least two as go on exactly as expected, and says how many.
+  std::uint64_t add(const Run& run);
 
   /// The first coordinate in which `point` differs from the last point of the row; the number of coordinates if none.
   std::size_t first_difference(const std::int64_t* point) const;

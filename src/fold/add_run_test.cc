@@ -1,0 +1,302 @@
+// Runs against points: random streams, cut at random into runs and single points, must fold to the same as point by
+// point, and hold the same memory after every cut. Streams are affine nests with triangles and several rows per
+// iteration, damaged in every way that folders look at: breaks, gaps, jumps, labels modulo something, labels that wrap,
+// numbers at the ends of 64 bits, points out of order, and giving up in the middle.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "fold/fold.h"
+#include "fold/run.h"
+#include "fold/stream_for_tests.h"
+#include "fold/test_points.h"
+
+namespace loopfold::fold {
+namespace {
+
+using test_points::Labelled;
+using test_points::Stream;
+using test_points::text;
+using test_points::Vector;
+
+constexpr std::int64_t kLeast = std::numeric_limits<std::int64_t>::min();
+constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+
+/// Points of a run.
+struct Cut {
+  std::size_t first;
+  std::size_t length;
+  Vector steps;
+};
+
+class RandomStream {
+ public:
+  explicit RandomStream(std::uint64_t seed) : random_(seed) {}
+
+  std::uint64_t below(std::uint64_t n) { return random_() % n; }
+  bool one_in(std::uint64_t n) { return below(n) == 0; }
+  std::int64_t between(std::int64_t low, std::int64_t high) {
+    return low + static_cast<std::int64_t>(below(static_cast<std::uint64_t>(high - low + 1)));
+  }
+
+  /// An affine nest, with what is wrong with it.
+  Stream make() {
+    stream_ = {};
+    const auto dimensions = static_cast<std::uint16_t>(between(1, 4));
+    const auto outputs = static_cast<std::uint16_t>(between(0, 4));
+    stream_.shape = {dimensions, outputs, static_cast<std::uint16_t>(below(std::min(dimensions, outputs) + 1u))};
+    bounds_.assign(dimensions, {});
+    for (std::size_t k = 0; k < dimensions; ++k) {
+      bounds_[k].resize(2 * (k + 1));
+      for (std::int64_t& c : bounds_[k]) c = one_in(4) ? between(-1, 2) : 0;
+      bounds_[k][0] = extreme_start(k + 1 == dimensions);
+      bounds_[k][k + 1] = between(0, k + 1 == dimensions ? 12 : 5);
+    }
+    longest_ = one_in(4) && dimensions < 3 ? 60 : 14;
+    if (longest_ > 14) bounds_.back()[dimensions] = between(20, 50);
+    stride_ = one_in(6) ? between(2, 3) : 1;
+    labels_.assign(outputs, {});
+    moduli_.assign(outputs, 0);
+    for (std::size_t o = 0; o < outputs; ++o) {
+      const bool simple = one_in(3);
+      for (std::size_t k = 0; k <= dimensions; ++k) labels_[o].push_back(simple ? 0 : coefficient());
+      if (simple) labels_[o][0] = between(-2, 2);
+      if (simple && one_in(2)) labels_[o][1 + o % dimensions] = 1;
+      if (one_in(8)) moduli_[o] = between(2, 9);
+    }
+    peeled_ = one_in(5);
+    noise_ = one_in(3) ? between(1, 30) : 0;
+    gaps_ = one_in(4) ? between(2, 40) : 0;
+    irregular_ = one_in(6) && outputs > 0;
+    Vector prefix;
+    walk(prefix);
+    if (one_in(8)) swap_points();
+    return std::move(stream_);
+  }
+
+  /// In runs that are as long as can be, or shorter.
+  std::vector<Cut> cut(const Stream& stream) {
+    std::vector<Cut> cuts;
+    const std::uint64_t shortness = 1 + below(20);
+    for (std::size_t i = 0; i < stream.points.size();) {
+      Cut cut{i, 1, Vector(stream.shape.outputs, one_in(2) ? 0 : between(-3, 3))};
+      while (i + cut.length < stream.points.size() && !one_in(shortness) && continues(stream, cut)) ++cut.length;
+      i += cut.length;
+      cuts.push_back(std::move(cut));
+    }
+    return cuts;
+  }
+
+ private:
+  std::int64_t extreme_start(bool innermost) {
+    if (!one_in(10)) return between(-3, 3);
+    if (!innermost) return one_in(2) ? kLeast : kMost - 40;
+    return one_in(2) ? kLeast + between(0, 3) : kMost - between(0, 40);
+  }
+
+  std::int64_t coefficient() {
+    if (!one_in(20)) return between(-3, 8);
+    switch (below(4)) {
+      case 0:
+        return kLeast + between(0, 20);
+      case 1:
+        return kMost - between(0, 20);
+      case 2:
+        return kMost / between(2, 12);
+      default:
+        return kLeast / between(2, 12);
+    }
+  }
+
+  static std::int64_t value(const Vector& function, std::size_t from, const Vector& point) {
+    std::int64_t sum = function[from];
+    for (std::size_t k = 0; k < point.size() && from + 1 + k < function.size(); ++k)
+      sum = wrapping_add(sum, function[from + 1 + k], static_cast<std::uint64_t>(point[k]));
+    return sum;
+  }
+
+  void walk(Vector& prefix) {
+    const std::size_t k = prefix.size();
+    if (k == bounds_.size()) {
+      add(prefix);
+      return;
+    }
+    const Vector lower(bounds_[k].begin(), bounds_[k].begin() + static_cast<std::ptrdiff_t>(k + 1));
+    const Vector length(bounds_[k].begin() + static_cast<std::ptrdiff_t>(k + 1), bounds_[k].end());
+    const std::int64_t from =
+        k == 0 || bounds_[k][0] < -3 || bounds_[k][0] > 3 ? bounds_[k][0] : value(lower, 0, prefix);
+    const std::int64_t count = std::clamp<std::int64_t>(value(length, 0, prefix), 0, longest_);
+    for (std::int64_t t = 0; t <= count; ++t) {
+      std::int64_t x = 0;
+      if (__builtin_add_overflow(from, t * (k == 0 ? stride_ : 1), &x)) return;
+      prefix.push_back(x);
+      walk(prefix);
+      prefix.pop_back();
+    }
+  }
+
+  void add(const Vector& point) {
+    if (gaps_ != 0 && one_in(static_cast<std::uint64_t>(gaps_))) return;
+    Vector labels;
+    for (std::size_t o = 0; o < labels_.size(); ++o) {
+      std::int64_t label = value(labels_[o], 0, point);
+      if (moduli_[o] != 0) label %= moduli_[o];
+      if (noise_ != 0 && one_in(static_cast<std::uint64_t>(10 * noise_))) label = wrapping_add(label, between(-2, 2));
+      labels.push_back(label);
+    }
+    if (peeled_ && !labels.empty() && point.back() == bounds_.back()[0]) labels[0] = 77;
+    if (irregular_) labels.back() = between(0, 50) * (one_in(2) ? 1 : 1000);
+    stream_.points.push_back({point, std::move(labels)});
+  }
+
+  void swap_points() {
+    if (stream_.points.empty()) return;
+    std::swap(stream_.points[below(stream_.points.size())], stream_.points[below(stream_.points.size())]);
+  }
+
+  /// Whether the run can have one point more; sets its steps by the second one.
+  static bool continues(const Stream& stream, Cut& cut) {
+    const Labelled& last = stream.points[cut.first + cut.length - 1];
+    const Labelled& next = stream.points[cut.first + cut.length];
+    Vector point = last.point;
+    point.back() = wrapping_add(point.back(), 1);
+    if (next.point != point) return false;
+    Vector steps;
+    for (std::size_t o = 0; o < last.labels.size(); ++o)
+      steps.push_back(wrapping_add(next.labels[o], wrapping_add(0, last.labels[o], ~std::uint64_t{0})));
+    if (cut.length == 1) cut.steps = steps;
+    return cut.steps == steps;
+  }
+
+  std::mt19937_64 random_;
+  Stream stream_;
+  std::vector<Vector> bounds_;  // by dimension: functions of the first coordinate and of the length
+  std::int64_t longest_ = 14;
+  std::int64_t stride_ = 1;     // of the outermost dimension
+  std::vector<Vector> labels_;  // by output: constant, coefficients
+  Vector moduli_;
+  bool peeled_ = false;  // the first iteration of a row has another label
+  std::int64_t noise_ = 0;
+  std::int64_t gaps_ = 0;
+  bool irregular_ = false;
+};
+
+void add_points(Folder& folder, const Stream& stream, const Cut& cut) {
+  for (std::size_t i = cut.first; i < cut.first + cut.length; ++i)
+    folder.add(stream.points[i].point.data(), stream.points[i].labels.data());
+}
+
+void add_run(Folder& folder, const Stream& stream, const Cut& cut) {
+  const Labelled& first = stream.points[cut.first];
+  const bool none = stream.shape.outputs == 0;
+  folder.add_run(first.point.data(), none ? nullptr : first.labels.data(), none ? nullptr : cut.steps.data(),
+                 cut.length);
+}
+
+void expect_same(const Folded& a, const Folded& b) {
+  EXPECT_EQ(a.pieces, b.pieces) << text(a) << "and\n" << text(b);
+  EXPECT_EQ(a.points, b.points);
+  EXPECT_EQ(a.max_intermediate, b.max_intermediate);
+  EXPECT_EQ(a.widened, b.widened);
+  EXPECT_EQ(a.gave_up, b.gave_up);
+  EXPECT_EQ(a.why, b.why);
+}
+
+/// Folds the first of the cuts both ways; if `give_up` is one of them, gives up there.
+void compare(const Stream& stream, const std::vector<Cut>& cuts, std::size_t count, std::size_t give_up,
+             const Options& options) {
+  const std::unique_ptr<Folder> points = make_folder(options, stream.shape);
+  const std::unique_ptr<Folder> runs = make_folder(options, stream.shape);
+  for (std::size_t i = 0; i < count; ++i) {
+    add_points(*points, stream, cuts[i]);
+    add_run(*runs, stream, cuts[i]);
+    if (i == give_up) {
+      points->give_up("no memory");
+      runs->give_up("no memory");
+    }
+    ASSERT_EQ(points->bytes(), runs->bytes()) << "after run " << i;
+  }
+  expect_same(points->finish(), runs->finish());
+}
+
+TEST(AddRun, SameAsPoints) {
+  const std::uint64_t streams = 3000 * point_lists::soak();
+  for (std::uint64_t seed = point_lists::first_seed(); seed < point_lists::first_seed() + streams; ++seed) {
+    RandomStream random(seed);
+    const Stream stream = random.make();
+    const std::vector<Cut> cuts = random.cut(stream);
+    const std::size_t count = random.one_in(2) ? cuts.size() : random.below(cuts.size() + 1);
+    const std::size_t give_up = random.one_in(8) ? random.below(cuts.size() + 1) : cuts.size();
+    const std::uint32_t pieces = random.one_in(3) ? static_cast<std::uint32_t>(random.between(1, 6)) : 16;
+    for (const Variant variant : {Variant::kAuto, Variant::kF, Variant::kFW, Variant::kFGG, Variant::kFGGW})
+      compare(stream, cuts, count, give_up, {.variant = variant, .max_pieces = pieces});
+    if (testing::Test::HasFailure()) {
+      ADD_FAILURE() << "seed " << seed;
+      return;
+    }
+  }
+}
+
+/// Rows as a recorder gives them: the first iteration by itself, then a run, then the last one by itself.
+TEST(AddRun, RowsInThreeParts) {
+  for (const Variant variant : {Variant::kAuto, Variant::kFGGW}) {
+    const std::unique_ptr<Folder> folder = make_folder({.variant = variant}, {2, 1, 0});
+    for (std::int64_t j = 0; j < 50; ++j) {
+      const std::int64_t step = 8;
+      const std::int64_t length = 1'000'000 + j;
+      for (const auto& [from, count] :
+           {std::pair{std::int64_t{0}, std::int64_t{1}}, std::pair{std::int64_t{1}, length - 2},
+            std::pair{length - 1, std::int64_t{1}}}) {
+        const Vector point{j, from};
+        const std::int64_t label = 8 * from + 5 * j;
+        folder->add_run(point.data(), &label, &step, static_cast<std::uint64_t>(count));
+      }
+    }
+    const Folded folded = folder->finish();
+    ASSERT_EQ(folded.pieces.size(), 1u);
+    EXPECT_TRUE(folded.exact());
+    EXPECT_EQ(folded.points, 50'000'000u + 49 * 50 / 2);
+    EXPECT_EQ(folded.pieces[0].points, folded.points);
+    EXPECT_EQ(folded.pieces[0].ranges[1].upper, (Affine{999'999, {1}}));
+    EXPECT_EQ(folded.pieces[0].outputs[0].value, (Affine{0, {5, 8}}));
+  }
+}
+
+/// Too long to be added point by point: only possible if time does not depend on the length.
+TEST(AddRun, LongRuns) {
+  const std::unique_ptr<Folder> folder = make_folder({}, {2, 2, 0});
+  constexpr std::int64_t kLength = std::int64_t{1} << 40;
+  for (std::int64_t j = 0; j < 100; ++j) {
+    const Vector point{j, -7};
+    const Vector labels{j, 0};
+    const Vector steps{0, 4};
+    folder->add_run(point.data(), labels.data(), steps.data(), kLength);
+  }
+  const Folded folded = folder->finish();
+  ASSERT_EQ(folded.pieces.size(), 1u);
+  EXPECT_TRUE(folded.exact());
+  EXPECT_EQ(folded.pieces[0].points, 100u * kLength);
+  EXPECT_EQ(folded.pieces[0].outputs[1].maximum, 4 * (kLength - 1));
+}
+
+/// The label wraps within the run: there it breaks.
+TEST(AddRun, WrappingLabels) {
+  constexpr std::int64_t kFar = std::int64_t{1} << 60;
+  const std::unique_ptr<Folder> folder = make_folder({}, {1, 1, 0});
+  const Vector point{10};
+  const Vector label{kMost - kFar};
+  const Vector step{1};
+  folder->add_run(point.data(), label.data(), step.data(), 2 * kFar);
+  const Folded folded = folder->finish();
+  ASSERT_EQ(folded.pieces.size(), 2u);
+  EXPECT_EQ(folded.pieces[0].points, kFar + 1u);
+  EXPECT_EQ(folded.pieces[1].outputs[0].minimum, kLeast);
+}
+
+}  // namespace
+}  // namespace loopfold::fold
