@@ -291,9 +291,13 @@ void Builder::load(const Where& where, const MemoryAccess& access, std::uint64_t
 
 void Builder::depend(const Streams::Reader& reader, const Cell& cell) {
   if (cell.producer == kLostProducer) return streams_.lost_dependence(reader, point_.data());
-  producer_.resize(entries_.depth(cell.entry));
-  entries_.vector(cell.entry, cell.counter, producer_.data());
-  if (!streams_.dependence(reader, cell.producer, point_.data(), producer_.data())) return;
+  const std::size_t depth = entries_.depth(cell.entry);
+  if (depth > producer_.size()) producer_.resize(depth);
+  const std::vector<Level>& levels = *levels_;
+  const std::size_t equal = entries_.vector_near(
+      cell.entry, cell.counter, point_.data(), levels.size(), [&](std::size_t k) { return levels[k].entry; },
+      producer_.data());
+  if (!streams_.dependence(reader, cell.producer, point_.data(), producer_.data(), equal)) return;
   const std::uint64_t slice = entries_.slice(cell.entry);
   for (std::size_t k = 0; k < levels_->size(); ++k)
     if ((*levels_)[k].since < slice) streams_.late(k);
