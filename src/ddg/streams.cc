@@ -181,10 +181,10 @@ std::uint64_t Streams::bytes() {
   return total + site_of_definition_.size() * sizeof(SiteId);
 }
 
-void Streams::limit(std::uint64_t bytes) {
+std::uint64_t Streams::limit(std::uint64_t bytes) {
   std::uint64_t now = this->bytes();
   most_bytes_ = std::max(most_bytes_, now);
-  if (now <= bytes / 10 * 9) return;
+  if (now <= bytes / 10 * 9) return now;
   std::vector<std::pair<std::uint64_t, StreamId>> worst;
   for (StreamId id = 0; id < streams_.size(); ++id)
     if (!streams_[id].given_up && streams_[id].folder->bytes() > kWorthGivingUp)
@@ -200,6 +200,7 @@ void Streams::limit(std::uint64_t bytes) {
     now -= size - std::min(size, static_cast<std::uint64_t>(stream.folder->bytes()));
   }
   full_ = now > bytes / 10 * 9;
+  return now;
 }
 
 fold::Folded Streams::folded(StreamId stream) {

@@ -106,8 +106,9 @@ class Streams {
     return sites_[site_of_definition_[definition]].dimensions;
   }
 
-  /// Gives up what needs most, so that all streams together need at most `bytes` until the next call, soon.
-  void limit(std::uint64_t bytes);
+  /// Gives up what needs most, so that all streams together need at most `bytes` until the next call, soon. What they
+  /// need now.
+  std::uint64_t limit(std::uint64_t bytes);
   std::uint64_t bytes();
 
   std::uint64_t points() const { return points_; }
