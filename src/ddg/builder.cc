@@ -8,7 +8,6 @@ namespace loopfold::ddg {
 
 namespace {
 
-constexpr std::uint8_t kStackPointer = 4;
 constexpr std::uint64_t kFar = std::uint64_t{64} << 20;  // no frame is so large
 constexpr std::uint64_t kAboveFirstFrame = 64 * 1024;    // of the first frame: arguments and environment
 
@@ -48,6 +47,7 @@ Builder::Builder(const trace::Reader& reader, const structure::Structure& struct
     parts_.resize(std::max<std::size_t>(parts_.size(), code.first_part + std::size_t{code.parts}));
   }
   variant_of_part_.resize(parts_.size());
+  last_sites_.resize(parts_.size());
   frames_.resize(structure.flow.functions().size());
   frame_sizes_.resize(structure.flow.functions().size());
   for (const std::uint8_t reg : std::array<std::uint8_t, 9>{0, 1, 2, 6, 7, 8, 9, 10, 11})
@@ -145,6 +145,20 @@ Builder::Instance Builder::enter(const Where& where, StackState& stack, SiteId s
   return {site, levels.back().entry, dimensions.back().counter};
 }
 
+SiteId Builder::site_of(const Where& where, std::uint32_t part, const structure::Part& what, const PartCode& code) {
+  LastSite& last = last_sites_[part];
+  const std::uint64_t number = where.origin == structure::Origin::kSignalHandler ? 0 : where.dimensions.front().counter;
+  if (last.site == 0 || last.context != where.context || last.function != where.function || last.node != where.node ||
+      last.stack != number) [[unlikely]] {
+    const SiteId site = streams_.site(
+        {Statement::Kind::kCode, where.context, where.function, where.node, variant_of_part_[part], number}, what.place,
+        instructions_of_[what.place]);
+    streams_.set_code(site, &code);
+    last = {where.context, where.function, where.node, site, number};
+  }
+  return last.site;
+}
+
 void Builder::execute(const Where& where, const structure::Part& part) {
   const structure::ExitCode& exit = structure_.code.exit(exit_);
   const std::uint32_t index = exit.first_part + next_part_++;
@@ -153,11 +167,7 @@ void Builder::execute(const Where& where, const structure::Part& part) {
   const std::span<const std::uint64_t> slots{slots_, exit.slots};
   ThreadState& thread = this->thread(where.thread);
   StackState& stack = this->stack(where.stack);
-  const std::uint64_t number = where.origin == structure::Origin::kSignalHandler ? 0 : where.dimensions.front().counter;
-  const SiteId site = streams_.site(
-      {Statement::Kind::kCode, where.context, where.function, where.node, variant_of_part_[index], number}, part.place,
-      instructions_of_[part.place]);
-  streams_.set_code(site, &code);
+  const SiteId site = site_of(where, index, part, code);
   const Instance instance = enter(where, stack, site);
   if (recording_path_) note_path_part(where, {site, &code, &block, 0, exit.slots});
   ++stack.parts;
@@ -172,26 +182,30 @@ void Builder::execute(const Where& where, const structure::Part& part) {
   values(code, block, slots, site);
   next_result_ = 0;
   if (thread.left != where.stack) thread.left = kNoStack;
+  lowest_ = thread.stack_pointer;
   for (const MemoryAccess& access : code.accesses) {
-    follow_stack_pointer(where, code, access.instruction, thread, stack);
+    if (code.moves_stack_pointer) follow_stack_pointer(where, code, access.instruction, thread, stack);
     const std::uint64_t address = trace::evaluate(block, access.address, slots);
     if (access.guarded && address == 0) continue;
-    (this->*(access.store ? &Builder::store : &Builder::load))(where, access, address, instance, thread, stack);
+    if (access.store)
+      store(where, access, address, instance, thread, stack);
+    else
+      load(where, access, address, instance, thread, stack);
   }
-  follow_stack_pointer(where, code, 0xffff, thread, stack);
+  if (code.moves_stack_pointer) follow_stack_pointer(where, code, 0xffff, thread, stack);
   write_registers(code, instance, thread, top);
 }
 
 void Builder::write_registers(const PartCode& code, const Instance& instance, ThreadState& thread, std::uint64_t top) {
-  const SiteId site = instance.site;
   if (options_.origins) origins_.finish_part();
+  const DefinitionId first = streams_.definition(instance.site, 0);
+  const auto cell = [&](const LiveOut& out) { return Cell{first + out.instruction, instance.entry, instance.counter}; };
   for (const LiveOut& out : code.live_outs) {
-    thread.registers[out.granule] = {streams_.definition(site, out.instruction), instance.entry, instance.counter};
-    thread.origins.where[out.granule] = RegisterOrigins::kWriter;
+    std::fill_n(thread.registers.data() + out.granule, out.count, cell(out));
+    std::fill_n(thread.origins.where.data() + out.granule, out.count, std::uint8_t{RegisterOrigins::kWriter});
   }
   for (const LiveOut& out : code.x87_live_outs)
-    thread.registers[Granules::kX87 + ((out.granule - Granules::kX87 + top) & 7)] = {
-        streams_.definition(site, out.instruction), instance.entry, instance.counter};
+    thread.registers[Granules::kX87 + ((out.granule - Granules::kX87 + top) & 7)] = cell(out);
   if (options_.origins) origins_.write();
 }
 
@@ -278,9 +292,13 @@ void Builder::load(const Where& where, const MemoryAccess& access, std::uint64_t
 
 void Builder::depend(const Streams::Reader& reader, const Cell& cell) {
   if (cell.producer == kLostProducer) return streams_.lost_dependence(reader, point_.data());
-  producer_.resize(entries_.depth(cell.entry));
-  entries_.vector(cell.entry, cell.counter, producer_.data());
-  if (!streams_.dependence(reader, cell.producer, point_.data(), producer_.data())) return;
+  const std::size_t depth = entries_.depth(cell.entry);
+  if (depth > producer_.size()) producer_.resize(depth);
+  const std::vector<Level>& levels = *levels_;
+  const std::size_t equal = entries_.vector_near(
+      cell.entry, cell.counter, point_.data(), levels.size(), [&](std::size_t k) { return levels[k].entry; },
+      producer_.data());
+  if (!streams_.dependence(reader, cell.producer, point_.data(), producer_.data(), equal)) return;
   const std::uint64_t slice = entries_.slice(cell.entry);
   for (std::size_t k = 0; k < levels_->size(); ++k)
     if ((*levels_)[k].since < slice) streams_.late(k);
@@ -297,8 +315,7 @@ void Builder::values(const PartCode& code, const trace::Block& block, std::span<
 }
 
 std::uint64_t Builder::end_of_stack(const Where& where, const StackState& stack) {
-  const FrameView oldest = where.frame(where.frames, 0);
-  return oldest.known ? oldest.stack_pointer + 8 : stack.base + kAboveFirstFrame;
+  return where.oldest.known ? where.oldest.stack_pointer + 8 : stack.base + kAboveFirstFrame;
 }
 
 /// What the stack pointer is before and after an instruction. One that moves far or comes from memory, and not up
@@ -354,18 +371,17 @@ Objects::Place Builder::locate(const Where& where, const ThreadState& thread, co
 bool Builder::in_youngest_frame(const Where& where, const ThreadState& thread, const StackState& stack,
                                 std::uint64_t address) const {
   if (thread.left == where.stack || lowest_ == 0 || address < lowest_ - kRedZone) return false;
-  const FrameView youngest = where.frame(where.frames, where.depth - 1);
+  const FrameView& youngest = where.youngest;
   return address < (youngest.known ? youngest.stack_pointer + 8 : end_of_stack(where, stack));
 }
 
-/// The youngest frame that was entered with a stack pointer at or above the address.
+/// The youngest frame that was entered with a stack pointer at or above the address, if the last one was not.
 std::size_t Builder::frame_at(const Where& where, std::uint64_t address) {
   const auto above = [&](std::size_t index) {
     const FrameView frame = where.frame(where.frames, index);
     return !frame.known || address < frame.stack_pointer + 8;
   };
   std::size_t index = where.depth - 1;
-  if (above(index)) return index;
   std::size_t low = 0;
   while (index - low > 1) {
     const std::size_t middle = low + (index - low) / 2;
@@ -375,8 +391,8 @@ std::size_t Builder::frame_at(const Where& where, std::uint64_t address) {
 }
 
 Objects::Place Builder::in_frame(const Where& where, std::uint64_t address) {
-  const std::size_t index = frame_at(where, address);
-  const FrameView frame = where.frame(where.frames, index);
+  const bool youngest = !where.youngest.known || address < where.youngest.stack_pointer + 8;
+  const FrameView frame = youngest ? where.youngest : where.frame(where.frames, frame_at(where, address));
   ObjectId& object = frames_[frame.function];
   if (object == 0) {
     const structure::PlaceId entry = structure_.flow.functions()[frame.function].entry;
@@ -390,12 +406,14 @@ Objects::Place Builder::in_frame(const Where& where, std::uint64_t address) {
 }
 
 void Builder::check_limits() {
-  next_check_ = events_ + std::max<std::uint64_t>(kCheckEvery, streams_.count());
   next_streams_ = streams_.count() + streams_.count() / 16 + kFewStreams;
   if (entries_.wants_collection()) collect();
   const std::uint64_t fixed = fixed_bytes();
   most_shadow_ = std::max(most_shadow_, fixed);
-  streams_.limit(options_.max_memory > fixed ? options_.max_memory - fixed : 0);
+  const std::uint64_t left = options_.max_memory > fixed ? options_.max_memory - fixed : 0;
+  const std::uint64_t free = left - std::min(left, streams_.limit(left));
+  next_check_ =
+      events_ + std::max({kCheckEvery, streams_.count(), std::min(free / kMostBytesPerEvent, kCheckAtLeastEvery)});
 }
 
 std::uint64_t Builder::fixed_bytes() const {

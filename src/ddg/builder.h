@@ -49,6 +49,8 @@ struct Where {
   structure::FunctionId function = structure::kNoFunction;
   std::span<const structure::Dimension> dimensions;
   // The frames of the stack, the oldest first.
+  FrameView oldest;
+  FrameView youngest;
   const void* frames = nullptr;
   std::size_t depth = 0;
   FrameView (*frame)(const void* frames, std::size_t index) = nullptr;
@@ -167,22 +169,36 @@ class Builder {
     std::uint64_t since_parts = 0;
   };
 
+  template <class Frame>
+  static FrameView view(const Frame& frame) {
+    return {frame.stack_pointer, frame.stack_pointer != ~std::uint64_t{0}, frame.data.function, frame.data.activation};
+  }
   template <class S>
   static FrameView frame_view(const void* frames, std::size_t index) {
-    const auto& frame = static_cast<const S*>(frames)->frames[index];
-    return {frame.stack_pointer, frame.stack_pointer != ~std::uint64_t{0}, frame.data.function, frame.data.activation};
+    return view(static_cast<const S*>(frames)->frames[index]);
   }
   template <class S>
   static Where where(trace::ThreadId thread, const S& stack) {
     const auto& frame = stack.frames.back().data;
-    return {thread,         stack.data.id,         stack.origin, stack.data.context,  frame.current,
-            frame.function, stack.data.dimensions, &stack,       stack.frames.size(), &frame_view<S>};
+    return {thread,
+            stack.data.id,
+            stack.origin,
+            stack.data.context,
+            frame.current,
+            frame.function,
+            stack.data.dimensions,
+            view(stack.frames.front()),
+            view(stack.frames.back()),
+            &stack,
+            stack.frames.size(),
+            &frame_view<S>};
   }
 
   ThreadState& thread(trace::ThreadId id);
   StackState& stack(std::uint64_t id);
   const PartCode& code_of(std::uint32_t part, const structure::Part& what);
   std::uint32_t variant_of(const PartCode& code, structure::PlaceId place);
+  SiteId site_of(const Where& where, std::uint32_t part, const structure::Part& what, const PartCode& code);
 
   void execute(const Where& where, const structure::Part& part);
   /// Brings the entries of the stack up to date, sets point_, and gives the cell of what happens here.
@@ -325,7 +341,10 @@ class Builder {
   std::uint64_t fixed_bytes() const;
 
   static constexpr std::uint64_t kFewStreams = 256;
-  static constexpr std::uint64_t kCheckEvery = 1u << 14;  // events, or more where there are many streams
+  // Limits are looked at every so many events: more where there are many streams, or much room.
+  static constexpr std::uint64_t kCheckEvery = 1u << 14;
+  static constexpr std::uint64_t kCheckAtLeastEvery = 1u << 18;
+  static constexpr std::uint64_t kMostBytesPerEvent = 1u << 14;  // that an event is thought to need
 
   const trace::Reader& reader_;
   const structure::Structure& structure_;
@@ -343,8 +362,17 @@ class Builder {
     const PartCode* code = nullptr;  // the longest part
     PartNumbers numbers;
   };
-  std::vector<std::vector<Variant>> variants_;                             // by place
-  std::vector<std::uint32_t> variant_of_part_;                             // by part of the code map
+  std::vector<std::vector<Variant>> variants_;  // by place
+  std::vector<std::uint32_t> variant_of_part_;  // by part of the code map
+  /// Where a part ran last: it runs there again, mostly.
+  struct LastSite {
+    structure::ContextId context = structure::kNoContext;
+    structure::FunctionId function = structure::kNoFunction;
+    structure::NodeId node = structure::kNoNode;
+    SiteId site = 0;
+    std::uint64_t stack = 0;
+  };
+  std::vector<LastSite> last_sites_;                                       // by part of the code map
   std::vector<std::uint16_t> instructions_of_;                             // by place: most that a part of it has
   std::vector<std::unique_ptr<ThreadState>> threads_;                      // by thread
   std::unordered_map<std::uint64_t, std::unique_ptr<StackState>> stacks_;  // by number

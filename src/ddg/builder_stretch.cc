@@ -200,6 +200,8 @@ Objects::Extent Builder::extent_of(const Where& where, const ThreadState& thread
       extent.first = std::max(extent.first, end);
     return extent;
   }
+  if (!where.youngest.known) return {address, address};
+  if (address < where.youngest.stack_pointer + 8) return {low, std::min(where.youngest.stack_pointer + 8, end) - 1};
   const std::size_t index = frame_at(where, address);
   const FrameView frame = where.frame(where.frames, index);
   if (!frame.known) return {address, address};

@@ -50,6 +50,24 @@ class Entries {
     }
   }
 
+  /// The same, seen from an instance at `point` that is in the entries entry_at(0), entry_at(1) ... entry_at(levels -
+  /// 1) now: where the walk outwards comes to one of these, the rest is known. Most producers are near. Gives a number
+  /// of first coordinates that are the point's.
+  template <class EntryAt>
+  std::size_t vector_near(EntryId id, std::uint64_t counter, const std::int64_t* point, std::size_t levels,
+                          EntryAt&& entry_at, std::int64_t* into) const {
+    for (std::size_t k = entries_[id].depth; k-- > 0;) {
+      into[k] = static_cast<std::int64_t>(counter);
+      if (k < levels && entry_at(k) == id) {
+        for (std::size_t i = 0; i < k; ++i) into[i] = point[i];
+        return k;
+      }
+      counter = entries_[id].parent_counter;
+      id = entries_[id].parent;
+    }
+    return 0;
+  }
+
   bool wants_collection() const { return live_ > threshold_; }
   void begin_collection() {
     for (Entry& entry : entries_) entry.marked = false;

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <random>
 namespace loopfold::ddg {
 namespace {
 
@@ -63,6 +64,42 @@ TEST(Entries, AsksForACollectionWhenTheyGrow) {
   entries.end_collection();
   EXPECT_FALSE(entries.wants_collection());
   EXPECT_EQ(entries.depth(stack), 1);
+}
+
+/// Two instances anywhere in random nests: what vector() says, and no coordinate is called equal that is not.
+TEST(Entries, NearVectorIsTheVector) {
+  std::mt19937 random(3);
+  Entries entries;
+  struct Instance {
+    std::vector<EntryId> entries;
+    std::vector<std::int64_t> point;
+  };
+  std::vector<Instance> made(1);
+  for (int i = 0; i < 400; ++i) {
+    Instance instance = made[random() % made.size()];
+    const std::size_t keep = random() % (instance.entries.size() + 1);
+    instance.entries.resize(keep);
+    instance.point.resize(keep);
+    if (keep > 0) instance.point.back() = random() % 3;
+    if (keep == 0 || random() % 2 == 0) {
+      const EntryId parent = keep == 0 ? kNoEntry : instance.entries.back();
+      const std::uint64_t counter = keep == 0 ? 0 : static_cast<std::uint64_t>(instance.point.back());
+      instance.entries.push_back(entries.add(parent, counter, static_cast<std::uint16_t>(keep + 1)));
+      instance.point.push_back(random() % 3);
+    }
+    made.push_back(instance);
+  }
+  for (int i = 0; i < 20000; ++i) {
+    const Instance& from = made[1 + random() % (made.size() - 1)];
+    const Instance& to = made[1 + random() % (made.size() - 1)];
+    std::vector<std::int64_t> near(from.point.size());
+    const std::size_t equal = entries.vector_near(
+        from.entries.back(), static_cast<std::uint64_t>(from.point.back()), to.point.data(), to.entries.size(),
+        [&](std::size_t k) { return to.entries[k]; }, near.data());
+    ASSERT_EQ(near, from.point);
+    ASSERT_LE(equal, std::min(from.point.size(), to.point.size()));
+    for (std::size_t k = 0; k < equal; ++k) ASSERT_EQ(near[k], to.point[k]);
+  }
 }
 
 }  // namespace

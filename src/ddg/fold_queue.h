@@ -24,6 +24,9 @@ class FoldQueue {
   FoldQueue(const FoldQueue&) = delete;
   FoldQueue& operator=(const FoldQueue&) = delete;
 
+  /// No workers: a point may as well go to its folder without coming here.
+  bool direct() const { return workers_.empty(); }
+
   /// `folder` must stay where it is until drain().
   void add(std::uint64_t shard, fold::Folder& folder, fold::Shape shape, const std::int64_t* point,
            const std::int64_t* labels) {

@@ -11,7 +11,6 @@ namespace {
 using trace::RegisterFile;
 
 constexpr std::size_t kFlagCount = 6;
-constexpr std::uint8_t kStackPointer = 4;
 
 constexpr std::array<std::uint8_t, 5> kGeneralBounds{0, 1, 2, 4, 8};
 
@@ -79,7 +78,13 @@ class Compiler {
     for (std::size_t granule = 0; granule < writer_.size(); ++granule) {
       if (writer_[granule] == kOutside) continue;
       const bool x87 = granule >= Granules::kX87 && granule < Granules::kX87 + 8;
-      (x87 ? code_.x87_live_outs : code_.live_outs).push_back({static_cast<Granule>(granule), writer_[granule]});
+      std::vector<LiveOut>& outs = x87 ? code_.x87_live_outs : code_.live_outs;
+      const bool goes_on = !x87 && !outs.empty() && outs.back().granule + std::size_t{outs.back().count} == granule &&
+                           outs.back().instruction == writer_[granule];
+      if (goes_on)
+        ++outs.back().count;
+      else
+        outs.push_back({static_cast<Granule>(granule), 1, writer_[granule]});
     }
     std::sort(code_.local.begin(), code_.local.end());
   }
@@ -260,6 +265,9 @@ PartCode compile_part(const trace::Block& block, const std::vector<trace::Instru
                            is_moved_pointer(result, facts[result.instruction]),
                            static_cast<std::uint32_t>(code.values.size()), result.value});
   }
+  code.moves_stack_pointer = std::any_of(code.values.begin(), code.values.end(), [](const IntegerValue& value) {
+    return value.reg == kStackPointer && value.width == 8;
+  });
   compile_origins(facts, granules, code);
   return code;
 }

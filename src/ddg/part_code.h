@@ -30,6 +30,8 @@ namespace loopfold::ddg {
 
 using Granule = std::uint16_t;
 
+inline constexpr std::uint8_t kStackPointer = 4;  // among the general registers
+
 /// Numbers the granules of all registers.
 class Granules {
  public:
@@ -78,8 +80,10 @@ struct RegisterRead {
   std::uint32_t count = 0;
 };
 
+/// Consecutive granules that one instruction wrote last.
 struct LiveOut {
-  Granule granule = 0;
+  Granule granule = 0;  // the first one
+  std::uint16_t count = 1;
   std::uint16_t instruction = 0;  // of the part
 };
 
@@ -177,10 +181,11 @@ struct PartCode {
   std::vector<RegisterRead> reads;
   std::vector<LiveIn> live_ins;
   std::vector<LiveOut> live_outs;      // granules that are not x87, each once
-  std::vector<LiveOut> x87_live_outs;  // relative to the top at the block's entry
+  std::vector<LiveOut> x87_live_outs;  // relative to the top at the block's entry; one granule each
   std::vector<LocalFlow> local;
   std::vector<MemoryAccess> accesses;  // in the order of execution
   std::vector<IntegerValue> values;
+  bool moves_stack_pointer = false;  // one of the values is that of rsp
   OriginCode origins;
   bool unknown = false;  // it has an instruction that could not be decoded
 };

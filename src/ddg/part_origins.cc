@@ -17,7 +17,6 @@ using trace::RegisterFile;
 using trace::RegisterUse;
 using trace::Transfer;
 
-constexpr std::uint8_t kStackPointer = 4;
 constexpr std::uint8_t kFramePointer = 5;
 
 bool has_origins(RegisterFile file) { return file == RegisterFile::kGeneral || file == RegisterFile::kVector; }

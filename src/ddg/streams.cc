@@ -10,7 +10,6 @@ namespace loopfold::ddg {
 
 namespace {
 
-constexpr std::size_t kFewLinks = 8;     // are searched one by one
 constexpr std::size_t kMaxObjects = 64;  // of one access
 constexpr DefinitionId kLostDefinition = 0xffffffff;
 constexpr const char* kColdReason = "there are more statements than --max-statements";
@@ -34,13 +33,6 @@ constexpr std::uint64_t kStreamBytes = 160;
 
 /// Smaller folders would not shrink when they give up.
 constexpr std::uint64_t kWorthGivingUp = 2048;
-
-/// The level that carries a dependence: the first shared coordinate that differs.
-std::size_t carrying_level(const std::int64_t* point, const std::int64_t* producer, std::size_t shared) {
-  std::size_t level = 0;
-  while (level < shared && point[level] == producer[level]) ++level;
-  return level;
-}
 
 }  // namespace
 
@@ -70,10 +62,11 @@ void Streams::set_code(SiteId site, const PartCode* code) {
   if (s.code == nullptr || s.code->instructions < code->instructions) s.code = code;
 }
 
-Streams::StreamId Streams::new_stream(Stream::Kind kind, SiteId site, fold::Shape shape) {
+/// Without a folder if there is no room for it.
+Streams::Sink Streams::new_stream(Stream::Kind kind, SiteId site, fold::Shape shape) {
   if (full_ && kind != Stream::Kind::kDomain) {
     ++sites_[site].dropped;
-    return kNoStream;
+    return {};
   }
   Stream stream;
   stream.kind = kind;
@@ -81,192 +74,100 @@ Streams::StreamId Streams::new_stream(Stream::Kind kind, SiteId site, fold::Shap
   stream.shape = shape;
   stream.folder = fold::make_folder(options_, shape);
   streams_.push_back(std::move(stream));
-  return static_cast<StreamId>(streams_.size() - 1);
-}
-
-void Streams::add(StreamId stream, const std::int64_t* point, const std::int64_t* labels) {
-  ++points_;
-  const Stream& s = streams_[stream];
-  queue_.add(stream, *s.folder, s.shape, point, labels);
+  return {streams_.back().folder.get(), static_cast<StreamId>(streams_.size() - 1)};
 }
 
 void Streams::instance(SiteId site, const std::int64_t* point) {
   Site& s = sites_[site];
   ++s.count;
   if (s.cold) return extend(s.box, point, s.dimensions);
-  if (s.domain == kNoStream) s.domain = new_stream(Stream::Kind::kDomain, site, {s.dimensions, 0, 0});
+  if (s.domain.folder == nullptr) s.domain = new_stream(Stream::Kind::kDomain, site, {s.dimensions, 0, 0});
   add(s.domain, point, nullptr);
 }
 
-Streams::Slot& Streams::slot(std::vector<SlotId>& slots, std::size_t dense) {
-  if (dense >= slots.size()) slots.resize(dense + 1);
-  if (slots[dense] == 0) {
-    slots[dense] = static_cast<SlotId>(slots_.size());
-    slots_.emplace_back();
-  }
-  return slots_[slots[dense]];
-}
-
-Streams::Link* Streams::find(Slot& slot, std::uint64_t key) {
-  if (slot.links.empty()) return nullptr;
-  if (slot.links[slot.last].key == key) return &slot.links[slot.last];
-  if (slot.index) {
-    const auto found = slot.index->find(key);
-    if (found == slot.index->end()) return nullptr;
-    slot.last = found->second;
-    return &slot.links[slot.last];
-  }
-  for (std::size_t i = 0; i < slot.links.size(); ++i) {
-    if (slot.links[i].key != key) continue;
-    slot.last = static_cast<std::uint32_t>(i);
-    return &slot.links[i];
-  }
-  return nullptr;
-}
-
-Streams::Link& Streams::insert(Slot& slot, Link link) {
-  slot.last = static_cast<std::uint32_t>(slot.links.size());
-  slot.links.push_back(link);
-  if (slot.index) {
-    slot.index->emplace(link.key, slot.last);
-  } else if (slot.links.size() > kFewLinks) {
-    slot.index = std::make_unique<std::unordered_map<std::uint64_t, std::uint32_t>>();
-    for (std::uint32_t i = 0; i < slot.links.size(); ++i) slot.index->emplace(slot.links[i].key, i);
-  }
-  return slot.links.back();
-}
-
-/// The stream of an access in an object, made if it is new; null if there is no room for it.
-Streams::Link* Streams::access_link(SiteId site, const MemoryAccess& access, ObjectId object) {
-  Slot& slot = this->slot(sites_[site].accesses, access.dense);
-  std::uint64_t key = object;
-  Link* link = find(slot, key);
-  if (link == nullptr && slot.links.size() >= kMaxObjects) {
+/// The stream of an access and an object that it did not touch before; null if there is no room for it.
+Streams::AccessDetails* Streams::new_access(SiteId site, const MemoryAccess& access, ObjectId object) {
+  StreamLinks<AccessDetails>& links = at(sites_[site].accesses, access.dense);
+  std::uint64_t key = key_of(object);
+  if (links.size() >= kMaxObjects) {
     key = kUnknownKey;
     object = kUnknownObject;
-    link = find(slot, key);
+    if (AccessDetails* const known = links.find(key)) return known;
   }
-  if (link != nullptr) return link;
-  const StreamId stream = new_stream(Stream::Kind::kAccess, site, {sites_[site].dimensions, 2, 0});
-  if (stream == kNoStream) return nullptr;
-  if (key == kUnknownKey) streams_[stream].folder->give_up("in more than 64 objects");
-  AccessDetails details;
+  const Sink sink = new_stream(Stream::Kind::kAccess, site, {sites_[site].dimensions, 2, 0});
+  if (sink.folder == nullptr) return nullptr;
+  if (key == kUnknownKey) sink.folder->give_up("in more than 64 objects");
+  AccessDetails& details = accesses_.emplace_back();
+  details.sink = sink;
   details.site = site;
-  details.stream = stream;
   details.instruction = access.instruction;
   details.index = access.index;
   details.store = access.store;
   details.guarded = access.guarded;
   details.size = access.size;
   details.object = object;
-  accesses_.push_back(details);
-  return &insert(slot, {key, stream, static_cast<std::uint32_t>(accesses_.size() - 1)});
-}
-
-void Streams::access(SiteId site, const MemoryAccess& access, const std::int64_t* point, ObjectId object,
-                     std::int64_t block, std::int64_t offset, std::uint64_t entry) {
-  last_access_ = kNoAccess;
-  if (sites_[site].cold) return;
-  const Link* link = access_link(site, access, object);
-  if (link == nullptr) return;
-  last_access_ = link->details;
-  accesses_[link->details].follow(entry, block, offset);
-  const std::int64_t labels[2] = {block, offset};
-  add(link->stream, point, labels);
+  links.insert(key, &details);
+  return &details;
 }
 
 void Streams::count_copy() {
-  if (last_access_ != kNoAccess) ++accesses_[last_access_].copies;
+  if (last_access_ != nullptr) ++last_access_->copies;
 }
 
-/// Those of a result, made if it is new; null if there is no room for its stream.
-Streams::ValueDetails* Streams::value_details(SiteId site, const IntegerValue& value) {
-  Site& s = sites_[site];
-  if (s.cold) return nullptr;
-  const std::size_t dense = value.dense;
-  if (dense >= s.values.size()) s.values.resize(dense + 1);
-  if (s.values[dense] == 0) {
-    const StreamId stream = new_stream(Stream::Kind::kValue, site, {s.dimensions, 1, 0});
-    if (stream == kNoStream) return nullptr;
-    values_.push_back({site, stream, value.instruction, value.index, value.reg, value.width, {}});
-    s.values[dense] = static_cast<std::uint32_t>(values_.size());
-  }
-  return &values_[s.values[dense] - 1];
+Streams::ValueDetails* Streams::new_value(SiteId site, const IntegerValue& value) {
+  const Sink sink = new_stream(Stream::Kind::kValue, site, {sites_[site].dimensions, 1, 0});
+  if (sink.folder == nullptr) return nullptr;
+  ValueDetails& details =
+      values_.emplace_back(ValueDetails{sink, {}, site, value.instruction, value.index, value.reg, value.width});
+  at(sites_[site].values, value.dense) = &details;
+  return &details;
 }
 
-void Streams::value(SiteId site, const IntegerValue& value, const std::int64_t* point, std::int64_t label,
-                    std::uint64_t entry) {
-  ValueDetails* const details = value_details(site, value);
-  if (details == nullptr) return;
-  const std::uint16_t dimensions = sites_[site].dimensions;
-  if (dimensions > 1) details->steady.add(entry, point[dimensions - 1], label);
-  add(details->stream, point, &label);
-}
-
-Streams::Link* Streams::dependence_link(const Reader& reader, DefinitionId from, std::uint64_t key, fold::Shape shape) {
-  const StreamId stream = new_stream(Stream::Kind::kDependence, reader.site, shape);
-  if (stream == kNoStream) return nullptr;
-  DependenceDetails details;
+Streams::DependenceDetails* Streams::new_dependence(const Reader& reader, DefinitionId from, fold::Shape shape) {
+  const Sink sink = new_stream(Stream::Kind::kDependence, reader.site, shape);
+  if (sink.folder == nullptr) return nullptr;
+  DependenceDetails& details = dependences_.emplace_back();
+  details.sink = sink;
   details.reader = reader;
   details.from = from;
-  details.stream = stream;
   details.shared = shape.shared;
   details.carried.resize(shape.shared + std::size_t{1});
-  dependences_.push_back(std::move(details));
-  return &insert(slot(sites_[reader.site].operands, reader.dense),
-                 {key, stream, static_cast<std::uint32_t>(dependences_.size() - 1)});
+  at(sites_[reader.site].operands, reader.dense).insert(key_of(from, reader.lane), &details);
+  return &details;
 }
 
-/// The stream of a producer and an operand, made if it is new; null if there is none, because of too many (`lost`) or
-/// no room.
-Streams::Link* Streams::find_dependence(const Reader& reader, DefinitionId from, bool& lost) {
-  Slot& slot = this->slot(sites_[reader.site].operands, reader.dense);
-  const std::uint64_t key = key_of(from, reader.lane);
-  if (Link* const link = find(slot, key)) return link;
-  lost = slot.links.size() >= kMaxProducers;
-  if (lost) return nullptr;
+/// A producer that the operand did not have before. Null if there is no room for it, or there are too many: then the
+/// instance is counted here.
+Streams::DependenceDetails* Streams::first_dependence(const Reader& reader, DefinitionId from,
+                                                      const std::int64_t* point) {
+  if (at(sites_[reader.site].operands, reader.dense).size() >= kMaxProducers) {
+    lost_dependence(reader, point);
+    return nullptr;
+  }
   const Site& consumer = sites_[reader.site];
   const Site& source = sites_[site_of_definition_[from]];
   const auto dimensions = static_cast<std::uint16_t>(consumer.dimensions + (reader.chunks ? 1 : 0));
   const std::uint16_t shared = shared_dimensions(tree_, source.key.context, consumer.key.context);
-  return dependence_link(reader, from, key, {dimensions, source.dimensions, shared});
-}
-
-bool Streams::dependence(const Reader& reader, DefinitionId from, const std::int64_t* point,
-                         const std::int64_t* producer) {
-  if (sites_[reader.site].cold) return false;
-  bool lost = false;
-  const Link* const link = find_dependence(reader, from, lost);
-  if (lost) lost_dependence(reader, point);
-  if (link == nullptr) return false;
-  DependenceDetails& details = dependences_[link->details];
-  const std::size_t level = carrying_level(point, producer, details.shared);
-  ++details.carried[level];
-  if (reader.object != details.reader.object) details.more_objects = true;
-  if (reader.reload) ++details.reloads;
-  last_dependence_ = link->details;
-  add(link->stream, point, producer);
-  return level == 0;
+  return new_dependence(reader, from, {dimensions, source.dimensions, shared});
 }
 
 void Streams::late(std::size_t coordinate, std::uint64_t times) {
-  DependenceDetails& details = dependences_[last_dependence_];
+  DependenceDetails& details = *last_dependence_;
   if (details.late.empty()) details.late.resize(sites_[details.reader.site].dimensions);
   details.late[coordinate] += times;
 }
 
 void Streams::lost_dependence(const Reader& reader, const std::int64_t* point) {
-  if (sites_[reader.site].cold) return;
-  Slot& slot = this->slot(sites_[reader.site].operands, reader.dense);
-  const std::uint64_t key = key_of(kLostDefinition, reader.lane);
-  Link* link = find(slot, key);
-  if (link == nullptr) {
-    const auto dimensions = static_cast<std::uint16_t>(sites_[reader.site].dimensions + (reader.chunks ? 1 : 0));
-    link = dependence_link(reader, kLostDefinition, key, {dimensions, 0, 0});
-    if (link == nullptr) return;
+  Site& site = sites_[reader.site];
+  if (site.cold) return;
+  DependenceDetails* details = at(site.operands, reader.dense).find(key_of(kLostDefinition, reader.lane));
+  if (details == nullptr) {
+    const auto dimensions = static_cast<std::uint16_t>(site.dimensions + (reader.chunks ? 1 : 0));
+    details = new_dependence(reader, kLostDefinition, {dimensions, 0, 0});
   }
-  ++dependences_[link->details].carried[0];
-  add(link->stream, point, nullptr);
+  if (details == nullptr) return;
+  details->count(0);
+  add(details->sink, point, nullptr);
 }
 
 std::uint64_t Streams::bytes() {
@@ -274,14 +175,15 @@ std::uint64_t Streams::bytes() {
   std::uint64_t total = 0;
   for (const Stream& stream : streams_) total += kStreamBytes + stream.folder->bytes();
   for (const Site& site : sites_)
-    total += sizeof(Site) + 4 * (site.values.size() + site.accesses.size() + site.operands.size());
-  return total + slots_.size() * sizeof(Slot) + site_of_definition_.size() * sizeof(SiteId);
+    total += sizeof(Site) + site.values.size() * sizeof(site.values[0]) +
+             site.accesses.size() * sizeof(site.accesses[0]) + site.operands.size() * sizeof(site.operands[0]);
+  return total + site_of_definition_.size() * sizeof(SiteId);
 }
 
-void Streams::limit(std::uint64_t bytes) {
+std::uint64_t Streams::limit(std::uint64_t bytes) {
   std::uint64_t now = this->bytes();
   most_bytes_ = std::max(most_bytes_, now);
-  if (now <= bytes / 10 * 9) return;
+  if (now <= bytes / 10 * 9) return now;
   std::vector<std::pair<std::uint64_t, StreamId>> worst;
   for (StreamId id = 0; id < streams_.size(); ++id)
     if (!streams_[id].given_up && streams_[id].folder->bytes() > kWorthGivingUp)
@@ -297,6 +199,7 @@ void Streams::limit(std::uint64_t bytes) {
     now -= size - std::min(size, static_cast<std::uint64_t>(stream.folder->bytes()));
   }
   full_ = now > bytes / 10 * 9;
+  return now;
 }
 
 fold::Folded Streams::folded(StreamId stream) {
@@ -307,7 +210,7 @@ fold::Folded Streams::folded(StreamId stream) {
 
 /// Of a cold site: what is known is a box.
 fold::Folded Streams::domain_of(const Site& site) {
-  if (!site.cold) return folded(site.domain);
+  if (!site.cold) return folded(site.domain.stream);
   fold::Folded result;
   result.points = site.count;
   result.max_intermediate = 1;
@@ -451,7 +354,7 @@ void Streams::finish_accesses(Graph& graph) {
     access.object = details.object;
     auto& group =
         groups.add({statement, details.instruction, details.index, details.object, details.store, details.size},
-                   std::move(access), streams_[details.stream].shape, folded(details.stream));
+                   std::move(access), streams_[details.sink.stream].shape, folded(details.sink.stream));
     group.item.copies += details.copies;
     group.item.same_block = group.item.same_block && details.same_block;
     group.item.same_offset = group.item.same_offset && details.same_offset;
@@ -466,7 +369,7 @@ void Streams::finish_values(Graph& graph) {
     const StatementId statement = statement_of_[details.site];
     auto& group = groups.add({statement, details.instruction, details.index},
                              {statement, details.instruction, details.index, details.reg, details.width, {}, true},
-                             streams_[details.stream].shape, folded(details.stream));
+                             streams_[details.sink.stream].shape, folded(details.sink.stream));
     group.item.steady = group.item.steady && details.steady.steady();
   }
   groups.into(graph.values, [](Value& value) -> fold::Folded& { return value.value; });
@@ -475,7 +378,8 @@ void Streams::finish_values(Graph& graph) {
 void Streams::finish_dependences(Graph& graph) {
   using Key = std::tuple<StatementId, std::uint16_t, std::uint8_t, std::uint16_t, StatementId, std::uint16_t>;
   Groups<Key, Dependence> groups;
-  for (const DependenceDetails& details : dependences_) {
+  for (DependenceDetails& details : dependences_) {
+    details.settle();
     const Reader& reader = details.reader;
     Dependence dependence;
     dependence.to = statement_of_[reader.site];
@@ -494,7 +398,7 @@ void Streams::finish_dependences(Graph& graph) {
     dependence.object = reader.object;
     const Key key{dependence.to,   dependence.to_instruction, dependence.operand,
                   dependence.lane, dependence.from,           dependence.from_instruction};
-    auto& group = groups.add(key, dependence, streams_[details.stream].shape, folded(details.stream));
+    auto& group = groups.add(key, dependence, streams_[details.sink.stream].shape, folded(details.sink.stream));
     Dependence& item = group.item;
     item.more_objects = item.more_objects || details.more_objects || item.object != reader.object;
     item.reloads += details.reloads;

@@ -1,7 +1,9 @@
 // All streams of a run: statements with their domains, accesses, values and dependences, each with its folder.
 //
 // Streams are found without a search on the way that most points take: the streams of a statement are numbered like the
-// accesses, results and operands of its code, and each of these remembers the stream that it used last. What a stream
+// accesses, results and operands of its code, and each of these remembers the stream that it used last
+// (stream_links.h), with everything that a point needs in one place: its folder and what is counted beside it. So a
+// point is a comparison, a few counters and the folder's own work. What a stream
 // costs is accounted; when all of them together need more than they may, those that need most are given up first, and
 // when even empty streams are too many, no new ones are made: what would have gone into them is counted, by statement.
 //
@@ -9,10 +11,10 @@
 // points in lexicographic order; finish() unites them.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <memory>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -21,6 +23,7 @@
 #include "ddg/objects.h"
 #include "ddg/part_code.h"
 #include "ddg/steady.h"
+#include "ddg/stream_links.h"
 #include "fold/fold.h"
 #include "structure/loop_tree.h"
 
@@ -91,9 +94,11 @@ class Streams {
     ObjectId object = kUnknownObject;
     bool reload = false;
   };
-  /// `producer` has as many coordinates as the definition's site has dimensions. True if it is on another stack: then
-  /// late(k) says that it produced this after the loop of the reader's coordinate k was entered.
-  bool dependence(const Reader& reader, DefinitionId from, const std::int64_t* point, const std::int64_t* producer);
+  /// `producer` has as many coordinates as the definition's site has dimensions; the first `equal` of them are known to
+  /// be those of the point. True if it is on another stack: then late(k) says that it produced this after the loop of
+  /// the reader's coordinate k was entered.
+  bool dependence(const Reader& reader, DefinitionId from, const std::int64_t* point, const std::int64_t* producer,
+                  std::size_t equal = 0);
   void late(std::size_t coordinate, std::uint64_t times = 1);
   /// A producer that is not known any more.
   void lost_dependence(const Reader& reader, const std::int64_t* point);
@@ -118,8 +123,9 @@ class Streams {
     return sites_[site_of_definition_[definition]].dimensions;
   }
 
-  /// Gives up what needs most, so that all streams together need at most `bytes` until the next call, soon.
-  void limit(std::uint64_t bytes);
+  /// Gives up what needs most, so that all streams together need at most `bytes` until the next call, soon. What they
+  /// need now.
+  std::uint64_t limit(std::uint64_t bytes);
   std::uint64_t bytes();
 
   std::uint64_t points() const { return points_; }
@@ -135,8 +141,6 @@ class Streams {
   static constexpr StreamId kNoStream = 0xffffffff;
   static constexpr std::size_t kMaxProducers = 4096;  // of one operand
 
-  static std::uint64_t key_of(DefinitionId from, std::uint16_t lane) { return std::uint64_t{from} << 16 | lane; }
-
   struct Stream {
     enum class Kind : std::uint8_t { kDomain, kAccess, kValue, kDependence };
     Kind kind = Kind::kDomain;
@@ -146,54 +150,28 @@ class Streams {
     std::unique_ptr<fold::Folder> folder;
   };
 
-  /// A stream that one access or operand uses, beside others.
-  struct Link {
-    std::uint64_t key = 0;  // object; definition and lane
+  /// Where points go.
+  struct Sink {
+    fold::Folder* folder = nullptr;
     StreamId stream = kNoStream;
-    std::uint32_t details = 0;  // in accesses_ or dependences_
-  };
-  struct Slot {
-    std::vector<Link> links;
-    std::uint32_t last = 0;
-    std::unique_ptr<std::unordered_map<std::uint64_t, std::uint32_t>> index;  // of links, if they are many
-  };
-  using SlotId = std::uint32_t;  // 0: none yet
-
-  struct Site {
-    SiteKey key;
-    structure::PlaceId place = structure::kNoPlace;
-    const PartCode* code = nullptr;
-    DefinitionId first_definition = 0;
-    std::uint16_t instructions = 0;
-    std::uint16_t dimensions = 0;
-    bool cold = false;
-    bool produces = false;
-    std::vector<std::int64_t> box;  // cold: least coordinates, then greatest
-    std::uint64_t count = 0;
-    std::uint64_t dropped = 0;  // points of streams that were not made
-    StreamId domain = kNoStream;
-    std::vector<std::uint32_t> values;  // one more than in values_; 0: none yet
-    std::vector<SlotId> accesses;
-    std::vector<SlotId> operands;
-    SiteId next = 0;  // of the same context and number of the node
   };
 
   struct AccessDetails {
-    SiteId site = 0;
-    StreamId stream = kNoStream;
-    std::uint16_t instruction = 0;
-    std::uint8_t index = 0;
-    bool store = false;
-    bool guarded = false;
-    std::uint32_t size = 0;
-    ObjectId object = kUnknownObject;
-    std::uint64_t copies = 0;
+    Sink sink;
     // The last time.
     std::uint64_t entry = ~std::uint64_t{0};
     std::int64_t block = 0;
     std::int64_t offset = 0;
     bool same_block = true;
     bool same_offset = true;
+    bool store = false;
+    bool guarded = false;
+    std::uint8_t index = 0;
+    std::uint16_t instruction = 0;
+    std::uint64_t copies = 0;
+    SiteId site = 0;
+    std::uint32_t size = 0;
+    ObjectId object = kUnknownObject;
 
     void follow(std::uint64_t now, std::int64_t block_now, std::int64_t offset_now) {
       if (entry == now) {
@@ -206,36 +184,86 @@ class Streams {
     }
   };
   struct ValueDetails {
+    Sink sink;
+    Steady steady;
     SiteId site = 0;
-    StreamId stream = kNoStream;
     std::uint16_t instruction = 0;
     std::uint8_t index = 0;
     std::uint8_t reg = 0;
     std::uint8_t width = 0;
-    Steady steady;
   };
   struct DependenceDetails {
+    Sink sink;
+    std::uint16_t shared = 0;
+    std::uint16_t level = 0;  // that carried the last instances
+    bool more_objects = false;
+    std::uint64_t at_level = 0;  // so many of them, which `carried` does not count yet
+    std::uint64_t reloads = 0;
     Reader reader;
     DefinitionId from = 0;
-    StreamId stream = kNoStream;
-    std::uint16_t shared = 0;
-    bool more_objects = false;
-    std::uint64_t reloads = 0;
     std::vector<std::uint64_t> carried;
     std::vector<std::uint64_t> late;
+
+    void count(std::size_t at, std::uint64_t times = 1) {
+      if (at != level) {
+        settle();
+        level = static_cast<std::uint16_t>(at);
+      }
+      at_level += times;
+    }
+    void settle() {
+      carried[level] += at_level;
+      at_level = 0;
+    }
   };
 
-  StreamId new_stream(Stream::Kind kind, SiteId site, fold::Shape shape);
-  void add(StreamId stream, const std::int64_t* point, const std::int64_t* labels);
-  Slot& slot(std::vector<SlotId>& slots, std::size_t dense);
-  static Link* find(Slot& slot, std::uint64_t key);
-  static Link& insert(Slot& slot, Link link);
-  Link* access_link(SiteId site, const MemoryAccess& access, ObjectId object);
-  ValueDetails* value_details(SiteId site, const IntegerValue& value);
-  Link* find_dependence(const Reader& reader, DefinitionId from, bool& lost);
-  Link* dependence_link(const Reader& reader, DefinitionId from, std::uint64_t key, fold::Shape shape);
-  void add_run(StreamId stream, const std::int64_t* point, const std::int64_t* labels, const std::int64_t* steps,
-               std::uint64_t n);
+  struct Site {
+    std::uint64_t count = 0;
+    Sink domain;
+    DefinitionId first_definition = 0;
+    std::uint16_t instructions = 0;
+    std::uint16_t dimensions = 0;
+    bool cold = false;
+    bool produces = false;
+    std::vector<ValueDetails*> values;  // null: none yet
+    std::vector<StreamLinks<AccessDetails>> accesses;
+    std::vector<StreamLinks<DependenceDetails>> operands;
+    SiteKey key;
+    structure::PlaceId place = structure::kNoPlace;
+    const PartCode* code = nullptr;
+    std::vector<std::int64_t> box;  // cold: least coordinates, then greatest
+    std::uint64_t dropped = 0;      // points of streams that were not made
+    SiteId next = 0;                // of the same context and number of the node
+  };
+
+  static std::uint64_t key_of(DefinitionId from, std::uint16_t lane) { return std::uint64_t{from} << 16 | lane; }
+  static std::uint64_t key_of(ObjectId object) { return object + std::uint64_t{1}; }
+  /// What an access or operand has, made longer if its number is new.
+  template <class T>
+  static T& at(std::vector<T>& all, std::size_t dense) {
+    if (dense >= all.size()) [[unlikely]]
+      all.resize(dense + 1);
+    return all[dense];
+  }
+
+  Sink new_stream(Stream::Kind kind, SiteId site, fold::Shape shape);
+  void add(const Sink& sink, const std::int64_t* point, const std::int64_t* labels) {
+    ++points_;
+    if (queue_.direct()) [[likely]]
+      return sink.folder->add(point, labels);
+    queue_.add(sink.stream, *sink.folder, streams_[sink.stream].shape, point, labels);
+  }
+  void add_run(const Sink& sink, const std::int64_t* point, const std::int64_t* labels, const std::int64_t* steps,
+               std::uint64_t n) {
+    points_ += n;
+    if (queue_.direct()) [[likely]]
+      return sink.folder->add_run(point, labels, steps, n);
+    queue_.add_run(sink.stream, *sink.folder, streams_[sink.stream].shape, point, labels, steps, n);
+  }
+  AccessDetails* new_access(SiteId site, const MemoryAccess& access, ObjectId object);
+  ValueDetails* new_value(SiteId site, const IntegerValue& value);
+  DependenceDetails* new_dependence(const Reader& reader, DefinitionId from, fold::Shape shape);
+  DependenceDetails* first_dependence(const Reader& reader, DefinitionId from, const std::int64_t* point);
   fold::Folded folded(StreamId stream);
   fold::Folded domain_of(const Site& site);
   void finish_cold(Graph& graph);
@@ -252,20 +280,63 @@ class Streams {
   std::vector<Site> sites_{1};                   // the first is none
   std::vector<std::vector<SiteId>> by_context_;  // by context and node: the last made
   std::vector<SiteId> site_of_definition_{0};    // by definition
-  std::vector<Slot> slots_{1};                   // the first is none
   std::vector<StatementId> statement_of_;        // by site, when finishing
   std::vector<Stream> streams_;
-  std::vector<AccessDetails> accesses_;
-  std::vector<ValueDetails> values_;
-  std::vector<DependenceDetails> dependences_;
-  static constexpr std::uint32_t kNoAccess = 0xffffffff;
-  std::uint32_t last_dependence_ = 0;
-  std::uint32_t last_access_ = kNoAccess;
+  std::deque<AccessDetails> accesses_;
+  std::deque<ValueDetails> values_;
+  std::deque<DependenceDetails> dependences_;
   std::vector<std::int64_t> steps_;  // of a producer's coordinates
+  DependenceDetails* last_dependence_ = nullptr;
+  AccessDetails* last_access_ = nullptr;
   FoldQueue queue_;
   bool full_ = false;
   std::uint64_t points_ = 0;
   std::uint64_t most_bytes_ = 0;
 };
+
+inline void Streams::access(SiteId site, const MemoryAccess& access, const std::int64_t* point, ObjectId object,
+                            std::int64_t block, std::int64_t offset, std::uint64_t entry) {
+  last_access_ = nullptr;
+  Site& s = sites_[site];
+  if (s.cold) return;
+  AccessDetails* details = at(s.accesses, access.dense).find(key_of(object));
+  if (details == nullptr) [[unlikely]]
+    details = new_access(site, access, object);
+  if (details == nullptr) return;
+  last_access_ = details;
+  details->follow(entry, block, offset);
+  const std::int64_t labels[2] = {block, offset};
+  add(details->sink, point, labels);
+}
+
+inline void Streams::value(SiteId site, const IntegerValue& value, const std::int64_t* point, std::int64_t label,
+                           std::uint64_t entry) {
+  Site& s = sites_[site];
+  if (s.cold) return;
+  ValueDetails* details = at(s.values, value.dense);
+  if (details == nullptr) [[unlikely]]
+    details = new_value(site, value);
+  if (details == nullptr) return;
+  if (s.dimensions > 1) details->steady.add(entry, point[s.dimensions - 1], label);
+  add(details->sink, point, &label);
+}
+
+inline bool Streams::dependence(const Reader& reader, DefinitionId from, const std::int64_t* point,
+                                const std::int64_t* producer, std::size_t equal) {
+  Site& site = sites_[reader.site];
+  if (site.cold) return false;
+  DependenceDetails* details = at(site.operands, reader.dense).find(key_of(from, reader.lane));
+  if (details == nullptr) [[unlikely]]
+    details = first_dependence(reader, from, point);
+  if (details == nullptr) return false;
+  std::size_t level = std::min<std::size_t>(equal, details->shared);
+  while (level < details->shared && point[level] == producer[level]) ++level;
+  details->count(level);
+  if (reader.object != details->reader.object) details->more_objects = true;
+  if (reader.reload) ++details->reloads;
+  last_dependence_ = details;
+  add(details->sink, point, producer);
+  return level == 0;
+}
 
 }  // namespace loopfold::ddg

@@ -22,13 +22,6 @@ std::uint64_t meetings(std::int64_t difference, std::int64_t slope, std::uint64_
 
 }  // namespace
 
-void Streams::add_run(StreamId stream, const std::int64_t* point, const std::int64_t* labels, const std::int64_t* steps,
-                      std::uint64_t n) {
-  points_ += n;
-  const Stream& s = streams_[stream];
-  queue_.add_run(stream, *s.folder, s.shape, point, labels, steps, n);
-}
-
 void Streams::instance_run(SiteId site, const std::int64_t* point, std::uint64_t n) {
   Site& s = sites_[site];
   s.count += n;
@@ -38,23 +31,24 @@ void Streams::instance_run(SiteId site, const std::int64_t* point, std::uint64_t
 void Streams::access_run(SiteId site, const MemoryAccess& access, const std::int64_t* point,
                          const Objects::Place& place, std::int64_t step, std::uint64_t n, std::uint64_t copies,
                          std::uint64_t entry) {
-  const Link* const link = access_link(site, access, place.object);
-  if (link == nullptr) {
+  AccessDetails* details = at(sites_[site].accesses, access.dense).find(key_of(place.object));
+  if (details == nullptr) details = new_access(site, access, place.object);
+  if (details == nullptr) {
     sites_[site].dropped += n - 1;
     return;
   }
-  AccessDetails& details = accesses_[link->details];
-  details.follow(entry, place.block, place.offset);
-  if (n > 1) details.follow(entry, place.block, place.offset + step * static_cast<std::int64_t>(n - 1));
-  details.copies += copies;
+  details->follow(entry, place.block, place.offset);
+  if (n > 1) details->follow(entry, place.block, place.offset + step * static_cast<std::int64_t>(n - 1));
+  details->copies += copies;
   const std::int64_t labels[2] = {place.block, place.offset};
   const std::int64_t steps[2] = {0, step};
-  add_run(link->stream, point, labels, steps, n);
+  add_run(details->sink, point, labels, steps, n);
 }
 
 void Streams::value_run(SiteId site, const IntegerValue& value, const std::int64_t* point, std::int64_t label,
                         std::int64_t step, std::uint64_t n, std::uint64_t entry) {
-  ValueDetails* const details = value_details(site, value);
+  ValueDetails* details = at(sites_[site].values, value.dense);
+  if (details == nullptr) details = new_value(site, value);
   if (details == nullptr) {
     sites_[site].dropped += n - 1;
     return;
@@ -67,43 +61,39 @@ void Streams::value_run(SiteId site, const IntegerValue& value, const std::int64
   follow(0);
   if (n > 1) follow(1);
   if (n > 2) follow(n - 1);
-  add_run(details->stream, point, &label, &step, n);
+  add_run(details->sink, point, &label, &step, n);
 }
 
 bool Streams::has_dependence(const Reader& reader, DefinitionId from) {
-  const Slot& known = slot(sites_[reader.site].operands, reader.dense);
-  if (full_ || known.links.size() >= kMaxProducers)
-    return find(slot(sites_[reader.site].operands, reader.dense), key_of(from, reader.lane)) != nullptr;
-  bool lost = false;
-  return find_dependence(reader, from, lost) != nullptr;
+  StreamLinks<DependenceDetails>& known = at(sites_[reader.site].operands, reader.dense);
+  if (known.find(key_of(from, reader.lane)) != nullptr) return true;
+  return !full_ && known.size() < kMaxProducers && first_dependence(reader, from, nullptr) != nullptr;
 }
 
 bool Streams::dependence_run(const Reader& reader, DefinitionId from, const std::int64_t* point,
                              const std::int64_t* producer, std::int64_t step, std::uint64_t n, std::uint64_t reloads) {
-  bool lost = false;
-  const Link* const link = find_dependence(reader, from, lost);
-  DependenceDetails& details = dependences_[link->details];
+  DependenceDetails& details = *at(sites_[reader.site].operands, reader.dense).find(key_of(from, reader.lane));
   if (reader.object != details.reader.object) details.more_objects = true;
   details.reloads += reloads;
-  last_dependence_ = link->details;
+  last_dependence_ = &details;
 
   const std::size_t of_reader = sites_[reader.site].dimensions - std::size_t{1};
-  const std::size_t of_producer = streams_[link->stream].shape.outputs - std::size_t{1};
+  const std::size_t of_producer = dimensions_of_definition(from) - std::size_t{1};
   const std::size_t changing = std::min(of_reader, of_producer);
   std::size_t level = 0;
   while (level < details.shared && level < changing && point[level] == producer[level]) ++level;
   if (level < details.shared && level == changing) {
     const std::int64_t slope = (changing == of_reader ? 1 : 0) - (changing == of_producer ? step : 0);
     const std::uint64_t met = meetings(point[level] - producer[level], slope, n);
-    details.carried[details.shared] += met;
-    details.carried[level] += n - met;
+    if (met > 0) details.count(details.shared, met);
+    if (n > met) details.count(level, n - met);
     if (met > 0) level = details.shared;
   } else {
-    details.carried[level] += n;
+    details.count(level, n);
   }
   steps_.assign(of_producer + 1, 0);
   steps_[of_producer] = step;
-  add_run(link->stream, point, producer, steps_.data(), n);
+  add_run(details.sink, point, producer, steps_.data(), n);
   return level == 0;
 }
 

@@ -6,16 +6,13 @@ namespace loopfold::ddg {
 
 namespace {
 
-constexpr std::uint8_t kStackPointer = 4;
-
 bool is_simple(const PartCode& code, const Streams& streams, SiteId site) {
   const auto is_x87 = [](const RegisterRead& read) { return read.x87; };
   const auto guarded = [](const MemoryAccess& access) { return access.guarded; };
-  const auto moves_stack = [](const IntegerValue& value) { return value.reg == kStackPointer; };
+
   return !streams.cold(site) && code.x87_live_outs.empty() &&
          std::none_of(code.reads.begin(), code.reads.end(), is_x87) &&
-         std::none_of(code.accesses.begin(), code.accesses.end(), guarded) &&
-         std::none_of(code.values.begin(), code.values.end(), moves_stack);
+         std::none_of(code.accesses.begin(), code.accesses.end(), guarded) && !code.moves_stack_pointer;
 }
 
 class Planner {
@@ -108,8 +105,10 @@ class Planner {
     std::vector<Loaded> outs(code.outs.size());
     for (std::size_t i = 0; i < outs.size(); ++i) note_sources(code, code.outs[i].source, first_load, outs[i]);
     for (const LiveOut& out : part.code->live_outs) {
-      writer_[out.granule] = streams_.definition(part.site, out.instruction);
-      loaded_[out.granule] = {};
+      for (std::size_t granule = out.granule; granule < std::size_t{out.granule} + out.count; ++granule) {
+        writer_[granule] = streams_.definition(part.site, out.instruction);
+        loaded_[granule] = {};
+      }
     }
     for (std::size_t i = 0; i < outs.size(); ++i) {
       const Source& source = code.outs[i].source;
