@@ -106,7 +106,9 @@ class LoopValues {
   bool is_anchored(std::uint32_t node) const;
   bool adds_constant(std::uint32_t node) const;
   bool once_per_iteration(ddg::StatementId statement) const;
-  bool runs_always(ddg::StatementId statement) const;
+  bool runs_always(ddg::StatementId statement, bool or_never = false) const;
+  bool decides_alike(ddg::StatementId statement) const;
+  bool is_unchanging(std::uint32_t node, std::vector<bool>& seen) const;
   void mark_recurrences();
   std::vector<std::uint32_t> components(const std::vector<bool>& left_out) const;
 
