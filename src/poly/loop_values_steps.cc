@@ -203,8 +203,6 @@ bool LoopValues::agree(std::span<const std::uint32_t> nodes) const {
   return ran >= iterations && ran > 0;
 }
 
-/// Only the ends of loops decide whether it runs: it runs in every iteration, in the same way. `or_never`: conditions
-/// that are the same in every iteration of an entry may decide, too.
 bool LoopValues::runs_always(ddg::StatementId statement, bool or_never) const {
   std::vector<ddg::StatementId> work{statement};
   std::vector<ddg::StatementId> seen;
@@ -237,23 +235,26 @@ bool LoopValues::decides_alike(ddg::StatementId statement) const {
   const trace::InstructionFacts* facts = flow_.nodes[branch_node(statement)].facts;
   if (facts == nullptr || (facts->kinds & trace::kConditional) == 0 || (facts->kinds & trace::kRepeat) != 0)
     return false;
-  std::vector<bool> seen(flow_.nodes.size());
-  return is_unchanging(branch_node(statement), seen);
+  return is_unchanging(branch_node(statement));
 }
 
-/// It is made, in each iteration anew, of constants and of what was there before the loop. `seen` are the nodes on the
-/// way: one that leads to itself is made of what an inner loop carries.
-bool LoopValues::is_unchanging(std::uint32_t node, std::vector<bool>& seen) const {
-  if (seen[node] || data_[node] || flow_.nodes[node].facts == nullptr) return false;
+bool LoopValues::is_unchanging(std::uint32_t node) const {
+  std::vector<bool> above(flow_.nodes.size());
+  return is_unchanging(node, above);
+}
+
+/// `above` leads to it: what leads to itself is made of what an inner loop carries.
+bool LoopValues::is_unchanging(std::uint32_t node, std::vector<bool>& above) const {
+  if (above[node] || data_[node] || flow_.nodes[node].facts == nullptr) return false;
   if (index_.dimensions(flow_.nodes[node].at.statement) != flow_.level + 1) return false;
-  seen[node] = true;
+  above[node] = true;
   for (const std::uint32_t edge : flow_.in[node]) {
     const FlowEdge& e = flow_.edges[edge];
     if (edge_facts_[edge].turns > 0 || e.kind == Kind::kEnvironment || e.carried > 0) return false;
     if (e.from == kOutside || e.inside == 0) continue;
-    if (e.kind == Kind::kMemory || !is_unchanging(e.from, seen)) return false;
+    if (e.kind == Kind::kMemory || !is_unchanging(e.from, above)) return false;
   }
-  seen[node] = false;
+  above[node] = false;
   return true;
 }
 
