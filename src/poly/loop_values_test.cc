@@ -1,4 +1,5 @@
-// Steps under a condition, in a loop of two bodies: a first entry takes the one, a second entry the other.
+// Steps under a condition, in a loop of two bodies: a first entry takes the one, a second entry the other. And what the
+// loop around it hands on to a use inside.
 #include "poly/loop_values.h"
 
 #include <gtest/gtest.h>
@@ -55,12 +56,24 @@ InstructionFacts adds() {
   return facts;
 }
 
+InstructionFacts moves() {
+  InstructionFacts facts;
+  facts.kinds = trace::kInteger;
+  facts.transfer = trace::Transfer::kCopy;
+  facts.reads.push_back({.file = RegisterFile::kGeneral, .index = 1, .width = 8});
+  facts.writes.push_back({.file = RegisterFile::kGeneral, .index = 0, .width = 8});
+  return facts;
+}
+
 /// Every block is a sum and a branch.
 class Bodies {
  public:
   Bodies() : scene_(two_bodies()), graph_(scene_.made.graph) {
     for (structure::ContextId id = 0; id < scene_.tree.contexts().size(); ++id)
-      if (scene_.tree[id].kind == structure::Context::Kind::kLoop) inner_ = id;
+      if (scene_.tree[id].kind == structure::Context::Kind::kLoop) {
+        if (outer_ == structure::kNoContext) outer_ = id;
+        inner_ = id;
+      }
     for (ddg::Statement& statement : graph_.statements) {
       statement.block = 0;
       statement.instructions.insert(statement.instructions.begin(), {0, 0});
@@ -71,7 +84,7 @@ class Bodies {
     }
     graph_.objects = testing::objects();
     graph_.facts = std::make_shared<std::vector<std::vector<InstructionFacts>>>(
-        std::vector<std::vector<InstructionFacts>>{{adds(), branches()}});
+        std::vector<std::vector<InstructionFacts>>{{adds(), branches()}, {moves(), branches()}});
   }
 
   /// The sum of a block adds to what it was in the iteration before.
@@ -89,6 +102,26 @@ class Bodies {
     const LoopValues values(index, *scene_.control, {{inner_}}, scratch);
     const FlowNode& node = values.flow().nodes[values.node({at(block), 0})];
     return node.index && node.in_recurrence;
+  }
+  /// How often a block's sum gets something from before the outer loop that an earlier iteration of that loop has put
+  /// there: its first block is a move, and passes it on.
+  std::uint64_t handed_on(std::uint64_t block, std::vector<std::uint64_t> carried) {
+    graph_.statements[at(kOuter)].block = 1;
+    depend(kOuter, block, 0, 1, std::move(carried));
+    ddg::Origin origin;
+    origin.from = at(kMain);
+    origin.by = at(kOuter);
+    origin.to = at(block);
+    origin.operand = 1;
+    origin.carried = {0, kTrips};
+    origin.turns = {0, 0, 0};
+    graph_.origins.push_back(origin);
+    const FlowIndex index(graph_, scene_.tree);
+    std::vector<std::uint32_t> scratch(graph_.statements.size(), FlowEdge::kOutside);
+    const LoopValues values(index, *scene_.control, {{outer_}}, scratch);
+    std::uint64_t turns = 0;
+    for (const std::uint32_t edge : values.flow().in[values.node({at(block), 0})]) turns += values.facts(edge).turns;
+    return turns;
   }
   ddg::StatementId at(std::uint64_t address) const {
     for (const ddg::Statement& statement : graph_.statements)
@@ -111,6 +144,7 @@ class Bodies {
 
   Scene scene_;
   ddg::Graph& graph_;
+  structure::ContextId outer_ = structure::kNoContext;
   structure::ContextId inner_ = structure::kNoContext;
 };
 
@@ -134,6 +168,11 @@ TEST(LoopValues, AStepUnderAnyOtherConditionIsNot) {
   counted.tests(kHeader, kHeader);
   EXPECT_TRUE(counted.is_induction_variable(kHeader));
   EXPECT_FALSE(counted.is_induction_variable(kBodies[0]));
+}
+
+TEST(LoopValues, AUseInAnInnerLoopDoesNotShowWhatTheFirstIterationHadThere) {
+  EXPECT_GT(Bodies().handed_on(kHeader, {0, kTrips, 0}), 0u);
+  EXPECT_EQ(Bodies().handed_on(kHeader, {0, 0, kTrips}), 0u);
 }
 
 }  // namespace
