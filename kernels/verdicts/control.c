@@ -45,7 +45,7 @@ KERNEL double converge(double* x, int n) {
   WHILE(change > 1) {  // expect: no: until nothing changes
     STATE(double, sum, 0);
     REDUCTION(ADD, sum);
-    // known: clang -O3: a sum in order, through shuffles of vector registers
+    // known: clang -O3: one loop of the binary with two ways back is both loops
     FOR(int i = 0, i < n, i++) {  // expect: reduction(+)
       sum += x[i];
       x[i] = x[i] / 2;
@@ -144,7 +144,6 @@ KERNEL void from_first(int* b, const int* a, int n) {
 
 KERNEL void differences(int* b, const int* a, int n) {
   STATE(int, previous, a[0]);
-  // known: clang -O2, clang -O3: the address of the element before is computed one iteration ahead
   FOR(int i = 1, i < n, i++) {  // expect: parallel: reload previous
     RELOAD(previous, a[i - 1]);
     b[i] = a[i] - previous;

@@ -8,7 +8,6 @@ struct node {
 
 /// Nodes of one block, linked in the given order.
 KERNEL struct node* linked(struct node* pool, const int* order, int n) {
-  // known: gcc -O3: the address of the next element is kept: predictive commoning
   FOR(int i = 0, i < n, i++) {  // expect: parallel
     pool[order[i]].next = i + 1 < n ? &pool[order[i + 1]] : NULL;
     pool[order[i]].value = 10 + i;

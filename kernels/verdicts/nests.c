@@ -46,7 +46,7 @@ KERNEL void along_rows(int n, double (*a)[n]) {
 
 KERNEL void along_columns(int n, double (*a)[n]) {
   FOR(int i = 1, i < n, i++) {    // expect: no: a[i - 1][j]
-    // known: gcc -O3: loops are interchanged
+    // known: gcc -O3: the way back of the outer loop has a line of this one, and gives the outer loop its name
     FOR(int j = 0, j < n, j++) {  // expect: parallel
       a[i][j] = a[i - 1][j] - a[i][j];
     }
@@ -83,7 +83,6 @@ KERNEL void solve_lower(int n, double (*l)[n], double* x) {
 
 KERNEL void eliminate(int n, double (*a)[n]) {
   FOR(int k = 0, k < n - 1, k++) {    // expect: no: what is left of the matrix
-    // known: gcc -O3, clang -O3: a quotient is kept in a vector register, computed before the inner loop
     FOR(int i = k + 1, i < n, i++) {  // expect: parallel
       const double f = a[i][k] / 8;
       FOR(int j = k + 1, j < n, j++) {  // expect: parallel

@@ -82,7 +82,6 @@ KERNEL void append(std::vector<int>& kept, const int* a, int n) {
 }
 
 KERNEL void fill_vector(std::vector<int>& to, const std::vector<int>& from) {
-  // known: gcc -O1: the size that the test computed is kept for the next iteration
   FOR(std::size_t i = 0, i < from.size(), i++) {  // expect: parallel
     to[i] = from[from.size() - 1 - i] + 1;
   }

@@ -221,32 +221,60 @@ void FlowIndex::find_preserving() {
   }
 }
 
+namespace {
+
+const RegisterUse* source_of(const InstructionFacts& facts) {
+  const auto found = std::find_if(facts.reads.begin(), facts.reads.end(), is_data);
+  return found == facts.reads.end() ? nullptr : &*found;
+}
+
+const RegisterUse* target_of(const InstructionFacts& facts) {
+  const auto found = std::find_if(facts.writes.begin(), facts.writes.end(), [](const auto& w) { return !w.step; });
+  return found == facts.writes.end() ? nullptr : &*found;
+}
+
+/// Whether the one saves what the other brings back: the same part of the same register.
+bool brings_back(const InstructionFacts& saves, const InstructionFacts& restores) {
+  const RegisterUse* saved = source_of(saves);
+  const RegisterUse* restored = target_of(restores);
+  return saved != nullptr && restored != nullptr && saved->file == restored->file && saved->index == restored->index &&
+         saved->byte == restored->byte;
+}
+
+}  // namespace
+
+/// From a spill of the same register; or, register to register, from a copy of the same register that was made in the
+/// same iteration of all loops. Every writer must be one.
 void FlowIndex::find_restoring() {
   restores_.assign(passes_.size(), false);
   std::vector<bool> refuted(passes_.size());
-  const auto source = [](const InstructionFacts& facts) -> const RegisterUse* {
-    for (const RegisterUse& read : facts.reads)
-      if (is_data(read)) return &read;
-    return nullptr;
+  const auto judge = [&](CodePoint from, CodePoint to, bool same) {
+    same = same && brings_back(*facts(from), *facts(to));
+    (same ? restores_ : refuted)[first_point_[to.statement] + to.instruction] = true;
   };
-  const auto target = [](const InstructionFacts& facts) -> const RegisterUse* {
-    for (const RegisterUse& write : facts.writes)
-      if (!write.step) return &write;
-    return nullptr;
+  const auto moves_back = [&](CodePoint from, CodePoint to) {
+    return pass(from) == Pass::kRegisterCopy && source_of(*facts(from))->width == target_of(*facts(to))->width &&
+           graph_.statements[from.statement].context == graph_.statements[to.statement].context;
   };
   for (const ddg::Dependence& d : graph_.dependences) {
-    if (d.kind != ddg::Dependence::Kind::kMemory) continue;
+    const CodePoint from{d.from, d.from_instruction};
     const CodePoint to{d.to, d.to_instruction};
-    if (pass(to) != Pass::kLoad || sometimes_plain(to)) continue;
-    const std::uint32_t point = first_point_[d.to] + d.to_instruction;
-    bool same = false;
-    if (d.from != ddg::kNoStatement && pass({d.from, d.from_instruction}) == Pass::kSpill) {
-      const RegisterUse* saved = source(*facts({d.from, d.from_instruction}));
-      const RegisterUse* loaded = target(*facts(to));
-      same = saved != nullptr && loaded != nullptr && saved->file == loaded->file && saved->index == loaded->index &&
-             saved->byte == loaded->byte && graph_.statements[d.from].function == graph_.statements[d.to].function;
+    const bool known = d.from != ddg::kNoStatement;
+    if (d.kind == ddg::Dependence::Kind::kMemory && pass(to) == Pass::kLoad && !sometimes_plain(to))
+      judge(from, to,
+            known && pass(from) == Pass::kSpill &&
+                graph_.statements[d.from].function == graph_.statements[d.to].function);
+    if (d.kind == ddg::Dependence::Kind::kRegister && pass(to) == Pass::kRegisterCopy &&
+        is_passed(*facts(to), d.operand))
+      judge(from, to, known && moves_back(from, to) && d.carried.back() == d.map.points);
+  }
+  for (const ddg::Statement& statement : graph_.statements) {
+    for (const ddg::LocalFlow& local : statement.local) {
+      const CodePoint from{statement.id, local.from};
+      const CodePoint to{statement.id, local.to};
+      if (pass(to) == Pass::kRegisterCopy && is_passed(*facts(to), local.operand))
+        judge(from, to, moves_back(from, to));
     }
-    (same ? restores_ : refuted)[point] = true;
   }
   for (std::size_t point = 0; point < restores_.size(); ++point)
     if (refuted[point]) restores_[point] = false;

@@ -74,7 +74,8 @@ class FlowIndex {
   /// passes on is the same whatever else is decided.
   bool preserves(CodePoint at) const { return preserves_[first_point_[at.statement] + at.instruction]; }
 
-  /// It loads what was spilled from the same register: what it passes on is where it was.
+  /// It loads what was spilled from the same register, or moves back what the same iteration has moved out of it: what
+  /// it passes on is where it was.
   bool restores(CodePoint at) const { return restores_[first_point_[at.statement] + at.instruction]; }
 
   /// Whether an operand says nothing about values: the stack pointer, steps, what is only kept.

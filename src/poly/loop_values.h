@@ -61,6 +61,11 @@ class LoopValues {
   bool is_computable(std::uint32_t node, int depth = 0) const;
   /// Every operand that forms its address is an index value, and it is not under a decision by data.
   bool can_be_repeated(std::uint32_t node) const;
+  /// Only the ends of loops decide whether it runs: it runs in every iteration, in the same way. `or_never`: conditions
+  /// that are the same in every iteration of an entry may decide, too.
+  bool runs_always(ddg::StatementId statement, bool or_never = false) const;
+  /// It is made, in each iteration anew, of constants and of what was there before the loop.
+  bool is_unchanging(std::uint32_t node) const;
   /// It is no index value only because there is no record of its values.
   bool is_unvalued(std::uint32_t node) const { return unvalued_[node]; }
 
@@ -106,7 +111,8 @@ class LoopValues {
   bool is_anchored(std::uint32_t node) const;
   bool adds_constant(std::uint32_t node) const;
   bool once_per_iteration(ddg::StatementId statement) const;
-  bool runs_always(ddg::StatementId statement) const;
+  bool decides_alike(ddg::StatementId statement) const;
+  bool is_unchanging(std::uint32_t node, std::vector<bool>& above) const;
   void mark_recurrences();
   std::vector<std::uint32_t> components(const std::vector<bool>& left_out) const;
 

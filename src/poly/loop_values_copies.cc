@@ -79,9 +79,11 @@ void LoopValues::find_handing() {
 
 /// Whether a value from before the loop comes to a use by a copy of an earlier iteration that may have put it into
 /// another place: the use would have found something else there without that iteration. Where both run in every
-/// iteration, that shows as another origin in the first one.
+/// iteration, that shows as another origin in the first one. A use in an inner loop need not: that may have begun to
+/// run after the copy did.
 bool LoopValues::hands_on(const ddg::Origin& origin, std::uint32_t by, std::uint32_t to) const {
-  const bool always = runs_always(flow_.nodes[to].at.statement);
+  const ddg::StatementId use = flow_.nodes[to].at.statement;
+  const bool always = index_.dimensions(use) == flow_.level + 1 && runs_always(use);
   if (handed_[always ? 1 : 0][by]) return true;
   if (origin.local || !before_[by] || keeps_place(by, always)) return false;
   for (const std::uint32_t number : index_.dependences_to(origin.to)) {

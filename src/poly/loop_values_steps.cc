@@ -3,6 +3,12 @@
 // Every cycle that the loop carries must go through a value that is known to be affine along it: by its values, if it
 // is a sum (or loaded, or copied) and runs in every iteration; by its form (x + c); or because every way to end an
 // iteration makes the same step.
+//
+// A step may also hang on a condition that is the same in every iteration of an entry (a compiler makes a loop of two
+// bodies, one for odd and one for even lengths of an inner loop, each with a step of its own): such a step runs in
+// every iteration of the entry or in none, and in an entry without it the variable does not change. The condition must
+// come from before the loop, by way of constants and of cells that the loop does not write: what it is made of is
+// looked at, not how it came out, so that a step that stops part-way is never taken for one.
 #include <algorithm>
 
 #include "poly/functions.h"
@@ -197,8 +203,7 @@ bool LoopValues::agree(std::span<const std::uint32_t> nodes) const {
   return ran >= iterations && ran > 0;
 }
 
-/// Only the ends of loops decide whether it runs: it runs in every iteration, in the same way.
-bool LoopValues::runs_always(ddg::StatementId statement) const {
+bool LoopValues::runs_always(ddg::StatementId statement, bool or_never) const {
   std::vector<ddg::StatementId> work{statement};
   std::vector<ddg::StatementId> seen;
   const auto ends_loop_around = [&](ddg::StatementId decider) {
@@ -217,11 +222,39 @@ bool LoopValues::runs_always(ddg::StatementId statement) const {
     work.pop_back();
     for (const ddg::StatementId decider : control_.deciders(at)) {
       if (base_[decider] == kOutside || std::find(seen.begin(), seen.end(), decider) != seen.end()) continue;
-      if (!ends_loop_around(decider)) return false;
+      if (!ends_loop_around(decider) && !(or_never && decides_alike(decider))) return false;
       seen.push_back(decider);
       work.push_back(decider);
     }
   }
+  return true;
+}
+
+/// Its branch goes the same way in every iteration of an entry.
+bool LoopValues::decides_alike(ddg::StatementId statement) const {
+  const trace::InstructionFacts* facts = flow_.nodes[branch_node(statement)].facts;
+  if (facts == nullptr || (facts->kinds & trace::kConditional) == 0 || (facts->kinds & trace::kRepeat) != 0)
+    return false;
+  return is_unchanging(branch_node(statement));
+}
+
+bool LoopValues::is_unchanging(std::uint32_t node) const {
+  std::vector<bool> above(flow_.nodes.size());
+  return is_unchanging(node, above);
+}
+
+/// `above` leads to it: what leads to itself is made of what an inner loop carries.
+bool LoopValues::is_unchanging(std::uint32_t node, std::vector<bool>& above) const {
+  if (above[node] || data_[node] || flow_.nodes[node].facts == nullptr) return false;
+  if (index_.dimensions(flow_.nodes[node].at.statement) != flow_.level + 1) return false;
+  above[node] = true;
+  for (const std::uint32_t edge : flow_.in[node]) {
+    const FlowEdge& e = flow_.edges[edge];
+    if (edge_facts_[edge].turns > 0 || e.kind == Kind::kEnvironment || e.carried > 0) return false;
+    if (e.from == kOutside || e.inside == 0) continue;
+    if (e.kind == Kind::kMemory || !is_unchanging(e.from, above)) return false;
+  }
+  above[node] = false;
   return true;
 }
 
@@ -232,7 +265,7 @@ bool LoopValues::is_anchored(std::uint32_t node) const {
   const bool steps =
       passes_[node] != Pass::kNone || (n.facts != nullptr && (n.facts->associative == trace::Associative::kAdd ||
                                                               n.facts->associative == trace::Associative::kSubtract));
-  if (steps && steady_[node] && runs_always(n.at.statement)) return true;
+  if (steps && steady_[node] && runs_always(n.at.statement, true)) return true;
   if (adds_constant(node)) return true;
   const trace::InstructionFacts* facts = n.facts;
   if (facts == nullptr || (facts->kinds & trace::kStore) == 0) return false;

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <tuple>
 
+#include "poly/ahead.h"
 #include "poly/control.h"
 #include "poly/flow_index.h"
 #include "poly/loop_values.h"
@@ -350,6 +352,7 @@ class Judge {
       if (found.what.operation != trace::Associative::kNone) verdict_.reductions.push_back(found.what);
     }
     std::erase_if(carried_, [&](std::uint32_t edge) { return explained.contains(edge); });
+    explain_by_compiler();
     std::erase_if(carried_, [&](std::uint32_t number) {
       const FlowEdge& edge = flow_.edges[number];
       if (is_address_of_index(edge)) {
@@ -361,6 +364,38 @@ class Judge {
             edge.carried);
       return true;
     });
+  }
+
+  /// What was computed an iteration ahead by the compiler, or may have been (ahead.h).
+  void explain_by_compiler() {
+    const Ahead ahead(index_, control_, values_, [&](CodePoint at) { return frames_of(at); });
+    std::erase_if(carried_, [&](std::uint32_t number) {
+      const FlowEdge& edge = flow_.edges[number];
+      const CodePoint from = flow_.nodes[edge.from].at;
+      if (const std::optional<CodePoint> load = ahead.element_before(edge)) {
+        reload_.insert(*load);
+        return true;
+      }
+      if (ahead.is_kept_constant(edge)) return true;
+      if (ahead.is_computed_ahead(edge))
+        doubt("a value that was computed an iteration before, and need not have been", from, edge.carried);
+      else if (ahead.mirrors_counter(edge))
+        doubt("a copy of the loop's counter in memory, stored by code without a line", from, edge.carried);
+      else
+        return false;
+      return true;
+    });
+    std::erase_if(turns_, [&](std::uint32_t number) {
+      const FlowEdge& edge = flow_.edges[number];
+      if (!edge.address || !ahead.leads_to_element_before(edge)) return false;
+      doubt("an address that was computed an iteration before", flow_.nodes[edge.to].at, values_.facts(number).turns);
+      return true;
+    });
+  }
+
+  std::vector<symbols::Frame> frames_of(CodePoint at) const {
+    if (options_.symbolizer == nullptr || index_.facts(at) == nullptr) return {};
+    return options_.symbolizer->locate(graph_.statements[at.statement].instructions[at.instruction].address).frames;
   }
 
   static Blocking::Kind kind_of(const FlowEdge& edge) {
