@@ -70,7 +70,6 @@ KERNEL void greatest_divisors(int* out, const int* a, const int* b, int n) {
 
 /// How long until it escapes: the inner loop is a chain, the points are not.
 KERNEL void escape(int* out, const double* c, int n) {
-  // known: clang -O2, clang -O3: an iteration that stands before the loop has an inner loop with the line of the outer one
   FOR(int i = 0, i < n, i++) {  // expect: parallel
     STATE(double, z, 0);
     STATE(int, steps, 0);
