@@ -41,6 +41,7 @@ class Judge {
   void run() {
     find_doubts();
     doubt_recursion();
+    doubt_cuts();
     look_at_edges();
     look_at_exits();
     find_assumptions();
@@ -120,6 +121,35 @@ class Judge {
         return;
       }
     }
+  }
+
+  /// A loop with several ways in has no first instruction that all agree on: an iteration of the binary may begin in
+  /// the middle of one of the source. Compilers make such loops of proper ones by following jumps to where they will
+  /// lead. If a loop around it has the same source, the two are no nest, but the source's loops were mixed with each
+  /// other: search_sorted in kernels/verdicts/control.c becomes a loop whose ways back are those of the inner loop and
+  /// of the outer one. Whatever such a loop carries, nothing tells which loop of the source does.
+  void doubt_cuts() {
+    for (const structure::ContextId loop : flow_.loops) {
+      const structure::Context& context = index_.tree()[loop];
+      if (!is_cut(context.function, context.loop)) continue;
+      doubt("a loop with several ways in: its iterations may be no iterations of the source", {}, context.entries);
+      undecided_ = true;
+    }
+  }
+
+  bool is_cut(structure::FunctionId function, structure::LoopId loop) const {
+    const std::span<const structure::Loop> loops = structure_.forests[function].loops();
+    if (loops[loop].irreducible) return true;
+    for (structure::LoopId inner = loop + 1; inner < loops.size(); ++inner)
+      if (loops[inner].parent == loop && loops[inner].irreducible && are_one(function, loop, inner)) return true;
+    return false;
+  }
+
+  bool are_one(structure::FunctionId function, structure::LoopId a, structure::LoopId b) const {
+    if (names_ == nullptr) return false;
+    const std::optional<symbols::LoopSource> source = names_->of(function, a).source;
+    const std::optional<symbols::LoopSource>& other = names_->of(function, b).source;
+    return source && other && source->scope == other->scope && symbols::is_same_source_loop(*source, *other);
   }
 
   structure::ContextId copy_of(std::uint32_t node) const {
