@@ -70,7 +70,6 @@ KERNEL void greatest_divisors(int* out, const int* a, const int* b, int n) {
 
 /// How long until it escapes: the inner loop is a chain, the points are not.
 KERNEL void escape(int* out, const double* c, int n) {
-  // known: clang -O2, clang -O3: an iteration that stands before the loop has an inner loop with the line of the outer one
   FOR(int i = 0, i < n, i++) {  // expect: parallel
     STATE(double, z, 0);
     STATE(int, steps, 0);
@@ -83,10 +82,11 @@ KERNEL void escape(int* out, const double* c, int n) {
 }
 
 KERNEL void search_sorted(int* out, const int* sorted, const int* wanted, int n) {
-  // known: gcc -O2, gcc -O3: one loop of the binary with two ways back is both loops
+  // hidden: GCC makes one loop of both, whose ways back are those of the two
   FOR(int i = 0, i < n, i++) {  // expect: parallel
     STATE(int, low, 0);
     STATE(int, high, n);
+    // hidden: GCC makes one loop of both, whose ways back are those of the two
     WHILE(low < high) {  // expect: no: the half that is left
       const int middle = (low + high) / 2;
       if (sorted[middle] < wanted[i])

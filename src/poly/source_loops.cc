@@ -57,9 +57,11 @@ class Classes {
  public:
   Classes(const structure::Structure& structure, FunctionId function, structure::LoopNames& names,
           symbols::Symbolizer& symbolizer, const Instructions& instructions)
-      : function_(structure.flow.functions()[function]),
+      : id_(function),
+        function_(structure.flow.functions()[function]),
         forest_(structure.forests[function]),
         hidden_(structure.code.hidden()),
+        names_(names),
         symbolizer_(symbolizer),
         instructions_(instructions),
         class_(forest_.loops().size()),
@@ -87,7 +89,18 @@ class Classes {
   }
 
   bool are_one(LoopId a, LoopId b) {
-    return symbols::is_same_source_loop(*sources_[a], *sources_[b]) || have_one_body(a, b);
+    if (symbols::is_same_source_loop(*sources_[a], *sources_[b])) return true;
+    return have_one_body(a, b) && !is_left_from_inside(a, b) && !is_left_from_inside(b, a);
+  }
+
+  /// `loop` is a copy of a loop inside `outer`, in an iteration of it that is no part of a loop any more.
+  bool is_left_from_inside(LoopId outer, LoopId loop) {
+    if (!has_name_inside(forest_, id_, outer, loop, names_)) return false;
+    std::set<Spot> outside = spots_of(outer, [&](LoopId innermost) { return innermost == outer; });
+    for (const Spot& spot : spots_of(outer, [&](LoopId innermost) { return innermost != outer; })) outside.erase(spot);
+    const std::set<Spot>& here = body(loop);
+    return !outside.empty() &&
+           std::none_of(here.begin(), here.end(), [&](const Spot& spot) { return outside.contains(spot); });
   }
 
   bool have_one_body(LoopId a, LoopId b) {
@@ -108,11 +121,18 @@ class Classes {
 
   /// Where in the source its instructions are, seen from the function that the loop is written in.
   const std::set<Spot>& body(LoopId loop) {
-    if (bodies_[loop]) return *bodies_[loop];
-    std::set<Spot>& spots = bodies_[loop].emplace();
+    if (!bodies_[loop]) bodies_[loop] = spots_of(loop, [](LoopId) { return true; });
+    return *bodies_[loop];
+  }
+
+  /// The same of those instructions whose innermost loop is `wanted`.
+  template <typename Wanted>
+  std::set<Spot> spots_of(LoopId loop, Wanted wanted) {
+    std::set<Spot> spots;
     const std::uint64_t scope = sources_[loop]->scope;
     for (structure::NodeId node = 0; node < function_.places.size(); ++node) {
       if (!forest_.contains(loop, node) || function_.places[node] == hidden_) continue;
+      if (!wanted(forest_.innermost(node))) continue;
       instructions_.each(function_.places[node], [&](std::uint64_t address) {
         for (const symbols::Frame& frame : symbolizer_.locate(address).frames)
           if (frame.scope == scope && frame.line != 0 && frame.column != 0)
@@ -122,9 +142,11 @@ class Classes {
     return spots;
   }
 
+  FunctionId id_;
   const structure::Function& function_;
   const structure::LoopForest& forest_;
   structure::PlaceId hidden_;
+  structure::LoopNames& names_;
   symbols::Symbolizer& symbolizer_;
   const Instructions& instructions_;
   std::vector<LoopId> class_;                          // by loop: another one of the same class, or itself
@@ -133,6 +155,17 @@ class Classes {
 };
 
 }  // namespace
+
+bool has_name_inside(const structure::LoopForest& forest, FunctionId function, LoopId outer, LoopId loop,
+                     structure::LoopNames& names) {
+  const std::optional<LoopSource> source = names.of(function, loop).source;
+  if (!source) return false;
+  for (LoopId inner = outer + 1; inner < forest.loops().size() && forest.encloses(outer, inner); ++inner) {
+    const std::optional<LoopSource>& other = names.of(function, inner).source;
+    if (other && other->scope == source->scope && symbols::is_same_source_loop(*other, *source)) return true;
+  }
+  return false;
+}
 
 std::vector<SourceLoop> source_loops(const structure::Structure& structure, const structure::LoopTree& tree,
                                      structure::LoopNames& names, symbols::Symbolizer& symbolizer) {

@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <tuple>
 
 #include "poly/ahead.h"
@@ -12,6 +13,8 @@
 #include "poly/loop_values.h"
 #include "poly/reductions.h"
 #include "poly/repeats.h"
+#include "poly/taken_out.h"
+#include "structure/loop_names.h"
 
 namespace loopfold::poly {
 
@@ -23,14 +26,15 @@ using Kind = ddg::Dependence::Kind;
 class Judge {
  public:
   Judge(const FlowIndex& index, const structure::Structure& structure, const Control& control,
-        const ReductionFinder& reductions, const VerdictOptions& options, const LoopValues& values,
-        LoopVerdict& verdict)
+        const ReductionFinder& reductions, const VerdictOptions& options, structure::LoopNames* names,
+        const LoopValues& values, LoopVerdict& verdict)
       : index_(index),
         structure_(structure),
         reductions_(reductions),
         graph_(index.graph()),
         control_(control),
         options_(options),
+        names_(names),
         values_(values),
         flow_(values.flow()),
         verdict_(verdict) {}
@@ -38,12 +42,13 @@ class Judge {
   void run() {
     find_doubts();
     doubt_recursion();
+    doubt_cuts();
     look_at_edges();
     look_at_exits();
     find_assumptions();
     explain_by_reductions();
     doubt_copies();
-    doubt_early_copies();
+    doubt_pieces();
     conclude();
   }
 
@@ -97,7 +102,7 @@ class Judge {
         const std::uint64_t late = flow_.level < d.late.size() ? d.late[flow_.level] : 0;
         if (late == 0) continue;
         doubt("values that another thread or handler produced meanwhile", {id, d.to_instruction}, late);
-        late_ = true;
+        undecided_ = true;
       }
     }
   }
@@ -117,6 +122,35 @@ class Judge {
         return;
       }
     }
+  }
+
+  /// A loop with several ways in has no first instruction that all agree on: an iteration of the binary may begin in
+  /// the middle of one of the source. Compilers make such loops of proper ones by following jumps to where they will
+  /// lead. If a loop around it has the same source, the two are no nest, but the source's loops were mixed with each
+  /// other: search_sorted in kernels/verdicts/control.c becomes a loop whose ways back are those of the inner loop and
+  /// of the outer one. Whatever such a loop carries, nothing tells which loop of the source does.
+  void doubt_cuts() {
+    for (const structure::ContextId loop : flow_.loops) {
+      const structure::Context& context = index_.tree()[loop];
+      if (!is_cut(context.function, context.loop)) continue;
+      doubt("a loop with several ways in: its iterations may be no iterations of the source", {}, context.entries);
+      undecided_ = true;
+    }
+  }
+
+  bool is_cut(structure::FunctionId function, structure::LoopId loop) const {
+    const std::span<const structure::Loop> loops = structure_.forests[function].loops();
+    if (loops[loop].irreducible) return true;
+    for (structure::LoopId inner = loop + 1; inner < loops.size(); ++inner)
+      if (loops[inner].parent == loop && loops[inner].irreducible && are_one(function, loop, inner)) return true;
+    return false;
+  }
+
+  bool are_one(structure::FunctionId function, structure::LoopId a, structure::LoopId b) const {
+    if (names_ == nullptr) return false;
+    const std::optional<symbols::LoopSource> source = names_->of(function, a).source;
+    const std::optional<symbols::LoopSource>& other = names_->of(function, b).source;
+    return source && other && source->scope == other->scope && symbols::is_same_source_loop(*source, *other);
   }
 
   structure::ContextId copy_of(std::uint32_t node) const {
@@ -154,10 +188,7 @@ class Judge {
       if (groups[node] != 0)
         members[groups[node]].push_back({graph_.statements[at.statement].instructions[at.instruction].address, node});
     }
-    std::set<ddg::ObjectId> written;
-    for (const ddg::StatementId id : values_.statements())
-      for (const std::uint32_t number : index_.accesses_of(id))
-        if (graph_.accesses[number].store) written.insert(graph_.accesses[number].object);
+    const std::set<ddg::ObjectId> written = written_in(index_, values_);
     std::vector<std::size_t> copy(groups.size());
     for (auto& [group, nodes] : members) {
       std::sort(nodes.begin(), nodes.end());
@@ -168,7 +199,7 @@ class Judge {
       if (edge.from == kOutside || edge.inside == 0 || chains_[number]) continue;
       if (flow_.nodes[edge.from].index || groups[edge.from] == 0 || groups[edge.to] == 0) continue;
       const CodePoint from = flow_.nodes[edge.from].at;
-      if (index_.pass(from) == Pass::kLoad && values_.can_be_repeated(edge.from) && !loads_from(from, written))
+      if (index_.pass(from) == Pass::kLoad && values_.can_be_repeated(edge.from) && !loads_from(index_, from, written))
         continue;
       if (copy[edge.from] != copy[edge.to] && members[groups[edge.from]].size() == members[groups[edge.to]].size())
         return true;
@@ -192,94 +223,11 @@ class Judge {
     return any;
   }
 
-  /// A piece of the source's loop that stands before the binary's loop: values that go from there into the loop may be
-  /// carried by the source's loop. Either an iteration was peeled off (the same instruction is in the loop, too), or
-  /// the compiler has followed values from iteration to iteration itself: a value that is loaded before the loop, from
-  /// an object that the loop writes, by code of a line of the loop (a[i + 1] = a[i] stores one value everywhere).
-  void doubt_early_copies() {
-    if (options_.symbolizer == nullptr) return;
-    std::set<ddg::ObjectId> written;
-    std::set<Position> positions;
-    std::set<std::pair<Position, std::uint32_t>> forms;
-    std::set<std::pair<std::string, int>> lines;
-    const structure::FunctionId function = index_.tree()[flow_.loops.front()].function;
-    for (const ddg::StatementId id : values_.statements()) {
-      for (const std::uint32_t number : index_.accesses_of(id))
-        if (graph_.accesses[number].store) written.insert(graph_.accesses[number].object);
-      if (graph_.statements[id].function != function) continue;
-      for (std::uint16_t i = 0; i < graph_.statements[id].instructions.size(); ++i) {
-        const Position position = position_of({id, i});
-        positions.insert(position);
-        if (const trace::InstructionFacts* facts = index_.facts({id, i})) forms.insert({position, facts->form});
-        lines.insert({std::get<0>(position), std::get<1>(position)});
-      }
-    }
-    const structure::ContextId parent = index_.tree()[flow_.loops.front()].parent;
-    std::set<std::pair<std::uint32_t, std::uint8_t>> reduced;
-    for (std::uint32_t edge = 0; edge < flow_.edges.size(); ++edge)
-      if (chains_[edge]) reduced.insert({flow_.edges[edge].to, flow_.edges[edge].operand});
-    std::set<std::uint32_t> in_chains;
-    for (std::uint32_t edge = 0; edge < flow_.edges.size(); ++edge)
-      if (chains_[edge]) in_chains.insert({flow_.edges[edge].from, flow_.edges[edge].to});
-    const auto is_copy = [&](CodePoint at) {
-      const Position position = position_of(at);
-      return std::get<1>(position) != 0 && std::get<2>(position) != 0 && positions.contains(position);
-    };
-    for (const ddg::StatementId id : values_.statements()) {
-      for (const std::uint32_t number : index_.dependences_to(id)) {
-        const ddg::Dependence& d = graph_.dependences[number];
-        if (d.from == ddg::kNoStatement || d.address || d.carried.empty() || d.carried.back() == 0) continue;
-        const CodePoint from{d.from, d.from_instruction};
-        const std::uint32_t to = values_.node({id, d.to_instruction});
-        if (values_.node(from) != kOutside || graph_.statements[d.from].context != parent) continue;
-        if (flow_.nodes[to].index || reduced.contains({to, d.operand})) continue;
-        const Position position = position_of(from);
-        const bool early = d.kind == Kind::kRegister && loads_from(from, written) && std::get<1>(position) != 0 &&
-                           lines.contains({std::get<0>(position), std::get<1>(position)});
-        const bool memory = d.kind == Kind::kMemory && graph_.objects[d.object].kind != ddg::Object::Kind::kStack;
-        const trace::InstructionFacts* facts = index_.facts(from);
-        const bool peeled = index_.pass(from) == Pass::kNone && is_copy(from) && is_copy({id, d.to_instruction}) &&
-                            (memory || (facts != nullptr && forms.contains({position, facts->form})));
-        if (peeled) doubt("values of an iteration that was taken out of the loop", from, d.carried.back());
-        if (early) doubt("a value that is loaded before the loop, from what the loop writes", from, d.carried.back());
-      }
-    }
-    // And behind the loop: what is left of it, without being a loop.
-    for (const ddg::StatementId id : index_.statements_in(parent)) {
-      const ddg::Statement& statement = graph_.statements[id];
-      if (statement.context != parent || statement.function != function) continue;
-      for (const std::uint32_t number : index_.dependences_to(id)) {
-        const ddg::Dependence& d = graph_.dependences[number];
-        if (d.kind != Kind::kMemory || d.from == ddg::kNoStatement || d.carried.empty() || d.carried.back() == 0)
-          continue;
-        const CodePoint from{d.from, d.from_instruction};
-        if (values_.node(from) == kOutside || graph_.statements[d.from].function != function) continue;
-        if (graph_.objects[d.object].kind == ddg::Object::Kind::kStack || in_chains.contains(values_.node(from)))
-          continue;
-        if (is_copy(from) && is_copy({id, d.to_instruction}))
-          doubt("values that go to an iteration that was taken out of the loop", from, d.carried.back());
-      }
-    }
-  }
-
-  bool loads_from(CodePoint from, const std::set<ddg::ObjectId>& objects) const {
-    if (index_.pass(from) != Pass::kLoad) return false;
-    for (const std::uint32_t number : index_.accesses_of(from.statement)) {
-      const ddg::Access& access = graph_.accesses[number];
-      if (access.instruction == from.instruction && objects.contains(access.object) &&
-          graph_.objects[access.object].kind != ddg::Object::Kind::kStack)
-        return true;
-    }
-    return false;
-  }
-
-  using Position = std::tuple<std::string, int, int>;  // file, line, column
-
-  Position position_of(CodePoint at) const {
-    if (index_.facts(at) == nullptr) return {};
-    const symbols::Location& location =
-        options_.symbolizer->locate(graph_.statements[at.statement].instructions[at.instruction].address);
-    return {location.file, location.line, location.column};
+  /// Iterations of the source that stand beside the loop.
+  void doubt_pieces() {
+    if (names_ == nullptr) return;
+    for (const Doubt& d : doubts_of_pieces(index_, structure_, values_, chains_, options_, *names_))
+      doubt(d.why, d.at, d.count);
   }
 
   void look_at_edges() {
@@ -434,7 +382,7 @@ class Judge {
     std::stable_sort(verdict_.blocking.begin(), verdict_.blocking.end(),
                      [](const Blocking& a, const Blocking& b) { return a.count > b.count; });
     verdict_.reload.assign(reload_.begin(), reload_.end());
-    if (late_)
+    if (undecided_)
       verdict_.parallel = Parallel::kUnknown;
     else if (!verdict_.blocking.empty())
       verdict_.parallel = Parallel::kNo;
@@ -450,10 +398,11 @@ class Judge {
   const ddg::Graph& graph_;
   const Control& control_;
   const VerdictOptions& options_;
+  structure::LoopNames* names_;  // none without a symbolizer
   const LoopValues& values_;
   const LoopFlow& flow_;
   LoopVerdict& verdict_;
-  bool late_ = false;
+  bool undecided_ = false;  // whatever it carries
   bool vectorised_ = false;
   std::vector<bool> chains_;  // by edge: of a reduction
   std::vector<std::uint32_t> carried_;
@@ -470,13 +419,15 @@ std::vector<LoopVerdict> judge(const ddg::Graph& graph, const structure::Structu
   const FlowIndex index(graph, tree);
   const Control control(graph, structure, tree);
   const ReductionFinder reductions(graph, control);
+  std::optional<structure::LoopNames> names;
+  if (options.symbolizer != nullptr) names.emplace(structure, *options.symbolizer);
   std::vector<std::uint32_t> scratch(graph.statements.size(), kOutside);
   std::vector<LoopVerdict> verdicts;
   for (const SourceLoop& loop : loops) {
     LoopVerdict& verdict = verdicts.emplace_back();
     verdict.loop = loop;
     const LoopValues values(index, control, loop, scratch);
-    Judge(index, structure, control, reductions, options, values, verdict).run();
+    Judge(index, structure, control, reductions, options, names ? &*names : nullptr, values, verdict).run();
   }
   return verdicts;
 }

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "poly/control_testing.h"
+#include "poly/placed_code.h"
 #include "poly/testing.h"
 
 namespace loopfold::poly {
@@ -269,6 +270,50 @@ TEST(Verdicts, ASumIsAReductionUnlessItIsUsed) {
     const LoopVerdict verdict = body.judged();
     EXPECT_EQ(verdict.parallel, used ? Parallel::kNo : Parallel::kReduction) << used;
     EXPECT_EQ(verdict.reductions.size(), used ? 0u : 1u);
+  }
+}
+
+/// The verdict of a loop of two blocks, which is entered at the first of them, or at both, once each.
+Parallel verdict_of_entries(bool both) {
+  Script script;
+  script.start(kMain);
+  for (const std::uint64_t first : {kMain + 16, both ? kMain + 24 : kMain + 16}) {
+    script.jump(first);
+    for (int i = 0; i < 8; ++i) script.jump(script.pc() == kMain + 16 ? kMain + 24 : kMain + 16);
+    script.jump(kMain + 32);
+    script.jump(kMain);
+  }
+  script.jump(kMain + 40);
+  Scene scene(script.finish());
+  ddg::Graph& graph = scene.made.graph;
+  graph.objects = testing::objects();
+  structure::ContextId loop = structure::kNoContext;
+  for (structure::ContextId id = 0; id < scene.tree.contexts().size(); ++id) {
+    if (scene.tree[id].kind == structure::Context::Kind::kLoop) loop = id;
+    scene.tree[id].instructions = 0;
+  }
+  for (const testing::Step& step : scene.made.steps) {
+    ++graph.statements[step.statement].count;
+    ++scene.tree[graph.statements[step.statement].context].instructions;
+  }
+  graph.facts = std::make_shared<std::vector<std::vector<InstructionFacts>>>(1, std::vector{branches()});
+  return judge(graph, scene.structure, scene.tree, std::vector<SourceLoop>{{{loop}}}, {}).front().parallel;
+}
+
+TEST(Verdicts, IterationsOfALoopWithSeveralWaysInAreNotTheSources) {
+  EXPECT_EQ(verdict_of_entries(false), Parallel::kYes);
+  EXPECT_EQ(verdict_of_entries(true), Parallel::kUnknown);
+}
+
+TEST(Verdicts, ALoopAroundOneWithSeveralWaysInIsMixedWithItIfTheyAreOneInTheSource) {
+  // The inner one is "ifd" and "ife", entered at both.
+  const std::vector<std::string> run = {"start", "a", "ifd", "ife", "ifd", "ife", "ifo", "a",   "ife", "ifd", "ife",
+                                        "ifo",   "a", "ifd", "ife", "ifd", "ifo", "a",   "ifd", "ife", "ifo", "end"};
+  for (const bool one : {false, true}) {
+    testing::Playing playing({{"start", 1}, {"a", 10}, {"ifd", 11}, {"ife", 12}, {"ifo", one ? 12 : 13}, {"end", 20}},
+                             run);
+    EXPECT_EQ(playing.judged("a").parallel, one ? Parallel::kUnknown : Parallel::kYes) << one;
+    EXPECT_EQ(playing.judged("ife").parallel, Parallel::kUnknown) << one;
   }
 }
 
