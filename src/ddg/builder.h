@@ -278,12 +278,14 @@ class Builder {
     std::uint64_t counter = 0;  // of the first iteration
     std::uint64_t serial = 0;
     Origins origins = Origins::kEnds;
+    std::uint64_t typical = 0;  // kEnds: the iteration that stands for all that follow, but for the last
     std::vector<Value> values;
     std::vector<Uneven> uneven;
     std::vector<Register> registers;
     std::vector<StretchAccess> accesses;  // the first access_count of them
     std::size_t access_count = 0;
     std::size_t uneven_count = 0;
+    std::size_t in_order = 0;  // accesses whose turn is kInOrder
   };
   /// Origins of exposed registers when an iteration began.
   struct Snapshot {
@@ -310,16 +312,22 @@ class Builder {
   Objects::Extent extent_of(const Where& where, const ThreadState& thread, const StackState& stack,
                             std::uint64_t address);
   Stretch::Origins origins_of_stretch(const StretchPlan& plan);
+  const StretchAccess* load_of(const Provenance& provenance) const;
+  bool loads_from_loop(const StretchPlan& plan) const;
+  bool is_of_loop(SiteId reader, const Cell& cell);
+  void take_turns();
+  void load_before(StretchAccess& at);
+  void store_behind(const StretchAccess& at);
   Stretch::Origins compare_origins(const StretchPlan& plan);
   bool may_be_rewritten(std::uint64_t first, std::uint64_t last) const;
   std::uint64_t address_in(const StretchAccess& at, std::uint64_t k) const {
     return at.address.even ? at.address.at(k) : stretch_.uneven[at.column].values[k];
   }
-  std::uint64_t lowest_of(const StretchAccess& at) const;
-  std::uint64_t highest_of(const StretchAccess& at) const;
+  void find_range(StretchAccess& at) const;
   void link_registers(const StretchPlan& plan);
   void run_stretch(const StretchPlan& plan);
   void move_registers(const StretchPlan& plan, std::uint64_t iterations);
+  void move_load(Provenance& load, std::uint64_t iterations) const;
   void pass_iteration(const StretchPlan& plan, std::uint64_t k);
   void follow_iteration(const StretchPlan& plan, std::uint64_t k);
   void follow_access(const StretchPlan& plan, StretchAccess& at, std::uint64_t k);

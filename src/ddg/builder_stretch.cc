@@ -28,6 +28,8 @@ namespace {
 constexpr std::uint64_t kShortest = 3;
 constexpr std::uint64_t kMostUneven = 4096;  // iterations with values that are listed
 constexpr std::uint64_t kWorthFixing = 8;    // iterations in one block
+constexpr std::uint64_t kMostBehind = 3;   // iterations that a value is passed on for, before it is the same each time
+constexpr std::size_t kManyAccesses = 24;  // of a path
 
 /// How many iterations stay within an extent.
 std::uint64_t iterations_within(const Objects::Extent& extent, const Progression& address) {
@@ -88,8 +90,15 @@ std::uint64_t Builder::stretch_at(const Where& where, const trace::RunExpander& 
 
   stretch_.n = look_ahead(plan, ahead, n);
   if (!locate_accesses(plan)) return 0;
-  if (options_.origins) stretch_.origins = origins_of_stretch(plan);
-  if (stretch_.origins == Stretch::Origins::kNotYet) return 0;
+  if (options_.origins) {
+    stretch_.origins = origins_of_stretch(plan);
+    if (stretch_.origins == Stretch::Origins::kNotYet) return 0;
+  }
+  take_turns();
+  for (StretchAccess& at : stretch_accesses())
+    if (at.turn == StretchAccess::Turn::kBefore) load_before(at);
+  if (stretch_.origins == Stretch::Origins::kEnds && stretch_.typical > 0 && loads_from_loop(plan))
+    stretch_.origins = Stretch::Origins::kAll;
   link_registers(plan);
   run_stretch(plan);
   fold_stretch(plan);
@@ -183,7 +192,9 @@ bool Builder::locate_accesses(const StretchPlan& plan) {
     at.reader.kind = Dependence::Kind::kMemory;
     at.reader.object = at.place.object;
   }
-  return stretch_.n >= kShortest;
+  if (stretch_.n < kShortest) return false;
+  for (StretchAccess& at : stretch_accesses()) find_range(at);
+  return true;
 }
 
 /// Addresses around this one that locate() finds in the same block.
@@ -210,14 +221,16 @@ Objects::Extent Builder::extent_of(const Where& where, const ThreadState& thread
   return {first, std::min(frame.stack_pointer + 8, end) - 1};
 }
 
-/// Whether the origins of values are the same in all iterations, but for the iteration.
+/// Whether the origins of values are the same in all iterations, but for the iteration. A value that the iteration
+/// before loaded counts as such if nothing of the stretch writes where it was loaded from.
 Builder::Stretch::Origins Builder::origins_of_stretch(const StretchPlan& plan) {
   using Origins = Stretch::Origins;
+  stretch_.typical = 0;
   for (const StretchAccess& at : stretch_accesses())
-    if (at.access->store ? at.spill : origins_.may_be_spilled(lowest_of(at), highest_of(at))) return Origins::kAll;
+    if (at.access->store ? at.spill : origins_.may_be_spilled(at.lowest, at.highest)) return Origins::kAll;
   for (const std::uint32_t access : plan.copied_loads) {
     const StretchAccess& at = stretch_.accesses[access];
-    if (may_be_rewritten(lowest_of(at), highest_of(at))) return Origins::kAll;
+    if (may_be_rewritten(at.lowest, at.highest)) return Origins::kAll;
   }
   bool compare = false;
   for (const StretchPlan::Exposed& exposed : plan.exposed) {
@@ -225,13 +238,40 @@ Builder::Stretch::Origins Builder::origins_of_stretch(const StretchPlan& plan) {
     const std::uint8_t where = stretch_.thread->origins.where[exposed.granule];
     if (where == RegisterOrigins::kWriter) continue;
     const Provenance& kept = stretch_.thread->origins.kept[exposed.granule];
-    if (where == RegisterOrigins::kKept && kept.load) {
-      if (exposed.written && kept.origin.entry == stretch_.entry) return Origins::kAll;
-      if (may_be_rewritten(kept.address, kept.address + kept.size - 1)) return Origins::kAll;
+    const bool load = where == RegisterOrigins::kKept && kept.load;
+    const bool of_loop = exposed.written && kept.origin.entry == stretch_.entry;
+    if (load && of_loop) {
+      const StretchAccess* const at = load_of(kept);
+      if (at == nullptr || !at->address.even || may_be_rewritten(at->lowest, at->highest)) return Origins::kAll;
+      if (stretch_.counter - kept.origin.counter > kMostBehind) return Origins::kAll;
+      stretch_.typical = std::max<std::uint64_t>(stretch_.typical, exposed.loaded ? 1 : kMostBehind);
+      compare = compare || !exposed.loaded;
+      continue;
     }
+    if (load && may_be_rewritten(kept.address, kept.address + kept.size - 1)) return Origins::kAll;
     compare = compare || exposed.written;
   }
+  if (stretch_.typical + 2 > stretch_.n) return Origins::kAll;
   return compare ? compare_origins(plan) : Origins::kEnds;
+}
+
+/// The load of the path that a value comes from.
+const StretchAccess* Builder::load_of(const Provenance& provenance) const {
+  for (const StretchAccess& at : stretch_accesses())
+    if (!at.access->store && at.cell.producer == provenance.origin.producer) return &at;
+  return nullptr;
+}
+
+/// Whether a value that another iteration loaded may have been written by this entry of the loop.
+bool Builder::loads_from_loop(const StretchPlan& plan) const {
+  for (const StretchPlan::Exposed& exposed : plan.exposed) {
+    if (!exposed.written || stretch_.thread->origins.where[exposed.granule] != RegisterOrigins::kKept) continue;
+    const Provenance& kept = stretch_.thread->origins.kept[exposed.granule];
+    if (!kept.load || kept.origin.entry != stretch_.entry) continue;
+    const StretchAccess* const at = load_of(kept);
+    if (at->turn != StretchAccess::Turn::kBefore || at->began_in_loop) return true;
+  }
+  return false;
 }
 
 /// Compares exposed registers with what they were an iteration ago, if that is known, and remembers them.
@@ -268,22 +308,25 @@ Builder::Stretch::Origins Builder::compare_origins(const StretchPlan& plan) {
 /// By a store of the stretch.
 bool Builder::may_be_rewritten(std::uint64_t first, std::uint64_t last) const {
   return std::any_of(stretch_accesses().begin(), stretch_accesses().end(), [&](const StretchAccess& at) {
-    return at.access->store && lowest_of(at) <= last && highest_of(at) >= first;
+    return at.access->store && at.lowest <= last && at.highest >= first;
   });
 }
 
-std::uint64_t Builder::lowest_of(const StretchAccess& at) const {
-  if (at.address.even) return std::min(at.address.start, at.address.at(stretch_.n - 1));
-  const std::vector<std::uint64_t>& values = stretch_.uneven[at.column].values;
-  return *std::min_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(stretch_.n));
-}
-
-/// The last byte.
-std::uint64_t Builder::highest_of(const StretchAccess& at) const {
-  const std::uint64_t bytes = at.access->size - std::uint64_t{1};
-  if (at.address.even) return std::max(at.address.start, at.address.at(stretch_.n - 1)) + bytes;
-  const std::vector<std::uint64_t>& values = stretch_.uneven[at.column].values;
-  return *std::max_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(stretch_.n)) + bytes;
+/// Of a load: with the iterations before the stretch whose values the stretch may use.
+void Builder::find_range(StretchAccess& at) const {
+  if (at.address.even) {
+    const std::uint64_t first = at.access->store ? at.address.start : at.address.start - kMostBehind * at.address.step;
+    const std::uint64_t last = at.address.at(stretch_.n - 1);
+    at.lowest = std::min(first, last);
+    at.highest = std::max(first, last);
+  } else {
+    const std::vector<std::uint64_t>& values = stretch_.uneven[at.column].values;
+    const auto [least, greatest] =
+        std::minmax_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(stretch_.n));
+    at.lowest = *least;
+    at.highest = *greatest;
+  }
+  at.highest += at.access->size - std::uint64_t{1};
 }
 
 /// What reads of registers get in the first iteration. Neighbours that one instance wrote are one chunk.
@@ -308,21 +351,67 @@ void Builder::link_registers(const StretchPlan& plan) {
 // ---- Memory, iteration by iteration
 // ----------------------------------------------------------------------------------
 
+/// Which accesses need not wait for the others.
+void Builder::take_turns() {
+  using Turn = StretchAccess::Turn;
+  const std::span<StretchAccess> all = stretch_accesses();
+  stretch_.in_order = 0;
+  const bool many = all.size() > kManyAccesses || stretch_.origins == Stretch::Origins::kAll;
+  const auto touches = [](const StretchAccess& a, const StretchAccess& b) {
+    return a.lowest <= b.highest && b.lowest <= a.highest;
+  };
+  for (StretchAccess& at : all) {
+    at.turn = Turn::kInOrder;
+    at.began_in_loop = false;
+    if (many || !at.fixed) continue;
+    const bool free = std::none_of(all.begin(), all.end(), [&](const StretchAccess& other) {
+      return &other != &at && (at.access->store || other.access->store) && touches(at, other);
+    });
+    if (free) at.turn = at.access->store ? Turn::kBehind : Turn::kBefore;
+  }
+  for (const StretchAccess& at : all) stretch_.in_order += at.turn == Turn::kInOrder ? 1 : 0;
+}
+
+void Builder::load_before(StretchAccess& at) {
+  const std::uint32_t size = at.access->size;
+  std::uint64_t address = at.address.start;
+  for (std::uint64_t k = 0; k < stretch_.n; ++k, address += at.address.step) {
+    if (const Cell* const cell = memory_.only_cell(address, size)) {
+      if (at.pieces.size() == 1 ? at.pieces[0].lane == 0 && at.pieces[0].takes(*cell)
+                                : cell->producer == 0 && at.pieces.empty())
+        continue;
+    }
+    take_chunks(at, read_chunks(address, size), k, false);
+  }
+}
+
+void Builder::store_behind(const StretchAccess& at) {
+  Cell cell = at.cell;
+  std::uint64_t address = at.address.start;
+  for (std::uint64_t k = 0; k < stretch_.n; ++k, address += at.address.step, ++cell.counter)
+    memory_.write(address, at.access->size, cell);
+}
+
 void Builder::run_stretch(const StretchPlan& plan) {
   const std::uint64_t last = stretch_.n - 1;
   const bool ends = options_.origins && stretch_.origins == Stretch::Origins::kEnds;
   const bool all = options_.origins && !ends;
-  if (ends) origins_.records().set_times(last);
+  const auto follows = [&](std::uint64_t k) { return all || (ends && (k <= stretch_.typical || k == last)); };
   for (std::uint64_t k = 0; k <= last; ++k) {
+    if (ends && k == stretch_.typical) origins_.records().set_times(last - stretch_.typical);
     if (ends && k == last) {
       origins_.records().set_times(1);
-      move_registers(plan, last - 1);
+      move_registers(plan, last - 1 - stretch_.typical);
     }
-    if (all || (ends && (k == 0 || k == last)))
+    if (follows(k))
       follow_iteration(plan, k);
-    else
+    else if (stretch_.in_order > 0)
       pass_iteration(plan, k);
+    else
+      k = std::max(k, last - 1);
   }
+  for (const StretchAccess& at : stretch_accesses())
+    if (at.turn == StretchAccess::Turn::kBehind) store_behind(at);
   if (options_.origins) return;
   for (const PathPart& part : plan.parts)
     write_registers(*part.code, {part.site, stretch_.entry, stretch_.counter + last}, *stretch_.thread, 0);
@@ -334,15 +423,24 @@ void Builder::move_registers(const StretchPlan& plan, std::uint64_t iterations) 
   for (const StretchPlan::Exposed& exposed : plan.exposed) {
     if (!exposed.written) continue;
     thread.registers[exposed.granule].counter += iterations;
-    Cell& origin = thread.origins.kept[exposed.granule].origin;
-    if (thread.origins.where[exposed.granule] == RegisterOrigins::kKept && origin.entry == stretch_.entry)
-      origin.counter += iterations;
+    Provenance& kept = thread.origins.kept[exposed.granule];
+    if (thread.origins.where[exposed.granule] != RegisterOrigins::kKept || kept.origin.entry != stretch_.entry)
+      continue;
+    if (kept.load) move_load(kept, iterations);
+    kept.origin.counter += iterations;
   }
+}
+
+/// What was loaded has not been written since.
+void Builder::move_load(Provenance& load, std::uint64_t iterations) const {
+  load.address += load_of(load)->address.step * iterations;
+  note_writers(memory_, load);
 }
 
 /// Memory only.
 void Builder::pass_iteration(const StretchPlan& plan, std::uint64_t k) {
   for (StretchAccess& at : stretch_accesses()) {
+    if (at.turn != StretchAccess::Turn::kInOrder) continue;
     const std::uint64_t address = address_in(at, k);
     if (at.access->store) {
       Cell cell = at.cell;
@@ -385,7 +483,7 @@ void Builder::follow_access(const StretchPlan& plan, StretchAccess& at, std::uin
     cell.counter += k;
     origins_.read_registers(at.access->instruction, at.spill);
     if (at.spill) origins_.spill(*at.access, address, cell);
-    memory_.write(address, at.access->size, cell);
+    if (at.turn == StretchAccess::Turn::kInOrder) memory_.write(address, at.access->size, cell);
     at.copies += at.spill ? 1 : 0;
     if (!at.fixed) locate_in(plan, at, address, k, at.spill);
     return;
@@ -395,7 +493,7 @@ void Builder::follow_access(const StretchPlan& plan, StretchAccess& at, std::uin
   const bool reload = origins_.load(*at.access, address, {chunks_.data(), chunks});
   at.copies += reload ? 1 : 0;
   if (!at.fixed) locate_in(plan, at, address, k, reload);
-  take_chunks(at, chunks, k, reload);
+  if (at.turn == StretchAccess::Turn::kInOrder) take_chunks(at, chunks, k, reload);
 }
 
 std::size_t Builder::read_chunks(std::uint64_t address, std::uint32_t size) {
@@ -458,6 +556,17 @@ void Builder::begin_piece(StretchAccess& at, const OriginTracker::Chunk& chunk, 
   piece.n = 1;
   piece.reloads = reload ? 1 : 0;
   pieces_.push_back(piece);
+  if (stretch_.typical > 0 && !at.began_in_loop) at.began_in_loop = is_of_loop(at.reader.site, chunk.cell);
+}
+
+/// Whether an instance is of the entry of the loop that runs.
+bool Builder::is_of_loop(SiteId reader, const Cell& cell) {
+  const std::size_t dimensions = levels_->size();
+  if (entries_.depth(cell.entry) < dimensions) return false;
+  if (origins_.records().shared(reader, streams_.site_of(cell.producer)) < dimensions) return false;
+  producer_.resize(std::max<std::size_t>(producer_.size(), entries_.depth(cell.entry)));
+  entries_.vector(cell.entry, cell.counter, producer_.data());
+  return std::equal(producer_.begin(), producer_.begin() + static_cast<std::ptrdiff_t>(dimensions - 1), point_.begin());
 }
 
 void Builder::end_piece(StretchAccess& at, const DependencePiece& piece) {
@@ -470,7 +579,7 @@ void Builder::end_piece(StretchAccess& at, const DependencePiece& piece) {
 void Builder::depend_run(const Streams::Reader& reader, const Cell& cell, std::uint64_t first, std::int64_t step,
                          std::uint64_t n, std::uint64_t reloads) {
   set_iteration(first);
-  producer_.resize(entries_.depth(cell.entry));
+  producer_.resize(std::max<std::size_t>(producer_.size(), entries_.depth(cell.entry)));
   entries_.vector(cell.entry, cell.counter, producer_.data());
   if (!streams_.dependence_run(reader, cell.producer, point_.data(), producer_.data(), step, n, reloads)) return;
   const std::uint64_t slice = entries_.slice(cell.entry);

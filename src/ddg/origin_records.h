@@ -75,6 +75,9 @@ class OriginRecords {
   /// the loop made is one iteration later each time.
   void set_times(std::uint64_t times) { times_ = times; }
 
+  /// Dimensions that two sites share.
+  std::uint16_t shared(SiteId a, SiteId b);
+
   /// Marks the entries that are still needed.
   void mark(Entries& entries) const;
 
@@ -161,7 +164,6 @@ class OriginRecords {
   using LaneKey = std::tuple<StatementId, std::uint32_t, std::uint16_t>;  // operand's number, lane
   std::map<LaneKey, bool> even_lanes() const;
   Record& record_of(const Reader& reader, Lane& lane, Key key, const Value& value);
-  std::uint16_t shared(SiteId a, SiteId b);
   /// Dimensions that the reader and an instance share, and the first of these in which they differ.
   struct Distance {
     std::uint16_t shared = 0;

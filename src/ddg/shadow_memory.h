@@ -59,6 +59,14 @@ class ShadowMemory {
     write_slowly(address, size, cell);
   }
 
+  /// The cell of all of these bytes, if they are in one granule of a page that has cells; else null. It stays where it
+  /// is until memory changes.
+  const Cell* only_cell(std::uint64_t address, std::uint64_t size) const {
+    const Slot slot = slot_of(address >> kPageBits);
+    if (!has_cells(slot) || (address ^ (address + (size - 1))) >> shift_of(slot) != 0) return nullptr;
+    return cells_of(slot) + ((address & kPageMask) >> shift_of(slot));
+  }
+
   /// These bytes have no producer any more.
   void clear(std::uint64_t address, std::uint64_t size);
 

@@ -128,7 +128,8 @@ class Planner {
       if (granule.from == ReadGranule::From::kBefore && writer_[granule.granule] != 0)
         granule.from = ReadGranule::From::kLastIteration;
     for (std::size_t i = 0; i < exposed_.size(); ++i)
-      if (exposed_[i]) plan_.exposed.push_back({static_cast<Granule>(i), writer_[i] != 0});
+      if (exposed_[i])
+        plan_.exposed.push_back({static_cast<Granule>(i), writer_[i] != 0, loaded_[i].access != kNoAccess});
   }
 
   const Streams& streams_;

@@ -46,6 +46,7 @@ struct StretchPlan {
   struct Exposed {
     Granule granule = 0;
     bool written = false;  // by the path
+    bool loaded = false;   // last by a plain load of the path
   };
   bool possible = true;  // there is nothing in the path that must be followed event by event
   std::uint64_t instructions = 0;
@@ -96,6 +97,13 @@ struct StretchAccess {
   std::uint32_t column = 0;  // of addresses that are not even: in Builder::uneven_
   bool fixed = false;        // it stays in one block of an object
   bool spill = false;
+  /// When memory is looked at: a load before all others, if no store of the stretch touches what it reads; a store
+  /// behind all others, if nothing else touches what it writes; else in the order of the program.
+  enum class Turn : std::uint8_t { kBefore, kInOrder, kBehind };
+  Turn turn = Turn::kInOrder;
+  bool began_in_loop = false;  // a load: something that may be of the same entry of the loop wrote what it reads
+  std::uint64_t lowest = 0;    // bytes that it touches in the stretch
+  std::uint64_t highest = 0;
   Objects::Place place;  // if it is fixed: in the first iteration
   Cell cell;             // of a store; the counter is that of the first iteration
   std::uint64_t copies = 0;
