@@ -14,6 +14,9 @@
 // are covered as they are (adaptive_cover.cc).
 //
 // The first point is kept as it is: very many streams have only one.
+//
+// A run (run.h) is taken as a whole where its points are those that were expected, or where they change nothing but the
+// ends of ranges (adaptive_loose_run.cc); else point by point.
 #include "fold/adaptive.h"
 
 #include <algorithm>
@@ -75,6 +78,7 @@ class AdaptiveFolder : public Folder {
   std::uint64_t add_loosely(const Run& run);
   void add_rest(const Run& run, std::uint64_t done);
   void add_other(const std::int64_t* point, const std::int64_t* labels) {
+    if (!exact_ && loose_) return loose_->add(point, labels);
     if (!exact_ || loose_ || !exact_->expected_row(point, labels)) add_unexpected(point, labels);
   }
   void add_unexpected(const std::int64_t* point, const std::int64_t* labels);
@@ -167,10 +171,7 @@ const adaptive::Window* AdaptiveFolder::bounds(const Run& run) {
 
 void AdaptiveFolder::add_unexpected(const std::int64_t* point, const std::int64_t* labels) {
   if (!exact_) {
-    if (loose_)
-      loose_->add(point, labels);
-    else
-      start(point, labels);
+    start(point, labels);
     return;
   }
   if (loose_ && exact_->expected(point, selected(exact_->select(), labels))) {
@@ -210,7 +211,7 @@ void AdaptiveFolder::start(const std::int64_t* point, const std::int64_t* labels
     exact_->add(first_.get(), first_.get() + shape_.dimensions);
   }
   first_.reset();
-  add_unexpected(point, labels);
+  add_other(point, labels);
 }
 
 const std::int64_t* AdaptiveFolder::selected(const Select& select, const std::int64_t* labels) {

@@ -131,8 +131,9 @@ class Folder {
   /// one before it makes the folder give up (the result still covers it).
   virtual void add(const std::int64_t* point, const std::int64_t* labels) = 0;
   /// n points at once: `point`, then with its last coordinate greater by 1, by 2, ...; label o grows by steps[o] each
-  /// time (wrapping). Exactly as n calls of add(). n and Shape::dimensions are >= 1; without outputs, labels and steps
-  /// may be null.
+  /// time (wrapping). Exactly as n calls of add(), but in time that does not depend on n where the points are regular.
+  /// n and Shape::dimensions are >= 1; without outputs, labels and steps may be null. A stream has fewer than 2^63
+  /// points.
   virtual void add_run(const std::int64_t* point, const std::int64_t* labels, const std::int64_t* steps,
                        std::uint64_t n);
   /// From here on one box and, where that can be kept cheaply, labels; `why` is said in the result.
