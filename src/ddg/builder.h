@@ -148,6 +148,16 @@ class Builder {
     std::uint64_t since_parts = 0;
   };
 
+  /// Where a part ran last: it runs there again, mostly.
+  struct LastSite {
+    structure::ContextId context = structure::kNoContext;
+    structure::FunctionId function = structure::kNoFunction;
+    structure::NodeId node = structure::kNoNode;
+    SiteId site = 0;
+    std::uint64_t stack = 0;
+    OriginRecords::Uses* uses = nullptr;
+  };
+
   template <class Frame>
   static FrameView view(const Frame& frame) {
     return {frame.stack_pointer, frame.stack_pointer != ~std::uint64_t{0}, frame.data.function, frame.data.activation};
@@ -177,7 +187,8 @@ class Builder {
   StackState& stack(std::uint64_t id);
   const PartCode& code_of(std::uint32_t part, const structure::Part& what);
   std::uint32_t variant_of(const PartCode& code, structure::PlaceId place);
-  SiteId site_of(const Where& where, std::uint32_t part, const structure::Part& what, const PartCode& code);
+  const LastSite& site_of(const Where& where, std::uint32_t part, const structure::Part& what, const PartCode& code);
+  void prefetch(const PartCode& code, SiteId site) const;
 
   void execute(const Where& where, const structure::Part& part);
   /// Brings the entries of the stack up to date, sets point_, and gives the cell of what happens here.
@@ -191,9 +202,14 @@ class Builder {
             const ThreadState& thread, const StackState& stack);
   void write_registers(const PartCode& code, const Instance& instance, ThreadState& thread, std::uint64_t top);
   void forget_registers(ThreadState& thread);
-  OriginTracker::Instance tracked(const Instance& instance) const {
-    return {instance.site,          instance.entry, instance.counter,
-            levels_->back().serial, point_.data(),  !streams_.cold(instance.site)};
+  OriginTracker::Instance tracked(const Instance& instance, OriginRecords::Uses* uses = nullptr) const {
+    return {instance.site,
+            instance.entry,
+            instance.counter,
+            levels_->back().serial,
+            point_.data(),
+            !streams_.cold(instance.site),
+            uses};
   }
   void depend(const Streams::Reader& reader, const Cell& cell);
   void values(const PartCode& code, const trace::Block& block, std::span<const std::uint64_t> slots, SiteId site);
@@ -251,16 +267,8 @@ class Builder {
     const PartCode* code = nullptr;  // the longest part
     PartNumbers numbers;
   };
-  std::vector<std::vector<Variant>> variants_;  // by place
-  std::vector<std::uint32_t> variant_of_part_;  // by part of the code map
-  /// Where a part ran last: it runs there again, mostly.
-  struct LastSite {
-    structure::ContextId context = structure::kNoContext;
-    structure::FunctionId function = structure::kNoFunction;
-    structure::NodeId node = structure::kNoNode;
-    SiteId site = 0;
-    std::uint64_t stack = 0;
-  };
+  std::vector<std::vector<Variant>> variants_;                             // by place
+  std::vector<std::uint32_t> variant_of_part_;                             // by part of the code map
   std::vector<LastSite> last_sites_;                                       // by part of the code map
   std::vector<std::uint16_t> instructions_of_;                             // by place: most that a part of it has
   std::vector<std::unique_ptr<ThreadState>> threads_;                      // by thread

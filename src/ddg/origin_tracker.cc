@@ -7,12 +7,13 @@ namespace loopfold::ddg {
 
 void OriginTracker::begin(const PartCode& code, const Instance& instance, const std::vector<Cell>& writers,
                           RegisterOrigins& registers) {
+  OriginRecords::Uses* uses = instance.uses;
+  if (uses == nullptr && instance.followed) uses = &records_.uses(instance.site, code.operands);
+  begin(instance, uses);
   code_ = &code;
-  instance_ = instance;
   writers_ = &writers;
   registers_ = &registers;
   next_use_ = 0;
-  uses_ = instance.followed ? &records_.uses(instance.site, code.operands) : nullptr;
   if (loads_.size() < code.origins.loads.size()) loads_.resize(code.origins.loads.size());
 }
 
@@ -103,7 +104,7 @@ void OriginTracker::use_directly(const OriginRecords::Reader& reader, const Orig
 
 /// Neighbours with one writer and one origin are one chunk.
 void OriginTracker::use_register(const OriginCode::Use& use) {
-  const OriginRecords::Reader reader = this->reader(use.instruction, use.operand, use.dense);
+  const OriginRecords::Reader& reader = this->reader(use.instruction, use.operand, use.dense);
   const Granule first = code_->origins.pieces[use.first].granule;
   if (is_direct(use, first)) return use_directly(reader, use, first);
   Cell before;
@@ -126,11 +127,10 @@ void OriginTracker::use_register(const OriginCode::Use& use) {
 void OriginTracker::use_arguments(const Instance& instance, std::uint8_t operand, std::span<const LiveIn> granules,
                                   const std::vector<Cell>& writers, const RegisterOrigins& registers) {
   if (!instance.followed) return;
-  instance_ = instance;
-  uses_ = &records_.uses(instance.site, operand + 1u);
+  begin(instance, &records_.uses(instance.site, operand + 1u));
   writers_ = &writers;
   registers_ = const_cast<RegisterOrigins*>(&registers);
-  const OriginRecords::Reader reader = this->reader(0, operand, operand);
+  const OriginRecords::Reader& reader = this->reader(0, operand, operand);
   Cell before;
   Value before_value;
   for (const LiveIn& in : granules) {
@@ -191,7 +191,7 @@ bool OriginTracker::load(const MemoryAccess& access, std::uint64_t address, std:
 }
 
 void OriginTracker::use_memory(const MemoryAccess& access, std::uint64_t address, std::span<const Chunk> chunks) {
-  const OriginRecords::Reader reader =
+  const OriginRecords::Reader& reader =
       this->reader(access.instruction, static_cast<std::uint8_t>(kFirstMemoryOperand + access.index), access.operand);
   for (const Chunk& chunk : chunks) {
     if (chunk.cell.producer == kLostProducer) continue;

@@ -44,7 +44,8 @@ class OriginTracker {
     std::uint64_t counter = 0;
     std::uint64_t serial = 0;  // of the entry of the innermost loop
     const std::int64_t* point = nullptr;
-    bool followed = true;  // its uses are counted
+    bool followed = true;                 // its uses are counted
+    OriginRecords::Uses* uses = nullptr;  // of the site, if they are known
   };
   void begin(const PartCode& code, const Instance& instance, const std::vector<Cell>& writers,
              RegisterOrigins& registers);
@@ -100,9 +101,16 @@ class OriginTracker {
   Cell cell(std::uint16_t instruction) const {
     return {streams_.definition(instance_.site, instruction), instance_.entry, instance_.counter};
   }
-  OriginRecords::Reader reader(std::uint16_t instruction, std::uint8_t operand, std::uint32_t dense) const {
-    return {uses_,   instance_.site, instance_.entry, instance_.counter, instance_.serial, instance_.point, instruction,
-            operand, dense};
+  /// Who reads: the instance, with this operand. Holds until the next call.
+  const OriginRecords::Reader& reader(std::uint16_t instruction, std::uint8_t operand, std::uint32_t dense) {
+    reader_.instruction = instruction;
+    reader_.operand = operand;
+    reader_.dense = dense;
+    return reader_;
+  }
+  void begin(const Instance& instance, OriginRecords::Uses* uses) {
+    instance_ = instance;
+    reader_ = {uses, instance.site, instance.entry, instance.counter, instance.serial, instance.point, 0, 0, 0};
   }
   Value found(Granule granule) const;
   Value value(const Source& source) const;
@@ -134,7 +142,7 @@ class OriginTracker {
   const std::vector<Cell>* writers_ = nullptr;
   RegisterOrigins* registers_ = nullptr;
   std::size_t next_use_ = 0;
-  OriginRecords::Uses* uses_ = nullptr;
+  OriginRecords::Reader reader_;
   std::vector<Loaded> loads_;
   std::vector<Provenance> moved_;  // what granules had that others get
 };

@@ -29,7 +29,11 @@ struct Cell {
   std::uint32_t producer = 0;  // 0: nothing in the trace wrote it
   std::uint32_t entry = 0;
   std::uint64_t counter = 0;
-  friend bool operator==(const Cell&, const Cell&) = default;
+  /// All of it at once: this is asked for every byte that is read.
+  friend bool operator==(const Cell& a, const Cell& b) {
+    const auto writer = [](const Cell& cell) { return std::uint64_t{cell.entry} << 32 | cell.producer; };
+    return ((writer(a) ^ writer(b)) | (a.counter ^ b.counter)) == 0;
+  }
 };
 static_assert(sizeof(Cell) == 16);
 
@@ -70,6 +74,12 @@ class ShadowMemory {
   /// bytes that have no producer. `visit` must not change this memory.
   template <class Visit>
   void read(std::uint64_t address, std::uint64_t size, Visit&& visit) const;
+
+  /// This byte is read soon.
+  void prefetch(std::uint64_t address) const {
+    if (const Slot slot = slot_of(address >> kPageBits); has_cells(slot))
+      __builtin_prefetch(cells_of(slot) + ((address & kPageMask) >> shift_of(slot)));
+  }
 
   /// visit(Cell&) for every cell that is stored, some of them several times, in no order that means anything; to look
   /// at and to change `entry`. Cells without a producer and lost ones are left out.

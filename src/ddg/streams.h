@@ -71,6 +71,17 @@ class Streams {
   /// Remembers what the site's code is: the longest that ran.
   void set_code(SiteId site, const PartCode* code);
 
+  /// An instance comes soon: fetches what is known of the site's streams, then, some time later, their folders. Those
+  /// of hundreds of sites do not fit into the cache next to the processor.
+  void prefetch(SiteId site) const {
+    const Site& s = sites_[site];
+    __builtin_prefetch(s.domain.folder);
+    for_each_last(s, [](const auto* details) { __builtin_prefetch(details); });
+  }
+  void prefetch_folders(SiteId site) const {
+    for_each_last(sites_[site], [](const auto* details) { __builtin_prefetch(details->sink.folder); });
+  }
+
   void instance(SiteId site, const std::int64_t* point);
   void access(SiteId site, const MemoryAccess& access, const std::int64_t* point, ObjectId object, std::int64_t block,
               std::int64_t offset, std::uint64_t entry);
@@ -216,6 +227,17 @@ class Streams {
     if (dense >= all.size()) [[unlikely]]
       all.resize(dense + 1);
     return all[dense];
+  }
+
+  /// The streams that values, accesses and operands used last.
+  template <class Visit>
+  static void for_each_last(const Site& site, Visit&& visit) {
+    for (const ValueDetails* const value : site.values)
+      if (value != nullptr) visit(value);
+    for (const StreamLinks<AccessDetails>& access : site.accesses)
+      if (access.last() != nullptr) visit(access.last());
+    for (const StreamLinks<DependenceDetails>& operand : site.operands)
+      if (operand.last() != nullptr) visit(operand.last());
   }
 
   Sink new_stream(Stream::Kind kind, SiteId site, fold::Shape shape);
