@@ -106,7 +106,9 @@ TEST(Entries, NearVectorIsTheVector) {
         entries.parting(from.entries.back(), static_cast<std::uint64_t>(from.point.back()), to.entries.back(),
                         to.point.data(), static_cast<std::uint16_t>(common));
     ASSERT_EQ(parting.level, level);
-    if (level < common) ASSERT_EQ(parting.coordinate, from.point[level]);
+    if (level < common) {
+      ASSERT_EQ(parting.coordinate, from.point[level]);
+    }
   }
 }
 
