@@ -227,11 +227,11 @@ void Builder::write_registers(const PartCode& code, const Instance& instance, Th
   const DefinitionId first = streams_.definition(instance.site, 0);
   const auto cell = [&](const LiveOut& out) { return Cell{first + out.instruction, instance.entry, instance.counter}; };
   for (const LiveOut& out : code.live_outs) {
-    std::fill_n(thread.registers.data() + out.granule, out.count, cell(out));
+    fill_cells(thread.registers.data() + out.granule, out.count, cell(out));
     std::fill_n(thread.origins.where.data() + out.granule, out.count, std::uint8_t{RegisterOrigins::kWriter});
   }
   for (const LiveOut& out : code.x87_live_outs)
-    thread.registers[Granules::kX87 + ((out.granule - Granules::kX87 + top) & 7)] = cell(out);
+    fill_cells(&thread.registers[Granules::kX87 + ((out.granule - Granules::kX87 + top) & 7)], 1, cell(out));
   if (options_.origins) origins_.write();
 }
 
@@ -241,9 +241,9 @@ void Builder::forget_registers(ThreadState& thread) {
 }
 
 void Builder::read_registers(const PartCode& code, const Instance& instance, ThreadState& thread, std::uint64_t top) {
+  Streams::Reader reader;
+  reader.site = instance.site;
   for (const RegisterRead& read : code.reads) {
-    Streams::Reader reader;
-    reader.site = instance.site;
     reader.instruction = read.instruction;
     reader.operand = read.operand;
     reader.dense = read.dense;
@@ -253,7 +253,7 @@ void Builder::read_registers(const PartCode& code, const Instance& instance, Thr
 }
 
 /// Neighbours that one instance wrote are one chunk.
-void Builder::read_granules(std::span<const LiveIn> granules, std::uint64_t top, bool x87, Streams::Reader reader,
+void Builder::read_granules(std::span<const LiveIn> granules, std::uint64_t top, bool x87, Streams::Reader& reader,
                             const Registers& registers) {
   const Cell* before = nullptr;
   for (const LiveIn& in : granules) {

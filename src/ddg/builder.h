@@ -194,7 +194,7 @@ class Builder {
   /// Brings the entries of the stack up to date, sets point_, and gives the cell of what happens here.
   Instance enter(const Where& where, StackState& stack, SiteId site);
   void read_registers(const PartCode& code, const Instance& instance, ThreadState& thread, std::uint64_t top);
-  void read_granules(std::span<const LiveIn> granules, std::uint64_t top, bool x87, Streams::Reader reader,
+  void read_granules(std::span<const LiveIn> granules, std::uint64_t top, bool x87, Streams::Reader& reader,
                      const Registers& registers);
   void store(const Where& where, const MemoryAccess& access, std::uint64_t address, const Instance& instance,
              const ThreadState& thread, const StackState& stack);

@@ -111,6 +111,7 @@ void OriginTracker::use_register(const OriginCode::Use& use) {
   Value before_value;
   for (std::uint32_t i = 0; i < use.count; ++i) {
     const OriginCode::Piece& piece = code_->origins.pieces[use.first + i];
+    if (i > 0 && goes_on(code_->origins.pieces[use.first + i - 1], piece)) continue;
     const Cell writer = piece.writer == kOutside ? (*writers_)[piece.granule] : cell(piece.writer);
     if (writer.producer == 0) {
       before = {};
@@ -121,6 +122,26 @@ void OriginTracker::use_register(const OriginCode::Use& use) {
     before = writer;
     before_value = value;
     records_.use(reader, piece.lane, writer, value);
+  }
+}
+
+/// Whether two neighbours are sure to have one writer and one origin, as nearly all have that are in one register.
+bool OriginTracker::goes_on(const OriginCode::Piece& a, const OriginCode::Piece& b) const {
+  if (a.writer != b.writer || a.source.kind != b.source.kind) return false;
+  if (a.writer == kOutside && !((*writers_)[a.granule] == (*writers_)[b.granule])) return false;
+  const std::uint16_t from = a.source.index;
+  const std::uint16_t to = b.source.index;
+  switch (a.source.kind) {
+    case Source::Kind::kHere:
+      return from == to;
+    case Source::Kind::kLoaded:
+      return from == to && !loads_[from].reload;
+    case Source::Kind::kLiveIn:
+      return (*writers_)[from] == (*writers_)[to] && registers_->where[from] == registers_->where[to] &&
+             (registers_->where[from] != RegisterOrigins::kKept ||
+              registers_->kept[from].same_origin(registers_->kept[to]));
+    default:
+      return false;
   }
 }
 
@@ -168,7 +189,7 @@ const Spill* OriginTracker::reloaded(const MemoryAccess& access, std::uint64_t a
 
 bool OriginTracker::load(const MemoryAccess& access, std::uint64_t address, std::span<const Chunk> chunks) {
   const Spill* spill = reloaded(access, address, chunks);
-  if (spill == nullptr && instance_.followed) use_memory(access, address, chunks);
+  if (spill == nullptr && followed_) use_memory(access, address, chunks);
   if (access.load == MemoryAccess::kNo || !code_->origins.loads[access.load].kept) return spill != nullptr;
   Loaded& loaded = loads_[access.load];
   loaded.reload = spill != nullptr;

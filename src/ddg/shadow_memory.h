@@ -16,6 +16,8 @@
 // what was lost.
 #pragma once
 
+#include <emmintrin.h>
+
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -37,6 +39,14 @@ struct Cell {
 };
 static_assert(sizeof(Cell) == 16);
 
+/// Puts a cell into `count` places, each with one store: what is stored in pieces cannot be loaded as a whole until the
+/// stores are done, and cells are read soon after they were written.
+inline void fill_cells(Cell* into, std::size_t count, const Cell& cell) {
+  const __m128i whole = _mm_set_epi64x(static_cast<long long>(cell.counter),
+                                       static_cast<long long>(std::uint64_t{cell.entry} << 32 | cell.producer));
+  for (std::size_t i = 0; i < count; ++i) _mm_storeu_si128(reinterpret_cast<__m128i*>(into + i), whole);
+}
+
 /// Something wrote it, and there was no memory to keep what.
 inline constexpr std::uint32_t kLostProducer = 0xffffffff;
 
@@ -54,9 +64,7 @@ class ShadowMemory {
     if (const Slot slot = slot_of(address >> kPageBits); has_cells(slot)) [[likely]] {
       const unsigned shift = shift_of(slot);
       if (((address | size) & low_bits(shift)) == 0 && size <= kPageSize - offset) [[likely]] {
-        Cell* first = cells_of(slot) + (offset >> shift);
-        const std::uint64_t count = size >> shift;
-        for (std::uint64_t i = 0; i < count; ++i) first[i] = cell;
+        fill_cells(cells_of(slot) + (offset >> shift), size >> shift, cell);
         return;
       }
     }

@@ -149,7 +149,7 @@ class Streams {
     StreamId stream = kNoStream;
   };
 
-  struct AccessDetails {
+  struct alignas(64) AccessDetails {
     Sink sink;
     // The last time.
     std::uint64_t entry = ~std::uint64_t{0};
@@ -166,7 +166,7 @@ class Streams {
     std::uint32_t size = 0;
     ObjectId object = kUnknownObject;
   };
-  struct ValueDetails {
+  struct alignas(64) ValueDetails {
     Sink sink;
     Steady steady;
     SiteId site = 0;
@@ -175,7 +175,7 @@ class Streams {
     std::uint8_t reg = 0;
     std::uint8_t width = 0;
   };
-  struct DependenceDetails {
+  struct alignas(64) DependenceDetails {
     Sink sink;
     std::uint16_t shared = 0;
     std::uint16_t level = 0;  // that carried the last instances
