@@ -145,7 +145,8 @@ Builder::Instance Builder::enter(const Where& where, StackState& stack, SiteId s
   return {site, levels.back().entry, dimensions.back().counter};
 }
 
-SiteId Builder::site_of(const Where& where, std::uint32_t part, const structure::Part& what, const PartCode& code) {
+const Builder::LastSite& Builder::site_of(const Where& where, std::uint32_t part, const structure::Part& what,
+                                          const PartCode& code) {
   LastSite& last = last_sites_[part];
   const std::uint64_t number = where.origin == structure::Origin::kSignalHandler ? 0 : where.dimensions.front().counter;
   if (last.site == 0 || last.context != where.context || last.function != where.function || last.node != where.node ||
@@ -154,9 +155,18 @@ SiteId Builder::site_of(const Where& where, std::uint32_t part, const structure:
         {Statement::Kind::kCode, where.context, where.function, where.node, variant_of_part_[part], number}, what.place,
         instructions_of_[what.place]);
     streams_.set_code(site, &code);
-    last = {where.context, where.function, where.node, site, number};
+    OriginRecords::Uses* uses = nullptr;
+    if (options_.origins && !streams_.cold(site)) uses = &origins_.records().uses(site, code.operands);
+    last = {where.context, where.function, where.node, site, number, uses};
   }
-  return last.site;
+  return last;
+}
+
+/// Addresses are known as soon as the part begins.
+void Builder::prefetch(const PartCode& code, SiteId site) const {
+  for (const MemoryAccess& access : code.accesses)
+    if (access.address.kind == trace::Value::Kind::kSlot) memory_.prefetch(slots_[access.address.data]);
+  streams_.prefetch(site);
 }
 
 void Builder::execute(const Where& where, const structure::Part& part) {
@@ -167,18 +177,21 @@ void Builder::execute(const Where& where, const structure::Part& part) {
   const std::span<const std::uint64_t> slots{slots_, exit.slots};
   ThreadState& thread = this->thread(where.thread);
   StackState& stack = this->stack(where.stack);
-  const SiteId site = site_of(where, index, part, code);
+  const LastSite& last = site_of(where, index, part, code);
+  const SiteId site = last.site;
+  prefetch(code, site);
   const Instance instance = enter(where, stack, site);
-  if (recording_path_) note_path_part(where, {site, &code, &block, 0, exit.slots});
+  if (recording_path_) note_path_part(where, part, {site, &code, &block, 0, exit.slots});
   ++stack.parts;
   instructions_ += part.instructions;
   if (code.unknown) unknown_instructions_ += part.instructions;
 
   streams_.instance(site, point_.data());
+  streams_.prefetch_folders(site);
   const bool x87 = block.ftop.kind != trace::Value::Kind::kNone;
   const std::uint64_t top = x87 ? trace::evaluate(block, block.ftop, slots) : 0;
   if (!streams_.cold(site)) read_registers(code, instance, thread, top);
-  if (options_.origins) origins_.begin(code, tracked(instance), thread.registers, thread.origins);
+  if (options_.origins) origins_.begin(code, tracked(instance, last.uses), thread.registers, thread.origins);
   values(code, block, slots, site);
   next_result_ = 0;
   if (thread.left != where.stack) thread.left = kNoStack;
@@ -201,11 +214,11 @@ void Builder::write_registers(const PartCode& code, const Instance& instance, Th
   const DefinitionId first = streams_.definition(instance.site, 0);
   const auto cell = [&](const LiveOut& out) { return Cell{first + out.instruction, instance.entry, instance.counter}; };
   for (const LiveOut& out : code.live_outs) {
-    std::fill_n(thread.registers.data() + out.granule, out.count, cell(out));
+    fill_cells(thread.registers.data() + out.granule, out.count, cell(out));
     std::fill_n(thread.origins.where.data() + out.granule, out.count, std::uint8_t{RegisterOrigins::kWriter});
   }
   for (const LiveOut& out : code.x87_live_outs)
-    thread.registers[Granules::kX87 + ((out.granule - Granules::kX87 + top) & 7)] = cell(out);
+    fill_cells(&thread.registers[Granules::kX87 + ((out.granule - Granules::kX87 + top) & 7)], 1, cell(out));
   if (options_.origins) origins_.write();
 }
 
@@ -215,9 +228,9 @@ void Builder::forget_registers(ThreadState& thread) {
 }
 
 void Builder::read_registers(const PartCode& code, const Instance& instance, ThreadState& thread, std::uint64_t top) {
+  Streams::Reader reader;
+  reader.site = instance.site;
   for (const RegisterRead& read : code.reads) {
-    Streams::Reader reader;
-    reader.site = instance.site;
     reader.instruction = read.instruction;
     reader.operand = read.operand;
     reader.dense = read.dense;
@@ -227,7 +240,7 @@ void Builder::read_registers(const PartCode& code, const Instance& instance, Thr
 }
 
 /// Neighbours that one instance wrote are one chunk.
-void Builder::read_granules(std::span<const LiveIn> granules, std::uint64_t top, bool x87, Streams::Reader reader,
+void Builder::read_granules(std::span<const LiveIn> granules, std::uint64_t top, bool x87, Streams::Reader& reader,
                             const Registers& registers) {
   const Cell* before = nullptr;
   for (const LiveIn& in : granules) {
@@ -306,7 +319,7 @@ void Builder::depend(const Streams::Reader& reader, const Cell& cell) {
 
 void Builder::values(const PartCode& code, const trace::Block& block, std::span<const std::uint64_t> slots,
                      SiteId site) {
-  results_.resize(code.values.size());
+  if (results_.size() < code.values.size()) results_.resize(code.values.size());
   for (std::size_t i = 0; i < code.values.size(); ++i) {
     const IntegerValue& value = code.values[i];
     results_[i] = trace::evaluate(block, value.value, slots);

@@ -106,14 +106,29 @@ class Builder {
 
   /// An iteration begins that may be followed by others like it.
   void begin_path() {
-    recording_path_ = options_.by_runs;
+    recording_path_ = true;
     path_is_whole_ = true;
     path_.clear();
     path_events_ = 0;
+    path_totals_ = {};
   }
+  /// Whether iterations along this path, from here, can be taken at once.
   template <class Walk, class S>
-  std::uint64_t stretch(const Walk& walk, const S& stack, const trace::RunExpander& ahead, std::uint64_t iterations) {
+  structure::Known known_path(const Walk&, const S& stack, std::span<const trace::ExitId> exits) {
+    if (!options_.by_runs) return structure::Known::kImpossible;
+    return find_path(path_key(where(0, stack)), exits);
+  }
+  /// An iteration along it ended; `counts`: all that changed is that the innermost loop counted one.
+  template <class Walk, class S>
+  void learn_path(const Walk&, const S& stack, std::span<const trace::ExitId> exits, bool counts) {
     recording_path_ = false;
+    remember_path(path_key(where(0, stack)), exits, counts);
+  }
+  /// Takes some of the next iterations, along the path that was found last.
+  template <class Walk, class S>
+  std::uint64_t stretch(const Walk& walk, const S& stack, const trace::RunExpander& ahead, std::uint64_t iterations,
+                        structure::PathTotals& totals) {
+    totals = found_plan_->totals;
     return stretch_at(where(walk.thread(), stack), ahead, iterations);
   }
 
@@ -169,6 +184,16 @@ class Builder {
     std::uint64_t since_parts = 0;
   };
 
+  /// Where a part ran last: it runs there again, mostly.
+  struct LastSite {
+    structure::ContextId context = structure::kNoContext;
+    structure::FunctionId function = structure::kNoFunction;
+    structure::NodeId node = structure::kNoNode;
+    SiteId site = 0;
+    std::uint64_t stack = 0;
+    OriginRecords::Uses* uses = nullptr;
+  };
+
   template <class Frame>
   static FrameView view(const Frame& frame) {
     return {frame.stack_pointer, frame.stack_pointer != ~std::uint64_t{0}, frame.data.function, frame.data.activation};
@@ -198,13 +223,14 @@ class Builder {
   StackState& stack(std::uint64_t id);
   const PartCode& code_of(std::uint32_t part, const structure::Part& what);
   std::uint32_t variant_of(const PartCode& code, structure::PlaceId place);
-  SiteId site_of(const Where& where, std::uint32_t part, const structure::Part& what, const PartCode& code);
+  const LastSite& site_of(const Where& where, std::uint32_t part, const structure::Part& what, const PartCode& code);
+  void prefetch(const PartCode& code, SiteId site) const;
 
   void execute(const Where& where, const structure::Part& part);
   /// Brings the entries of the stack up to date, sets point_, and gives the cell of what happens here.
   Instance enter(const Where& where, StackState& stack, SiteId site);
   void read_registers(const PartCode& code, const Instance& instance, ThreadState& thread, std::uint64_t top);
-  void read_granules(std::span<const LiveIn> granules, std::uint64_t top, bool x87, Streams::Reader reader,
+  void read_granules(std::span<const LiveIn> granules, std::uint64_t top, bool x87, Streams::Reader& reader,
                      const Registers& registers);
   void store(const Where& where, const MemoryAccess& access, std::uint64_t address, const Instance& instance,
              const ThreadState& thread, const StackState& stack);
@@ -212,9 +238,14 @@ class Builder {
             const ThreadState& thread, const StackState& stack);
   void write_registers(const PartCode& code, const Instance& instance, ThreadState& thread, std::uint64_t top);
   void forget_registers(ThreadState& thread);
-  OriginTracker::Instance tracked(const Instance& instance) const {
-    return {instance.site,          instance.entry, instance.counter,
-            levels_->back().serial, point_.data(),  !streams_.cold(instance.site)};
+  OriginTracker::Instance tracked(const Instance& instance, OriginRecords::Uses* uses = nullptr) const {
+    return {instance.site,
+            instance.entry,
+            instance.counter,
+            levels_->back().serial,
+            point_.data(),
+            !streams_.cold(instance.site),
+            uses};
   }
   void depend(const Streams::Reader& reader, const Cell& cell);
   void values(const PartCode& code, const trace::Block& block, std::span<const std::uint64_t> slots, SiteId site);
@@ -267,8 +298,10 @@ class Builder {
     struct Register {
       const StretchPlan::Read* read = nullptr;
       std::uint8_t lane = 0;
-      Cell cell;  // in the first iteration
+      Cell cell;  // in the first of these iterations
       std::int64_t step = 0;
+      std::uint64_t first = 0;  // iteration
+      std::uint64_t n = 0;
     };
     const Where* where = nullptr;
     ThreadState* thread = nullptr;
@@ -278,7 +311,6 @@ class Builder {
     std::uint64_t counter = 0;  // of the first iteration
     std::uint64_t serial = 0;
     Origins origins = Origins::kEnds;
-    std::uint64_t typical = 0;  // kEnds: the iteration that stands for all that follow, but for the last
     std::vector<Value> values;
     std::vector<Uneven> uneven;
     std::vector<Register> registers;
@@ -292,17 +324,33 @@ class Builder {
     const StretchPlan* plan = nullptr;
     EntryId entry = kNoEntry;
     std::uint64_t counter = 0;
-    unsigned differences = 0;
     std::vector<std::uint8_t> where;
     std::vector<Cell> origins;
   };
-  static constexpr unsigned kMostDifferences = 2;
-
   void note_path_event() {
     if (path_events_++ == 0) path_slots_ = slots_;
   }
-  void note_path_part(const Where& where, PathPart part);
-  const StretchPlan& plan_of_path();
+  void note_path_part(const Where& where, const structure::Part& what, PathPart part);
+  /// Where a path begins: what its statements depend on, beside its exits.
+  struct PathKey {
+    structure::ContextId context = structure::kNoContext;
+    structure::FunctionId function = structure::kNoFunction;
+    std::uint64_t stack = 0;
+    friend bool operator==(const PathKey&, const PathKey&) = default;
+  };
+  struct KnownPath {
+    PathKey key;
+    std::vector<trace::ExitId> exits;
+    unsigned failures = 0;  // to learn it
+    StretchPlan plan;
+  };
+  static constexpr unsigned kMostFailures = 3;
+  static PathKey path_key(const Where& where) {
+    return {where.context, where.function,
+            where.origin == structure::Origin::kSignalHandler ? 0 : where.dimensions.front().counter};
+  }
+  structure::Known find_path(const PathKey& key, std::span<const trace::ExitId> exits);
+  void remember_path(const PathKey& key, std::span<const trace::ExitId> exits, bool counts);
   std::uint64_t stretch_at(const Where& where, const trace::RunExpander& ahead, std::uint64_t n);
   std::span<StretchAccess> stretch_accesses() { return {stretch_.accesses.data(), stretch_.access_count}; }
   std::span<const StretchAccess> stretch_accesses() const { return {stretch_.accesses.data(), stretch_.access_count}; }
@@ -311,21 +359,26 @@ class Builder {
   bool locate_accesses(const StretchPlan& plan);
   Objects::Extent extent_of(const Where& where, const ThreadState& thread, const StackState& stack,
                             std::uint64_t address);
-  Stretch::Origins origins_of_stretch(const StretchPlan& plan);
+  bool may_meet_spills() const;
+  Stretch::Origins origins_of_stretch(const StretchPlan& plan, std::uint64_t k);
+  bool is_rewritten_at_once(const StretchAccess& load) const;
   const StretchAccess* load_of(const Provenance& provenance) const;
-  bool loads_from_loop(const StretchPlan& plan) const;
   bool is_of_loop(SiteId reader, const Cell& cell);
-  void take_turns();
+  void take_turns(const StretchPlan& plan);
   void load_before(StretchAccess& at);
   void store_behind(const StretchAccess& at);
-  Stretch::Origins compare_origins(const StretchPlan& plan);
+  Stretch::Origins compare_origins(const StretchPlan& plan, std::uint64_t k);
   bool may_be_rewritten(std::uint64_t first, std::uint64_t last) const;
   std::uint64_t address_in(const StretchAccess& at, std::uint64_t k) const {
     return at.address.even ? at.address.at(k) : stretch_.uneven[at.column].values[k];
   }
   void find_range(StretchAccess& at) const;
   void link_registers(const StretchPlan& plan);
+  void link_returns(const StretchPlan::Read& read, std::span<const StretchPlan::ReadGranule> granules);
   void run_stretch(const StretchPlan& plan);
+  void run_with_origins(const StretchPlan& plan);
+  bool starts_typical(const StretchPlan& plan) const;
+  void pass_iterations(const StretchPlan& plan, std::uint64_t first, std::uint64_t end);
   void move_registers(const StretchPlan& plan, std::uint64_t iterations);
   void move_load(Provenance& load, std::uint64_t iterations) const;
   void pass_iteration(const StretchPlan& plan, std::uint64_t k);
@@ -370,16 +423,8 @@ class Builder {
     const PartCode* code = nullptr;  // the longest part
     PartNumbers numbers;
   };
-  std::vector<std::vector<Variant>> variants_;  // by place
-  std::vector<std::uint32_t> variant_of_part_;  // by part of the code map
-  /// Where a part ran last: it runs there again, mostly.
-  struct LastSite {
-    structure::ContextId context = structure::kNoContext;
-    structure::FunctionId function = structure::kNoFunction;
-    structure::NodeId node = structure::kNoNode;
-    SiteId site = 0;
-    std::uint64_t stack = 0;
-  };
+  std::vector<std::vector<Variant>> variants_;                             // by place
+  std::vector<std::uint32_t> variant_of_part_;                             // by part of the code map
   std::vector<LastSite> last_sites_;                                       // by part of the code map
   std::vector<std::uint16_t> instructions_of_;                             // by place: most that a part of it has
   std::vector<std::unique_ptr<ThreadState>> threads_;                      // by thread
@@ -417,9 +462,11 @@ class Builder {
   std::vector<PathPart> path_;
   std::uint64_t path_events_ = 0;
   std::uint64_t path_serial_ = 0;  // of the innermost loop's entry
+  structure::ContextId path_context_ = structure::kNoContext;
   const std::uint64_t* path_slots_ = nullptr;
-  std::unordered_map<std::uint64_t, std::vector<std::unique_ptr<StretchPlan>>> plans_;  // by hash
-  const StretchPlan* last_plan_ = nullptr;
+  structure::PathTotals path_totals_;
+  std::vector<std::vector<std::unique_ptr<KnownPath>>> known_paths_;  // by first exit
+  StretchPlan* found_plan_ = nullptr;
   Stretch stretch_;
   Snapshot snapshot_;
   std::vector<DependencePiece> pieces_;

@@ -1,7 +1,7 @@
 // Many iterations of the innermost loop at once.
 //
-// When an iteration has run event by event and the next n take the same path, this does the work of all of them, access
-// by access instead of event by event:
+// When the next n iterations take a path that has run before, this does the work of all of them, access by access
+// instead of event by event:
 // - Domains, integer results and accesses that stay in one block are one segment each: their labels grow evenly.
 // Results
 //   and addresses that do not (irregular columns, numbers that wrap around) go point by point.
@@ -39,44 +39,58 @@ std::uint64_t iterations_within(const Objects::Extent& extent, const Progression
   return (address.start - extent.first) / (std::uint64_t{0} - address.step) + 1;
 }
 
-std::uint64_t hash_of(std::span<const PathPart> parts) {
-  std::uint64_t hash = parts.size();
-  for (const PathPart& part : parts) {
-    hash = (hash ^ part.site ^ reinterpret_cast<std::uintptr_t>(part.code)) * 0x9e3779b97f4a7c15u;
-    hash ^= hash >> 29;
-  }
-  return hash;
-}
-
 }  // namespace
 
-const StretchPlan& Builder::plan_of_path() {
-  if (last_plan_ != nullptr && last_plan_->parts == path_) return *last_plan_;
-  std::vector<std::unique_ptr<StretchPlan>>& plans = plans_[hash_of(path_)];
-  const auto found = std::find_if(plans.begin(), plans.end(), [&](const auto& plan) { return plan->parts == path_; });
-  if (found != plans.end()) {
-    last_plan_ = found->get();
-  } else {
-    plans.push_back(std::make_unique<StretchPlan>(plan_stretch(path_, granules_.count(), streams_)));
-    last_plan_ = plans.back().get();
+structure::Known Builder::find_path(const PathKey& key, std::span<const trace::ExitId> exits) {
+  found_plan_ = nullptr;
+  if (exits[0] >= known_paths_.size()) return structure::Known::kNo;
+  for (const std::unique_ptr<KnownPath>& path : known_paths_[exits[0]]) {
+    if (!(path->key == key) || !std::equal(exits.begin(), exits.end(), path->exits.begin(), path->exits.end()))
+      continue;
+    if (path->failures > 0 && path->failures < kMostFailures) return structure::Known::kNo;
+    found_plan_ = &path->plan;
+    return path->failures == 0 ? structure::Known::kPossible : structure::Known::kImpossible;
   }
-  return *last_plan_;
+  return structure::Known::kNo;
+}
+
+void Builder::remember_path(const PathKey& key, std::span<const trace::ExitId> exits, bool counts) {
+  if (exits[0] >= known_paths_.size()) known_paths_.resize(exits[0] + std::size_t{1});
+  std::vector<std::unique_ptr<KnownPath>>& known = known_paths_[exits[0]];
+  const auto found = std::find_if(known.begin(), known.end(), [&](const std::unique_ptr<KnownPath>& path) {
+    return path->key == key && std::equal(exits.begin(), exits.end(), path->exits.begin(), path->exits.end());
+  });
+  KnownPath& path = found != known.end() ? **found : *known.emplace_back(std::make_unique<KnownPath>());
+  path.key = key;
+  path.exits.assign(exits.begin(), exits.end());
+  if (counts && path_is_whole_ && !path_.empty()) {
+    path.plan = plan_stretch(path_, granules_.count(), streams_);
+    path.plan.totals = path_totals_;
+    path.plan.events = path_events_;
+    path.failures = path.plan.possible ? 0 : kMostFailures;
+  } else {
+    ++path.failures;
+  }
 }
 
 /// The blocks of a path must be of one entry of one loop.
-void Builder::note_path_part(const Where& where, PathPart part) {
+void Builder::note_path_part(const Where& where, const structure::Part& what, PathPart part) {
   const std::uint64_t serial = where.dimensions.back().serial;
-  if (path_.empty()) path_serial_ = serial;
-  if (serial != path_serial_) path_is_whole_ = false;
+  if (path_.empty()) {
+    path_serial_ = serial;
+    path_context_ = where.context;
+  }
+  if (serial != path_serial_ || where.context != path_context_) path_is_whole_ = false;
+  path_totals_.instructions += what.instructions;
+  path_totals_.memory += what.memory;
+  path_totals_.floating += what.floating;
   part.slot = static_cast<std::uint32_t>(slots_ - path_slots_);
   path_.push_back(part);
 }
 
 std::uint64_t Builder::stretch_at(const Where& where, const trace::RunExpander& ahead, std::uint64_t n) {
-  if (!path_is_whole_ || path_.empty()) return 0;
-  const StretchPlan& plan = plan_of_path();
-  if (!plan.possible) return 0;
-  n = std::min(n, (next_check_ - 1 - events_) / path_events_);
+  const StretchPlan& plan = *found_plan_;
+  n = std::min(n, (next_check_ - 1 - events_) / plan.events);
   if (n < kShortest) return 0;
   stretch_.where = &where;
   stretch_.thread = &thread(where.thread);
@@ -90,22 +104,17 @@ std::uint64_t Builder::stretch_at(const Where& where, const trace::RunExpander& 
 
   stretch_.n = look_ahead(plan, ahead, n);
   if (!locate_accesses(plan)) return 0;
-  if (options_.origins) {
-    stretch_.origins = origins_of_stretch(plan);
-    if (stretch_.origins == Stretch::Origins::kNotYet) return 0;
-  }
-  take_turns();
+  stretch_.origins = options_.origins && may_meet_spills() ? Stretch::Origins::kAll : Stretch::Origins::kEnds;
+  take_turns(plan);
   for (StretchAccess& at : stretch_accesses())
     if (at.turn == StretchAccess::Turn::kBefore) load_before(at);
-  if (stretch_.origins == Stretch::Origins::kEnds && stretch_.typical > 0 && loads_from_loop(plan))
-    stretch_.origins = Stretch::Origins::kAll;
   link_registers(plan);
   run_stretch(plan);
   fold_stretch(plan);
 
-  events_ += stretch_.n * path_events_;
+  events_ += stretch_.n * plan.events;
   stretch_.stack->parts += stretch_.n * plan.parts.size();
-  instructions_ += stretch_.n * plan.instructions;
+  instructions_ += stretch_.n * plan.totals.instructions;
   unknown_instructions_ += stretch_.n * plan.unknown_instructions;
   return stretch_.n;
 }
@@ -221,13 +230,18 @@ Objects::Extent Builder::extent_of(const Where& where, const ThreadState& thread
   return {first, std::min(frame.stack_pointer + 8, end) - 1};
 }
 
-/// Whether the origins of values are the same in all iterations, but for the iteration. A value that the iteration
-/// before loaded counts as such if nothing of the stretch writes where it was loaded from.
-Builder::Stretch::Origins Builder::origins_of_stretch(const StretchPlan& plan) {
+/// Spills are followed iteration by iteration, and so is what may be loaded from them.
+bool Builder::may_meet_spills() const {
+  return std::any_of(stretch_accesses().begin(), stretch_accesses().end(), [&](const StretchAccess& at) {
+    return at.access->store ? at.spill : origins_.may_be_spilled(at.lowest, at.highest);
+  });
+}
+
+/// Whether the origins of values are the same in all iterations from k on, but for the iteration. A value that an
+/// iteration before loaded counts as such if nothing of the stretch writes where it was loaded from, and nothing of
+/// this entry of the loop has; or if it surely is written before it is used.
+Builder::Stretch::Origins Builder::origins_of_stretch(const StretchPlan& plan, std::uint64_t k) {
   using Origins = Stretch::Origins;
-  stretch_.typical = 0;
-  for (const StretchAccess& at : stretch_accesses())
-    if (at.access->store ? at.spill : origins_.may_be_spilled(at.lowest, at.highest)) return Origins::kAll;
   for (const std::uint32_t access : plan.copied_loads) {
     const StretchAccess& at = stretch_.accesses[access];
     if (may_be_rewritten(at.lowest, at.highest)) return Origins::kAll;
@@ -242,17 +256,34 @@ Builder::Stretch::Origins Builder::origins_of_stretch(const StretchPlan& plan) {
     const bool of_loop = exposed.written && kept.origin.entry == stretch_.entry;
     if (load && of_loop) {
       const StretchAccess* const at = load_of(kept);
-      if (at == nullptr || !at->address.even || may_be_rewritten(at->lowest, at->highest)) return Origins::kAll;
-      if (stretch_.counter - kept.origin.counter > kMostBehind) return Origins::kAll;
-      stretch_.typical = std::max<std::uint64_t>(stretch_.typical, exposed.loaded ? 1 : kMostBehind);
+      if (at == nullptr || !at->address.even) return Origins::kAll;
+      if (!is_rewritten_at_once(*at)) {
+        if (may_be_rewritten(at->lowest, at->highest)) return Origins::kAll;
+        if (at->turn != StretchAccess::Turn::kBefore || at->began_in_loop) return Origins::kAll;
+      }
+      if (kept.origin.counter < stretch_.counter) return k > kMostBehind ? Origins::kAll : Origins::kNotYet;
       compare = compare || !exposed.loaded;
       continue;
     }
     if (load && may_be_rewritten(kept.address, kept.address + kept.size - 1)) return Origins::kAll;
     compare = compare || exposed.written;
   }
-  if (stretch_.typical + 2 > stretch_.n) return Origins::kAll;
-  return compare ? compare_origins(plan) : Origins::kEnds;
+  return compare ? compare_origins(plan, k) : Origins::kEnds;
+}
+
+/// By a store of the same iteration, behind it; and all stores that touch it move along with it.
+bool Builder::is_rewritten_at_once(const StretchAccess& load) const {
+  bool behind = false;
+  bool rewritten = false;
+  for (const StretchAccess& at : stretch_accesses()) {
+    if (&at == &load) behind = true;
+    if (!at.access->store || at.lowest > load.highest || at.highest < load.lowest) continue;
+    if (!at.address.even || at.address.step != load.address.step) return false;
+    const bool same = at.address.start < load.address.start + load.access->size &&
+                      load.address.start < at.address.start + at.access->size;
+    rewritten = rewritten || (behind && same);
+  }
+  return rewritten;
 }
 
 /// The load of the path that a value comes from.
@@ -262,25 +293,13 @@ const StretchAccess* Builder::load_of(const Provenance& provenance) const {
   return nullptr;
 }
 
-/// Whether a value that another iteration loaded may have been written by this entry of the loop.
-bool Builder::loads_from_loop(const StretchPlan& plan) const {
-  for (const StretchPlan::Exposed& exposed : plan.exposed) {
-    if (!exposed.written || stretch_.thread->origins.where[exposed.granule] != RegisterOrigins::kKept) continue;
-    const Provenance& kept = stretch_.thread->origins.kept[exposed.granule];
-    if (!kept.load || kept.origin.entry != stretch_.entry) continue;
-    const StretchAccess* const at = load_of(kept);
-    if (at->turn != StretchAccess::Turn::kBefore || at->began_in_loop) return true;
-  }
-  return false;
-}
-
-/// Compares exposed registers with what they were an iteration ago, if that is known, and remembers them.
-Builder::Stretch::Origins Builder::compare_origins(const StretchPlan& plan) {
+/// Compares exposed registers, as they are when iteration k begins, with what they were an iteration ago, if that is
+/// known, and remembers them.
+Builder::Stretch::Origins Builder::compare_origins(const StretchPlan& plan, std::uint64_t k) {
   using Origins = Stretch::Origins;
   const RegisterOrigins& now = stretch_.thread->origins;
-  const bool known =
-      snapshot_.plan == &plan && snapshot_.entry == stretch_.entry && snapshot_.counter + 1 == stretch_.counter;
-  bool same = known;
+  const std::uint64_t counter = stretch_.counter + k;
+  bool same = snapshot_.plan == &plan && snapshot_.entry == stretch_.entry && snapshot_.counter + 1 == counter;
   for (std::size_t i = 0; i < plan.exposed.size() && same; ++i) {
     const Granule granule = plan.exposed[i].granule;
     if (!plan.exposed[i].written) continue;
@@ -291,11 +310,10 @@ Builder::Stretch::Origins Builder::compare_origins(const StretchPlan& plan) {
     same = before == now.kept[granule].origin;
   }
   if (same) return Origins::kEnds;
-  if (!known) snapshot_.differences = 0;
-  if (known && ++snapshot_.differences >= kMostDifferences) return Origins::kAll;
+  if (k > kMostBehind) return Origins::kAll;
   snapshot_.plan = &plan;
   snapshot_.entry = stretch_.entry;
-  snapshot_.counter = stretch_.counter;
+  snapshot_.counter = counter;
   snapshot_.where.resize(plan.exposed.size());
   snapshot_.origins.resize(plan.exposed.size());
   for (std::size_t i = 0; i < plan.exposed.size(); ++i) {
@@ -329,30 +347,66 @@ void Builder::find_range(StretchAccess& at) const {
   at.highest += at.access->size - std::uint64_t{1};
 }
 
-/// What reads of registers get in the first iteration. Neighbours that one instance wrote are one chunk.
+/// What reads of registers get. Neighbours that one instance wrote are one chunk.
 void Builder::link_registers(const StretchPlan& plan) {
   using From = StretchPlan::ReadGranule::From;
   stretch_.registers.clear();
   for (const StretchPlan::Read& read : plan.reads) {
+    bool returns = false;  // the iteration before writes some of it
     Cell before;
-    for (std::uint32_t i = 0; i < read.read->count; ++i) {
-      const StretchPlan::ReadGranule& granule = plan.granules[read.first + i];
-      const Cell cell = granule.from == From::kThisIteration
-                            ? Cell{granule.definition, stretch_.entry, stretch_.counter}
-                            : stretch_.thread->registers[granule.granule];
+    const std::span<const StretchPlan::ReadGranule> granules{plan.granules.data() + read.first, read.read->count};
+    for (std::size_t i = 0; i < granules.size(); ++i) {
+      const bool here = granules[i].from == From::kThisIteration;
+      const Cell cell = here ? Cell{granules[i].definition, stretch_.entry, stretch_.counter}
+                             : stretch_.thread->registers[granules[i].granule];
+      returns = returns || granules[i].from == From::kLastIteration;
       if (i > 0 && cell == before) continue;
       before = cell;
-      if (cell.producer == 0) continue;
-      stretch_.registers.push_back({&read, granule.lane, cell, granule.from == From::kBefore ? 0 : 1});
+      if (cell.producer != 0)
+        stretch_.registers.push_back({&read, granules[i].lane, cell, here ? 1 : 0, 0, stretch_.n});
     }
+    if (returns) link_returns(read, granules);
+  }
+}
+
+/// A read of what the iteration before writes: the first iteration is another matter than those behind it, which are
+/// taken together with it if it is none.
+void Builder::link_returns(const StretchPlan::Read& read, std::span<const StretchPlan::ReadGranule> granules) {
+  using From = StretchPlan::ReadGranule::From;
+  const auto is_first = [&](const Stretch::Register& flow) { return flow.read == &read; };
+  const auto first = std::find_if(stretch_.registers.begin(), stretch_.registers.end(), is_first);
+  const auto begin = static_cast<std::size_t>(first - stretch_.registers.begin());
+  const std::size_t end = stretch_.registers.size();
+  Cell before;
+  for (std::size_t i = 0; i < granules.size(); ++i) {
+    Cell cell = stretch_.thread->registers[granules[i].granule];
+    if (granules[i].from == From::kThisIteration)
+      cell = {granules[i].definition, stretch_.entry, stretch_.counter + 1};
+    else if (granules[i].from == From::kLastIteration)
+      cell = {granules[i].definition, stretch_.entry, stretch_.counter};
+    if (i > 0 && cell == before) continue;
+    before = cell;
+    const std::int64_t step = granules[i].from == From::kBefore ? 0 : 1;
+    if (cell.producer != 0) stretch_.registers.push_back({&read, granules[i].lane, cell, step, 1, stretch_.n - 1});
+  }
+  const auto goes_on = [](const Stretch::Register& a, const Stretch::Register& b) {
+    return a.lane == b.lane && a.cell.producer == b.cell.producer && a.cell.entry == b.cell.entry &&
+           a.cell.counter + static_cast<std::uint64_t>(b.step) == b.cell.counter;
+  };
+  const auto at = [&](std::size_t i) { return stretch_.registers.begin() + static_cast<std::ptrdiff_t>(i); };
+  if (std::equal(at(begin), at(end), at(end), stretch_.registers.end(), goes_on)) {
+    for (std::size_t i = begin; i < end; ++i) stretch_.registers[i].step = stretch_.registers[i + end - begin].step;
+    stretch_.registers.resize(end);
+  } else {
+    for (std::size_t i = begin; i < end; ++i) stretch_.registers[i].n = 1;
   }
 }
 
 // ---- Memory, iteration by iteration
 // ----------------------------------------------------------------------------------
 
-/// Which accesses need not wait for the others.
-void Builder::take_turns() {
+/// Which accesses need not wait for the others. A value that was loaded before the stretch may be asked about.
+void Builder::take_turns(const StretchPlan& plan) {
   using Turn = StretchAccess::Turn;
   const std::span<StretchAccess> all = stretch_accesses();
   stretch_.in_order = 0;
@@ -368,6 +422,13 @@ void Builder::take_turns() {
       return &other != &at && (at.access->store || other.access->store) && touches(at, other);
     });
     if (free) at.turn = at.access->store ? Turn::kBehind : Turn::kBefore;
+  }
+  for (const StretchPlan::Exposed& exposed : plan.exposed) {
+    const Provenance& kept = stretch_.thread->origins.kept[exposed.granule];
+    if (stretch_.thread->origins.where[exposed.granule] != RegisterOrigins::kKept || !kept.load) continue;
+    for (StretchAccess& at : all)
+      if (at.access->store && at.lowest < kept.address + kept.size && at.highest >= kept.address)
+        at.turn = Turn::kInOrder;
   }
   for (const StretchAccess& at : all) stretch_.in_order += at.turn == Turn::kInOrder ? 1 : 0;
 }
@@ -393,28 +454,55 @@ void Builder::store_behind(const StretchAccess& at) {
 }
 
 void Builder::run_stretch(const StretchPlan& plan) {
-  const std::uint64_t last = stretch_.n - 1;
-  const bool ends = options_.origins && stretch_.origins == Stretch::Origins::kEnds;
-  const bool all = options_.origins && !ends;
-  const auto follows = [&](std::uint64_t k) { return all || (ends && (k <= stretch_.typical || k == last)); };
-  for (std::uint64_t k = 0; k <= last; ++k) {
-    if (ends && k == stretch_.typical) origins_.records().set_times(last - stretch_.typical);
-    if (ends && k == last) {
-      origins_.records().set_times(1);
-      move_registers(plan, last - 1 - stretch_.typical);
-    }
-    if (follows(k))
-      follow_iteration(plan, k);
-    else if (stretch_.in_order > 0)
-      pass_iteration(plan, k);
-    else
-      k = std::max(k, last - 1);
-  }
+  if (options_.origins)
+    run_with_origins(plan);
+  else
+    pass_iterations(plan, 0, stretch_.n);
   for (const StretchAccess& at : stretch_accesses())
     if (at.turn == StretchAccess::Turn::kBehind) store_behind(at);
   if (options_.origins) return;
   for (const PathPart& part : plan.parts)
-    write_registers(*part.code, {part.site, stretch_.entry, stretch_.counter + last}, *stretch_.thread, 0);
+    write_registers(*part.code, {part.site, stretch_.entry, stretch_.counter + stretch_.n - 1}, *stretch_.thread, 0);
+}
+
+/// The first iterations, until they are all alike; one that stands for all that follow; and the last.
+void Builder::run_with_origins(const StretchPlan& plan) {
+  using Origins = Stretch::Origins;
+  const std::uint64_t last = stretch_.n - 1;
+  std::uint64_t k = 0;
+  if (!starts_typical(plan)) {
+    do {
+      follow_iteration(plan, k++);
+      if (stretch_.origins != Origins::kAll) stretch_.origins = origins_of_stretch(plan, k);
+    } while (stretch_.origins == Origins::kNotYet && k < last);
+    if (stretch_.origins != Origins::kEnds) {
+      for (; k <= last; ++k) follow_iteration(plan, k);
+      return;
+    }
+  }
+  if (k < last) {
+    origins_.records().set_times(last - k);
+    follow_iteration(plan, k);
+    origins_.records().set_times(1);
+    pass_iterations(plan, k + 1, last);
+    move_registers(plan, last - 1 - k);
+  }
+  follow_iteration(plan, last);
+}
+
+/// Whether all that the path passes on to its next iteration is made by it, and was made as it would be.
+bool Builder::starts_typical(const StretchPlan& plan) const {
+  if (stretch_.origins == Stretch::Origins::kAll || !plan.copied_loads.empty()) return false;
+  const ThreadState& thread = *stretch_.thread;
+  return std::all_of(plan.exposed.begin(), plan.exposed.end(), [&](const StretchPlan::Exposed& exposed) {
+    const bool direct = thread.origins.where[exposed.granule] == RegisterOrigins::kWriter;
+    return exposed.written ? exposed.made && direct : direct;
+  });
+}
+
+void Builder::pass_iterations(const StretchPlan& plan, std::uint64_t first, std::uint64_t end) {
+  if (stretch_.in_order == 0) return;
+  for (std::uint64_t k = first; k < end; ++k) pass_iteration(plan, k);
 }
 
 /// Registers as they are `iterations` later.
@@ -431,10 +519,14 @@ void Builder::move_registers(const StretchPlan& plan, std::uint64_t iterations) 
   }
 }
 
-/// What was loaded has not been written since.
+/// What was loaded has not been written since; or it surely has.
 void Builder::move_load(Provenance& load, std::uint64_t iterations) const {
-  load.address += load_of(load)->address.step * iterations;
-  note_writers(memory_, load);
+  const StretchAccess& at = *load_of(load);
+  load.address += at.address.step * iterations;
+  if (is_rewritten_at_once(at))
+    load.stale = true;
+  else
+    note_writers(memory_, load);
 }
 
 /// Memory only.
@@ -556,7 +648,7 @@ void Builder::begin_piece(StretchAccess& at, const OriginTracker::Chunk& chunk, 
   piece.n = 1;
   piece.reloads = reload ? 1 : 0;
   pieces_.push_back(piece);
-  if (stretch_.typical > 0 && !at.began_in_loop) at.began_in_loop = is_of_loop(at.reader.site, chunk.cell);
+  if (options_.origins && !at.began_in_loop) at.began_in_loop = is_of_loop(at.reader.site, chunk.cell);
 }
 
 /// Whether an instance is of the entry of the loop that runs.
@@ -621,9 +713,9 @@ void Builder::fold_register(const StretchPlan& plan, const Stretch::Register& fl
   reader.address = read.read->address;
   reader.lane = flow.lane;
   if (streams_.has_dependence(reader, flow.cell.producer))
-    return depend_run(reader, flow.cell, 0, flow.step, stretch_.n, 0);
-  for (std::uint64_t k = 0; k < stretch_.n; ++k) {
-    set_iteration(k);
+    return depend_run(reader, flow.cell, flow.first, flow.step, flow.n, 0);
+  for (std::uint64_t k = 0; k < flow.n; ++k) {
+    set_iteration(flow.first + k);
     Cell cell = flow.cell;
     cell.counter += static_cast<std::uint64_t>(flow.step) * k;
     depend(reader, cell);

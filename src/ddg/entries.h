@@ -68,6 +68,31 @@ class Entries {
     return 0;
   }
 
+  /// Where an instance (id, counter) parts from another one at `point`, which is in `other`: the first of the first
+  /// `common` coordinates in which they differ, and what it is of the former; `common` if none does. Both have so many.
+  struct Parting {
+    std::uint16_t level = 0;
+    std::int64_t coordinate = 0;
+  };
+  Parting parting(EntryId id, std::uint64_t counter, EntryId other, const std::int64_t* point,
+                  std::uint16_t common) const {
+    const Entry* entry = &entries_[id];
+    for (; entry->depth > common; entry = &entries_[id]) {
+      counter = entry->parent_counter;
+      id = entry->parent;
+    }
+    while (entries_[other].depth > common) other = entries_[other].parent;
+    Parting found{common, 0};
+    for (std::uint16_t k = common; k-- > 0;) {
+      if (const auto coordinate = static_cast<std::int64_t>(counter); coordinate != point[k]) found = {k, coordinate};
+      if (id == other) break;
+      counter = entries_[id].parent_counter;
+      id = entries_[id].parent;
+      other = entries_[other].parent;
+    }
+    return found;
+  }
+
   bool wants_collection() const { return live_ > threshold_; }
   void begin_collection() {
     for (Entry& entry : entries_) entry.marked = false;

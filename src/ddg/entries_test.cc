@@ -99,6 +99,16 @@ TEST(Entries, NearVectorIsTheVector) {
     ASSERT_EQ(near, from.point);
     ASSERT_LE(equal, std::min(from.point.size(), to.point.size()));
     for (std::size_t k = 0; k < equal; ++k) ASSERT_EQ(near[k], to.point[k]);
+    const std::size_t common = random() % (std::min(from.point.size(), to.point.size()) + 1);
+    std::size_t level = 0;
+    while (level < common && from.point[level] == to.point[level]) ++level;
+    const Entries::Parting parting =
+        entries.parting(from.entries.back(), static_cast<std::uint64_t>(from.point.back()), to.entries.back(),
+                        to.point.data(), static_cast<std::uint16_t>(common));
+    ASSERT_EQ(parting.level, level);
+    if (level < common) {
+      ASSERT_EQ(parting.coordinate, from.point[level]);
+    }
   }
 }
 

@@ -21,11 +21,12 @@ OriginRecords::Lane& OriginRecords::other_lane(Operand& operand, std::uint16_t l
     operand.first.lane = lane;
     return operand.first;
   }
-  for (Lane& known : operand.others)
+  if (!operand.others) operand.others = std::make_unique<std::vector<Lane>>();
+  for (Lane& known : *operand.others)
     if (known.lane == lane) return known;
   ++lanes_;
-  operand.others.emplace_back().lane = lane;
-  return operand.others.back();
+  operand.others->emplace_back().lane = lane;
+  return operand.others->back();
 }
 
 OriginRecords::Record& OriginRecords::record_of(const Reader& reader, Lane& lane, Key key, const Value& value) {
@@ -86,11 +87,7 @@ std::uint16_t OriginRecords::shared(SiteId a, SiteId b) {
 
 OriginRecords::Distance OriginRecords::distance(const Reader& reader, const Cell& cell) {
   const std::uint16_t common = shared(reader.site, streams_.site_of(cell.producer));
-  vector_.resize(entries_.depth(cell.entry));
-  entries_.vector(cell.entry, cell.counter, vector_.data());
-  std::uint16_t level = 0;
-  while (level < common && reader.point[level] == vector_[level]) ++level;
-  return {common, level};
+  return {common, parting(reader, cell, common).level};
 }
 
 bool OriginRecords::is_instance(const Reader& reader, const Cell& cell) const {
@@ -123,10 +120,10 @@ bool OriginRecords::count(const Reader& reader, const Value& value, bool by_orig
     record.instances += times_;
     return true;
   }
-  const std::uint16_t level = distance(reader, value.origin).level;
+  const auto [level, coordinate] = parting(reader, value.origin, record.shared);
   if (by_origin && level == record.shared) return false;
   if (level < record.shared) {
-    const std::int64_t far = reader.point[level] - vector_[level];
+    const std::int64_t far = reader.point[level] - coordinate;
     const bool first = record.carried[level] == 0;
     record.least[level] = first ? far : std::min(record.least[level], far);
     record.greatest[level] = first ? far : std::max(record.greatest[level], far);
@@ -160,15 +157,9 @@ void OriginRecords::count_load(const Reader& reader, const Provenance& load, std
 void OriginRecords::count_turns(const Reader& reader, const Lane& lane, const Value& value, Record& record) {
   if (lane.none == value.none && (value.none || lane.origin == value.origin)) return;
   const std::size_t dimensions = record.turns.size();
-  if (lane.entry != reader.entry) {
-    vector_.resize(entries_.depth(lane.entry));
-    entries_.vector(lane.entry, lane.counter, vector_.data());
-  }
-  std::size_t last = 0;
-  if (lane.entry == reader.entry)
-    last = dimensions - 1;
-  else
-    while (last + 1 < dimensions && vector_[last] == reader.point[last]) ++last;
+  const std::size_t last =
+      entries_.parting(lane.entry, lane.counter, reader.entry, reader.point, static_cast<std::uint16_t>(dimensions - 1))
+          .level;
   const Distance everywhere{0, 0};
   const Distance before = lane.none ? everywhere : distance(reader, lane.origin);
   const Distance now = value.none ? everywhere : distance(reader, value.origin);
@@ -187,7 +178,8 @@ void OriginRecords::mark(Entries& entries) const {
     if (!uses) continue;
     for (const Operand& operand : uses->operands_) {
       look_at(operand.first);
-      for (const Lane& lane : operand.others) look_at(lane);
+      if (!operand.others) continue;
+      for (const Lane& lane : *operand.others) look_at(lane);
     }
   }
 }
@@ -221,7 +213,8 @@ std::map<OriginRecords::LaneKey, bool> OriginRecords::even_lanes() const {
         if (const auto found = even.find({statement, dense, lane.lane}); found != even.end()) found->second = false;
       };
       look_at(operands[dense].first);
-      for (const Lane& lane : operands[dense].others) look_at(lane);
+      if (!operands[dense].others) continue;
+      for (const Lane& lane : *operands[dense].others) look_at(lane);
     }
   }
   return even;

@@ -3,8 +3,9 @@
 // From what: every use of every instance that is followed, chunk by chunk, with the last writer and the origin of each.
 // Which of them are records is said in graph.h. A record is found as streams are: operands are numbered, and each lane
 // of an operand remembers the record that it used last. It also remembers the origin and the point of the last time,
-// record or not, to count turns. Exact counts; constant cost per use, and that of walking from an instance to its
-// iteration vector for those that are records. Iteration vectors are kept by reference, so entries are marked here too.
+// record or not, to count turns. Exact counts; constant cost per use, and that of walking from an instance to the
+// innermost loop around both for those that are records. Iteration vectors are kept by reference, so entries are marked
+// here too.
 #pragma once
 
 #include <array>
@@ -133,9 +134,10 @@ class OriginRecords {
     std::unique_ptr<EvenAddresses> even;
     std::unique_ptr<RecordList> list;
   };
-  struct Operand {
+  /// One line of the cache: this is written for every use.
+  struct alignas(64) Operand {
     Lane first;  // that was met
-    std::vector<Lane> others;
+    std::unique_ptr<std::vector<Lane>> others;
   };
   struct SharedEntry {
     SiteId a = 0;
@@ -170,6 +172,9 @@ class OriginRecords {
     std::uint16_t level = 0;
   };
   Distance distance(const Reader& reader, const Cell& cell);
+  Entries::Parting parting(const Reader& reader, const Cell& cell, std::uint16_t shared) const {
+    return entries_.parting(cell.entry, cell.counter, reader.entry, reader.point, shared);
+  }
   bool is_instance(const Reader& reader, const Cell& cell) const;
   bool count(const Reader& reader, const Value& value, bool by_origin, Record& record);
   void count_load(const Reader& reader, const Provenance& load, std::uint16_t level, Record& record);
@@ -182,7 +187,6 @@ class OriginRecords {
   std::vector<std::unique_ptr<Uses>> uses_;  // by site
   std::vector<Record> records_;
   std::array<SharedEntry, kSharedEntries> shared_{};
-  std::vector<std::int64_t> vector_;
   std::uint64_t times_ = 1;
   std::uint64_t operands_ = 0;
   std::uint64_t lanes_ = 0;  // but for the first ones of operands

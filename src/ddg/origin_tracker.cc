@@ -7,12 +7,13 @@ namespace loopfold::ddg {
 
 void OriginTracker::begin(const PartCode& code, const Instance& instance, const std::vector<Cell>& writers,
                           RegisterOrigins& registers) {
+  OriginRecords::Uses* uses = instance.uses;
+  if (uses == nullptr && instance.followed) uses = &records_.uses(instance.site, code.operands);
+  begin(instance, uses);
   code_ = &code;
-  instance_ = instance;
   writers_ = &writers;
   registers_ = &registers;
   next_use_ = 0;
-  uses_ = instance.followed ? &records_.uses(instance.site, code.operands) : nullptr;
   if (loads_.size() < code.origins.loads.size()) loads_.resize(code.origins.loads.size());
 }
 
@@ -103,13 +104,14 @@ void OriginTracker::use_directly(const OriginRecords::Reader& reader, const Orig
 
 /// Neighbours with one writer and one origin are one chunk.
 void OriginTracker::use_register(const OriginCode::Use& use) {
-  const OriginRecords::Reader reader = this->reader(use.instruction, use.operand, use.dense);
+  const OriginRecords::Reader& reader = this->reader(use.instruction, use.operand, use.dense);
   const Granule first = code_->origins.pieces[use.first].granule;
   if (is_direct(use, first)) return use_directly(reader, use, first);
   Cell before;
   Value before_value;
   for (std::uint32_t i = 0; i < use.count; ++i) {
     const OriginCode::Piece& piece = code_->origins.pieces[use.first + i];
+    if (i > 0 && goes_on(code_->origins.pieces[use.first + i - 1], piece)) continue;
     const Cell writer = piece.writer == kOutside ? (*writers_)[piece.granule] : cell(piece.writer);
     if (writer.producer == 0) {
       before = {};
@@ -123,14 +125,33 @@ void OriginTracker::use_register(const OriginCode::Use& use) {
   }
 }
 
+/// Whether two neighbours are sure to have one writer and one origin, as nearly all have that are in one register.
+bool OriginTracker::goes_on(const OriginCode::Piece& a, const OriginCode::Piece& b) const {
+  if (a.writer != b.writer || a.source.kind != b.source.kind) return false;
+  if (a.writer == kOutside && !((*writers_)[a.granule] == (*writers_)[b.granule])) return false;
+  const std::uint16_t from = a.source.index;
+  const std::uint16_t to = b.source.index;
+  switch (a.source.kind) {
+    case Source::Kind::kHere:
+      return from == to;
+    case Source::Kind::kLoaded:
+      return from == to && !loads_[from].reload;
+    case Source::Kind::kLiveIn:
+      return (*writers_)[from] == (*writers_)[to] && registers_->where[from] == registers_->where[to] &&
+             (registers_->where[from] != RegisterOrigins::kKept ||
+              registers_->kept[from].same_origin(registers_->kept[to]));
+    default:
+      return false;
+  }
+}
+
 void OriginTracker::use_arguments(const Instance& instance, std::uint8_t operand, std::span<const LiveIn> granules,
                                   const std::vector<Cell>& writers, const RegisterOrigins& registers) {
   if (!instance.followed) return;
-  instance_ = instance;
-  uses_ = &records_.uses(instance.site, operand + 1u);
+  begin(instance, &records_.uses(instance.site, operand + 1u));
   writers_ = &writers;
   registers_ = const_cast<RegisterOrigins*>(&registers);
-  const OriginRecords::Reader reader = this->reader(0, operand, operand);
+  const OriginRecords::Reader& reader = this->reader(0, operand, operand);
   Cell before;
   Value before_value;
   for (const LiveIn& in : granules) {
@@ -168,7 +189,7 @@ const Spill* OriginTracker::reloaded(const MemoryAccess& access, std::uint64_t a
 
 bool OriginTracker::load(const MemoryAccess& access, std::uint64_t address, std::span<const Chunk> chunks) {
   const Spill* spill = reloaded(access, address, chunks);
-  if (spill == nullptr && instance_.followed) use_memory(access, address, chunks);
+  if (spill == nullptr && followed_) use_memory(access, address, chunks);
   if (access.load == MemoryAccess::kNo || !code_->origins.loads[access.load].kept) return spill != nullptr;
   Loaded& loaded = loads_[access.load];
   loaded.reload = spill != nullptr;
@@ -191,7 +212,7 @@ bool OriginTracker::load(const MemoryAccess& access, std::uint64_t address, std:
 }
 
 void OriginTracker::use_memory(const MemoryAccess& access, std::uint64_t address, std::span<const Chunk> chunks) {
-  const OriginRecords::Reader reader =
+  const OriginRecords::Reader& reader =
       this->reader(access.instruction, static_cast<std::uint8_t>(kFirstMemoryOperand + access.index), access.operand);
   for (const Chunk& chunk : chunks) {
     if (chunk.cell.producer == kLostProducer) continue;

@@ -44,7 +44,8 @@ class OriginTracker {
     std::uint64_t counter = 0;
     std::uint64_t serial = 0;  // of the entry of the innermost loop
     const std::int64_t* point = nullptr;
-    bool followed = true;  // its uses are counted
+    bool followed = true;                 // its uses are counted
+    OriginRecords::Uses* uses = nullptr;  // of the site, if they are known
   };
   void begin(const PartCode& code, const Instance& instance, const std::vector<Cell>& writers,
              RegisterOrigins& registers);
@@ -53,7 +54,7 @@ class OriginTracker {
   void read_registers(std::uint16_t instruction, bool spilled) {
     while (next_use_ < code_->origins.uses.size() && code_->origins.uses[next_use_].instruction <= instruction) {
       const OriginCode::Use& use = code_->origins.uses[next_use_++];
-      if (!instance_.followed || (use.spilled && spilled && use.instruction == instruction)) continue;
+      if (!followed_ || (use.spilled && spilled && use.instruction == instruction)) continue;
       if (use.load != kOutside && !loads_[use.load].reload)
         records_.use_loaded(reader(use.instruction, use.operand, use.dense), code_->origins.pieces[use.first].lane,
                             loads_[use.load].itself);
@@ -100,11 +101,24 @@ class OriginTracker {
   };
 
   Cell cell(std::uint16_t instruction) const {
-    return {streams_.definition(instance_.site, instruction), instance_.entry, instance_.counter};
+    return {first_definition_ + instruction, reader_.entry, reader_.counter};
   }
-  OriginRecords::Reader reader(std::uint16_t instruction, std::uint8_t operand, std::uint32_t dense) const {
-    return {uses_,   instance_.site, instance_.entry, instance_.counter, instance_.serial, instance_.point, instruction,
-            operand, dense};
+  /// Who reads: the instance, with this operand. Holds until the next call.
+  const OriginRecords::Reader& reader(std::uint16_t instruction, std::uint8_t operand, std::uint32_t dense) {
+    reader_.instruction = instruction;
+    reader_.operand = operand;
+    reader_.dense = dense;
+    return reader_;
+  }
+  void begin(const Instance& instance, OriginRecords::Uses* uses) {
+    followed_ = instance.followed;
+    first_definition_ = streams_.definition(instance.site, 0);
+    reader_.uses = uses;
+    reader_.site = instance.site;
+    reader_.entry = instance.entry;
+    reader_.counter = instance.counter;
+    reader_.serial = instance.serial;
+    reader_.point = instance.point;
   }
   Value found(Granule granule) const;
   Value value(const Source& source) const;
@@ -115,6 +129,7 @@ class OriginTracker {
   void keep(Granule granule, const Value& value);
   bool is_direct(const OriginCode::Use& use, Granule first) const;
   void use_register(const OriginCode::Use& use);
+  bool goes_on(const OriginCode::Piece& a, const OriginCode::Piece& b) const;
   void use_directly(const OriginRecords::Reader& reader, const OriginCode::Use& use, Granule first);
   void use_memory(const MemoryAccess& access, std::uint64_t address, std::span<const Chunk> chunks);
   void use_spilled(const OriginRecords::Reader& reader, const Spill& spill, std::uint64_t address, const Chunk& chunk);
@@ -132,11 +147,12 @@ class OriginTracker {
 
   // Of the part that runs.
   const PartCode* code_ = nullptr;
-  Instance instance_;
+  bool followed_ = false;
+  DefinitionId first_definition_ = 0;
   const std::vector<Cell>* writers_ = nullptr;
   RegisterOrigins* registers_ = nullptr;
   std::size_t next_use_ = 0;
-  OriginRecords::Uses* uses_ = nullptr;
+  OriginRecords::Reader reader_;
   std::vector<Loaded> loads_;
   std::vector<Provenance> moved_;  // what granules had that others get
 };

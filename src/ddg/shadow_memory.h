@@ -16,6 +16,8 @@
 // what was lost.
 #pragma once
 
+#include <emmintrin.h>
+
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -29,9 +31,21 @@ struct Cell {
   std::uint32_t producer = 0;  // 0: nothing in the trace wrote it
   std::uint32_t entry = 0;
   std::uint64_t counter = 0;
-  friend bool operator==(const Cell&, const Cell&) = default;
+  /// All of it at once: this is asked for every byte that is read.
+  friend bool operator==(const Cell& a, const Cell& b) {
+    const auto writer = [](const Cell& cell) { return std::uint64_t{cell.entry} << 32 | cell.producer; };
+    return ((writer(a) ^ writer(b)) | (a.counter ^ b.counter)) == 0;
+  }
 };
 static_assert(sizeof(Cell) == 16);
+
+/// Puts a cell into `count` places, each with one store: what is stored in pieces cannot be loaded as a whole until the
+/// stores are done, and cells are read soon after they were written.
+inline void fill_cells(Cell* into, std::size_t count, const Cell& cell) {
+  const __m128i whole = _mm_set_epi64x(static_cast<long long>(cell.counter),
+                                       static_cast<long long>(std::uint64_t{cell.entry} << 32 | cell.producer));
+  for (std::size_t i = 0; i < count; ++i) _mm_storeu_si128(reinterpret_cast<__m128i*>(into + i), whole);
+}
 
 /// Something wrote it, and there was no memory to keep what.
 inline constexpr std::uint32_t kLostProducer = 0xffffffff;
@@ -50,9 +64,7 @@ class ShadowMemory {
     if (const Slot slot = slot_of(address >> kPageBits); has_cells(slot)) [[likely]] {
       const unsigned shift = shift_of(slot);
       if (((address | size) & low_bits(shift)) == 0 && size <= kPageSize - offset) [[likely]] {
-        Cell* first = cells_of(slot) + (offset >> shift);
-        const std::uint64_t count = size >> shift;
-        for (std::uint64_t i = 0; i < count; ++i) first[i] = cell;
+        fill_cells(cells_of(slot) + (offset >> shift), size >> shift, cell);
         return;
       }
     }
@@ -78,6 +90,12 @@ class ShadowMemory {
   /// bytes that have no producer. `visit` must not change this memory.
   template <class Visit>
   void read(std::uint64_t address, std::uint64_t size, Visit&& visit) const;
+
+  /// This byte is read soon.
+  void prefetch(std::uint64_t address) const {
+    if (const Slot slot = slot_of(address >> kPageBits); has_cells(slot))
+      __builtin_prefetch(cells_of(slot) + ((address & kPageMask) >> shift_of(slot)));
+  }
 
   /// visit(Cell&) for every cell that is stored, some of them several times, in no order that means anything; to look
   /// at and to change `entry`. Cells without a producer and lost ones are left out.

@@ -30,18 +30,18 @@ class Steady {
   __extension__ using Wide = __int128;
 
   void follow(Wide iterations, Wide growth) {
-    if (seen_ == 1 && iterations != 0) step_ = growth / iterations;
+    if (seen_ == 1 && iterations != 0) step_ = iterations == 1 ? growth : growth / iterations;
     Wide expected = 0;
     const bool overflow = __builtin_mul_overflow(step_, iterations, &expected);
     steady_ = !overflow && iterations > 0 && expected == growth;
   }
 
+  bool steady_ = true;     // first: most values of irregular code have no other use for what follows
+  std::uint8_t seen_ = 0;  // values of this entry, up to two
   std::uint64_t entry_ = ~std::uint64_t{0};
   std::int64_t counter_ = 0;
   std::int64_t value_ = 0;
   Wide step_ = 0;
-  std::uint8_t seen_ = 0;  // values of this entry, up to two
-  bool steady_ = true;
 };
 
 /// The same of addresses, but for this: what they grow by need not be a whole number per iteration.

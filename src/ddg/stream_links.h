@@ -26,6 +26,9 @@ class StreamLinks {
     return more_ ? find_slowly(key) : nullptr;
   }
 
+  /// What was found last; null if there is nothing.
+  const Details* last() const { return last_.details; }
+
   /// One that is not there yet; it must stay where it is.
   void insert(std::uint64_t key, Details* details) {
     if (last_.key != 0) {

@@ -72,6 +72,17 @@ class Streams {
   /// Remembers what the site's code is: the longest that ran.
   void set_code(SiteId site, const PartCode* code);
 
+  /// An instance comes soon: fetches what is known of the site's streams, then, some time later, their folders. Those
+  /// of hundreds of sites do not fit into the cache next to the processor.
+  void prefetch(SiteId site) const {
+    const Site& s = sites_[site];
+    __builtin_prefetch(s.domain.folder);
+    for_each_last(s, [](const auto* details) { __builtin_prefetch(details); });
+  }
+  void prefetch_folders(SiteId site) const {
+    for_each_last(sites_[site], [](const auto* details) { __builtin_prefetch(details->sink.folder); });
+  }
+
   void instance(SiteId site, const std::int64_t* point);
   void access(SiteId site, const MemoryAccess& access, const std::int64_t* point, ObjectId object, std::int64_t block,
               std::int64_t offset, std::uint64_t entry);
@@ -156,7 +167,7 @@ class Streams {
     StreamId stream = kNoStream;
   };
 
-  struct AccessDetails {
+  struct alignas(64) AccessDetails {
     Sink sink;
     // The last time.
     std::uint64_t entry = ~std::uint64_t{0};
@@ -183,7 +194,7 @@ class Streams {
       offset = offset_now;
     }
   };
-  struct ValueDetails {
+  struct alignas(64) ValueDetails {
     Sink sink;
     Steady steady;
     SiteId site = 0;
@@ -192,7 +203,7 @@ class Streams {
     std::uint8_t reg = 0;
     std::uint8_t width = 0;
   };
-  struct DependenceDetails {
+  struct alignas(64) DependenceDetails {
     Sink sink;
     std::uint16_t shared = 0;
     std::uint16_t level = 0;  // that carried the last instances
@@ -244,6 +255,17 @@ class Streams {
     if (dense >= all.size()) [[unlikely]]
       all.resize(dense + 1);
     return all[dense];
+  }
+
+  /// The streams that values, accesses and operands used last.
+  template <class Visit>
+  static void for_each_last(const Site& site, Visit&& visit) {
+    for (const ValueDetails* const value : site.values)
+      if (value != nullptr) visit(value);
+    for (const StreamLinks<AccessDetails>& access : site.accesses)
+      if (access.last() != nullptr) visit(access.last());
+    for (const StreamLinks<DependenceDetails>& operand : site.operands)
+      if (operand.last() != nullptr) visit(operand.last());
   }
 
   Sink new_stream(Stream::Kind kind, SiteId site, fold::Shape shape);

@@ -18,13 +18,12 @@ bool is_simple(const PartCode& code, const Streams& streams, SiteId site) {
 class Planner {
  public:
   Planner(std::size_t granules, const Streams& streams)
-      : streams_(streams), writer_(granules), exposed_(granules), loaded_(granules) {}
+      : streams_(streams), writer_(granules), exposed_(granules), made_(granules), loaded_(granules) {}
 
   StretchPlan plan(std::span<const PathPart> parts) {
     plan_.parts.assign(parts.begin(), parts.end());
     for (const PathPart& part : parts) {
       plan_.possible = plan_.possible && is_simple(*part.code, streams_, part.site);
-      plan_.instructions += part.code->instructions;
       if (part.code->unknown) plan_.unknown_instructions += part.code->instructions;
     }
     if (!plan_.possible) return std::move(plan_);
@@ -108,6 +107,7 @@ class Planner {
       for (std::size_t granule = out.granule; granule < std::size_t{out.granule} + out.count; ++granule) {
         writer_[granule] = streams_.definition(part.site, out.instruction);
         loaded_[granule] = {};
+        made_[granule] = true;
       }
     }
     for (std::size_t i = 0; i < outs.size(); ++i) {
@@ -117,6 +117,7 @@ class Planner {
           writer != streams_.definition(part.site, code.loads[source.index].instruction))
         outs[i].copied = true;
       loaded_[code.outs[i].granule] = outs[i];
+      made_[code.outs[i].granule] = false;
     }
   }
 
@@ -125,17 +126,20 @@ class Planner {
     plan_.copied_loads.erase(std::unique(plan_.copied_loads.begin(), plan_.copied_loads.end()),
                              plan_.copied_loads.end());
     for (ReadGranule& granule : plan_.granules)
-      if (granule.from == ReadGranule::From::kBefore && writer_[granule.granule] != 0)
+      if (granule.from == ReadGranule::From::kBefore && writer_[granule.granule] != 0) {
         granule.from = ReadGranule::From::kLastIteration;
+        granule.definition = writer_[granule.granule];
+      }
     for (std::size_t i = 0; i < exposed_.size(); ++i)
       if (exposed_[i])
-        plan_.exposed.push_back({static_cast<Granule>(i), writer_[i] != 0, loaded_[i].access != kNoAccess});
+        plan_.exposed.push_back({static_cast<Granule>(i), writer_[i] != 0, loaded_[i].access != kNoAccess, made_[i]});
   }
 
   const Streams& streams_;
   StretchPlan plan_;
   std::vector<DefinitionId> writer_;  // by granule: the last in the path so far
   std::vector<bool> exposed_;
+  std::vector<bool> made_;                // by granule: what the path wrote last has no other origin
   std::vector<Loaded> loaded_;            // by granule
   std::vector<std::uint32_t> access_of_;  // by load of the path so far
   std::uint32_t accesses_ = 0;            // of the parts so far

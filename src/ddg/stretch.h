@@ -16,6 +16,7 @@
 #include "ddg/progression.h"
 #include "ddg/shadow_memory.h"
 #include "ddg/streams.h"
+#include "structure/loop_walk.h"
 
 namespace loopfold::ddg {
 
@@ -41,16 +42,18 @@ struct StretchPlan {
     From from = From::kBefore;
     Granule granule = 0;
     std::uint8_t lane = 0;
-    DefinitionId definition = 0;  // kThisIteration
+    DefinitionId definition = 0;  // of the path, unless it is kBefore
   };
   struct Exposed {
     Granule granule = 0;
     bool written = false;  // by the path
     bool loaded = false;   // last by a plain load of the path
+    bool made = false;     // what is written last has no other origin
   };
   bool possible = true;  // there is nothing in the path that must be followed event by event
-  std::uint64_t instructions = 0;
+  structure::PathTotals totals;
   std::uint64_t unknown_instructions = 0;
+  std::uint64_t events = 0;
   std::vector<PathPart> parts;
   std::vector<Read> reads;
   std::vector<ReadGranule> granules;

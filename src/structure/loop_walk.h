@@ -63,6 +63,14 @@ struct Dimension {
   }
 };
 
+/// What one iteration along a path does to the context of its loop.
+struct PathTotals {
+  std::uint64_t instructions = 0;
+  std::uint64_t memory = 0;
+  std::uint64_t floating = 0;
+  friend bool operator==(const PathTotals&, const PathTotals&) = default;
+};
+
 /// Observes nothing.
 struct NoObserver {
   static constexpr bool kEveryPart = false;
@@ -302,15 +310,36 @@ class LoopWalk {
     }
   }
 
-  /// The observer may take iterations at once if each is one more of the innermost loop, and nothing else changes.
-  std::uint64_t stretch(S& stack, const trace::RunExpander& ahead, std::uint64_t iterations) {
+  Known known_path(S& stack, const trace::RunPath& path) {
+    if constexpr (kStretches)
+      return observer_.known_path(*this, stack, path.exits);
+    else
+      return Known::kImpossible;
+  }
+
+  /// Iterations can be taken at once if each is one more of the innermost loop, and nothing else changes.
+  void learn_path(S& stack, const trace::RunPath& path, PathEnd end) {
     const std::vector<Step>& steps = recorded_[0].steps;
     const std::size_t innermost = stack.data.dimensions.size() - 1;
-    if (lowest_ <= innermost || steps.size() != 1 || steps[0].dimension != innermost || steps[0].counted != 1) return 0;
-    if constexpr (kStretches)
-      return observer_.stretch(*this, stack, ahead, iterations);
-    else
+    const bool counts = end == PathEnd::kRepeatable && lowest_ > innermost && steps.size() == 1 &&
+                        steps[0].dimension == innermost && steps[0].counted == 1 && steps[0].headers == 1;
+    if constexpr (kStretches) observer_.learn_path(*this, stack, path.exits, counts);
+  }
+
+  std::uint64_t stretch(S& stack, const trace::RunExpander& ahead, std::uint64_t iterations) {
+    if constexpr (kStretches) {
+      PathTotals totals;
+      const std::uint64_t done = observer_.stretch(*this, stack, ahead, iterations, totals);
+      Context& context = tree_[stack.data.context];
+      context.instructions += done * totals.instructions;
+      context.memory += done * totals.memory;
+      context.floating += done * totals.floating;
+      stack.data.dimensions.back().counter += done;
+      stack.data.dimensions.back().headers += done;
+      return done;
+    } else {
       return 0;
+    }
   }
 
   void stop_watching() { journaling_ = false; }

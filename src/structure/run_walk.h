@@ -17,9 +17,12 @@
 // A client with `static constexpr bool kValues = true` is given every event of every run, with the values of all slots:
 //   event(S&, ExitId, const uint64_t* slots)   the block runs; its parts come next
 //   side(S*, const SideEvent&)                 before the walk follows it; null if the thread has no stack
-// If it also has `static constexpr bool kStretches = true`, it may take several iterations along one path at once:
-//   uint64_t stretch(S&, const RunExpander& ahead, uint64_t n)   an iteration has ended as end_path() says; the n next
-//                                              ones take the same path: so many of them are done
+// If it also has `static constexpr bool kStretches = true`, it may take iterations along one path at once. Control has
+// then just come to the place where the first of them starts:
+//   Known known_path(S&, const RunPath&)       does it know the path, from here?
+//   void learn_path(S&, const RunPath&, PathEnd)   an iteration along it ended so; begin_path() was called before it
+//   uint64_t stretch(S&, const RunExpander& ahead, uint64_t n)   of the n next iterations, along the path that was
+//                                              asked for last: so many were done
 #pragma once
 
 #include <algorithm>
@@ -50,6 +53,9 @@ constexpr bool wants_values() {
   if constexpr (requires { T::kValues; }) return T::kValues;
   return false;
 }
+
+/// Whether a path can be taken many times at once.
+enum class Known : std::uint8_t { kNo, kPossible, kImpossible };
 
 /// Whether it takes iterations of a run at once, values and all.
 template <class T>
@@ -215,41 +221,54 @@ class RunWalk {
   }
 
   /// Event by event, but for iterations that the client takes at once. Between two iterations control has just come to
-  /// the place where the next one starts.
+  /// the place where the next one starts, if they take the same path.
   void stretch(Tracker& tracker, const trace::Run& run) {
     expander_.begin(run);
     bool arrived = false;
-    unsigned failures = 0;
     for (std::uint64_t i = 0; i < run.iterations;) {
-      const std::uint64_t same = failures < kMostFailures ? same_path(run, i) : 1;
-      const trace::RunPath& path = expander_.next();
+      const std::uint64_t same = same_path(run, i);
+      const trace::RunPath& path = run.paths[run.path_of(i)];
       const PlaceId place = first_place(path);
-      ++i;
       if (same < kShortestStretch || place == kNoPlace) {
-        by_events(tracker, path, arrived);
-        arrived = false;
+        for (const std::uint64_t end = i + same; i < end; ++i) {
+          by_events(tracker, expander_.next(), arrived);
+          arrived = false;
+        }
         continue;
       }
       if (!arrived) tracker.arrive(place);
-      tracker.mark();
-      client_.mark(*tracker.current());
-      client_.begin_path(*tracker.current());
-      by_events(tracker, path, true);
-      tracker.arrive(place);
       arrived = true;
-      const PathEnd end = tracker.unchanged() ? client_.end_path(*tracker.current(), 0) : PathEnd::kChanged;
-      client_.stop_watching();
-      std::uint64_t done = 0;
-      if (end == PathEnd::kRepeatable) done = client_.stretch(*tracker.current(), expander_, same - 1);
-      if (done == 0) {
-        ++failures;
-        continue;
+      switch (client_.known_path(*tracker.current(), path)) {
+        case Known::kNo:
+          learn(tracker, path);
+          ++i;
+          break;
+        case Known::kPossible:
+          if (const std::uint64_t done = client_.stretch(*tracker.current(), expander_, same); done > 0) {
+            expander_.skip(done);
+            i += done;
+            break;
+          }
+          [[fallthrough]];
+        case Known::kImpossible:
+          by_events(tracker, expander_.next(), true);
+          tracker.arrive(place);
+          ++i;
+          break;
       }
-      failures = 0;
-      client_.repeat(*tracker.current(), 0, done);
-      expander_.skip(done);
-      i += done;
     }
+  }
+
+  void learn(Tracker& tracker, const trace::RunPath& path) {
+    const PlaceId place = first_place(path);
+    tracker.mark();
+    client_.mark(*tracker.current());
+    client_.begin_path(*tracker.current());
+    by_events(tracker, expander_.next(), true);
+    tracker.arrive(place);
+    const PathEnd end = tracker.unchanged() ? client_.end_path(*tracker.current(), 0) : PathEnd::kChanged;
+    client_.stop_watching();
+    client_.learn_path(*tracker.current(), path, end);
   }
 
   /// How many iterations take the same path, from this one on. The last of a run does not count: where control goes
@@ -377,8 +396,7 @@ class RunWalk {
   }
 
   static constexpr std::uint64_t kFewIterations = 3;
-  static constexpr std::uint64_t kShortestStretch = 6;
-  static constexpr unsigned kMostFailures = 4;  // in one run
+  static constexpr std::uint64_t kShortestStretch = 4;
 
   const CodeMap& code_;
   std::vector<std::uint8_t>& starts_;
