@@ -366,6 +366,8 @@ class Builder {
   bool is_of_loop(SiteId reader, const Cell& cell);
   void take_turns(const StretchPlan& plan);
   void load_before(StretchAccess& at);
+  std::uint64_t pass_empty(const StretchAccess& at, std::uint64_t k) const;
+  std::uint64_t pass_cells(StretchAccess& at, std::uint64_t k) const;
   void store_behind(const StretchAccess& at);
   Stretch::Origins compare_origins(const StretchPlan& plan, std::uint64_t k);
   bool may_be_rewritten(std::uint64_t first, std::uint64_t last) const;

@@ -434,16 +434,40 @@ void Builder::take_turns(const StretchPlan& plan) {
 }
 
 void Builder::load_before(StretchAccess& at) {
-  const std::uint32_t size = at.access->size;
-  std::uint64_t address = at.address.start;
-  for (std::uint64_t k = 0; k < stretch_.n; ++k, address += at.address.step) {
-    if (const Cell* const cell = memory_.only_cell(address, size)) {
-      if (at.pieces.size() == 1 ? at.pieces[0].lane == 0 && at.pieces[0].takes(*cell)
-                                : cell->producer == 0 && at.pieces.empty())
-        continue;
-    }
-    take_chunks(at, read_chunks(address, size), k, false);
+  for (std::uint64_t k = 0; k < stretch_.n;) {
+    const std::uint64_t passed = at.pieces.empty() ? pass_empty(at, k) : at.pieces.size() == 1 ? pass_cells(at, k) : 0;
+    k += passed;
+    if (passed > 0) continue;
+    take_chunks(at, read_chunks(at.address.at(k), at.access->size), k, false);
+    ++k;
   }
+}
+
+/// From iteration k on, how many iterations load what nothing wrote.
+std::uint64_t Builder::pass_empty(const StretchAccess& at, std::uint64_t k) const {
+  const std::uint64_t first = k;
+  for (; k < stretch_.n; ++k) {
+    const Cell* const cell = memory_.only_cell(at.address.at(k), at.access->size);
+    if (cell == nullptr || cell->producer != 0) break;
+  }
+  return k - first;
+}
+
+/// How many go on with the only piece, once its step is known.
+std::uint64_t Builder::pass_cells(StretchAccess& at, std::uint64_t k) const {
+  DependencePiece& piece = at.pieces[0];
+  if (piece.n < 2 || piece.lane != 0) return 0;
+  const std::uint64_t first = k;
+  const std::uint64_t step = piece.step;
+  Cell expected{piece.producer, piece.entry, piece.next};
+  std::uint64_t address = at.address.at(k);
+  for (; k < stretch_.n; ++k, address += at.address.step, expected.counter += step) {
+    const Cell* const cell = memory_.only_cell(address, at.access->size);
+    if (cell == nullptr || !(*cell == expected)) break;
+  }
+  piece.next = expected.counter;
+  piece.n += k - first;
+  return k - first;
 }
 
 void Builder::store_behind(const StretchAccess& at) {

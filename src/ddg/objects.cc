@@ -89,11 +89,18 @@ Objects::Place Objects::find_slowly(std::uint64_t address) {
   return {block.object, block.ordinal, static_cast<std::int64_t>(address - block.base)};
 }
 
+/// One of an allocator: nothing is inside it, while mappings and globals may have such blocks in them.
+bool Objects::is_heap(const Block& block) const {
+  const Origin& origin = sources_[block.source];
+  return origin.kind == Object::Kind::kHeap && origin.family < kMappingFamily;
+}
+
 Objects::Extent Objects::extent(std::uint64_t address) {
   const Hint& hint = hints_[(address >> kLineBits) & (kHints - 1)];
   if (hint.generation == generation_ && hint.line == kAnyLine) {
     const Block& known = blocks_[hint.block];
-    if (address >= known.start && address <= known.last) return {known.start, known.last};
+    const bool in_block = address >= known.start && address <= known.last;
+    if (in_block && (is_heap(known) || !heap_touches(known.start, known.last))) return {known.start, known.last};
   }
   const Found found = find_block(address);
   const Block& block = blocks_[found.block];

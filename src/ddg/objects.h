@@ -138,6 +138,7 @@ class Objects {
 
   Place find_slowly(std::uint64_t address);
   Found find_block(std::uint64_t address);
+  bool is_heap(const Block& block) const;
   bool heap_touches(std::uint64_t start, std::uint64_t last) const;
   BlockIndex global_at(const symbols::DataPlace& place);
   BlockIndex mapping_at(std::uint64_t address) const;

@@ -71,12 +71,15 @@ class ShadowMemory {
     write_slowly(address, size, cell);
   }
 
-  /// The cell of all of these bytes, if they are in one granule of a page that has cells; else null. It stays where it
-  /// is until memory changes.
+  /// The cell of all of these bytes, if they are in one granule of a page, or in a page that nothing wrote; else null.
+  /// It stays where it is until memory changes.
   const Cell* only_cell(std::uint64_t address, std::uint64_t size) const {
+    static constexpr Cell kEmpty{};
     const Slot slot = slot_of(address >> kPageBits);
-    if (!has_cells(slot) || (address ^ (address + (size - 1))) >> shift_of(slot) != 0) return nullptr;
-    return cells_of(slot) + ((address & kPageMask) >> shift_of(slot));
+    const std::uint64_t spread = address ^ (address + (size - 1));
+    if (has_cells(slot)) [[likely]]
+      return spread >> shift_of(slot) == 0 ? cells_of(slot) + ((address & kPageMask) >> shift_of(slot)) : nullptr;
+    return slot == 0 && spread >> kPageBits == 0 ? &kEmpty : nullptr;
   }
 
   /// These bytes have no producer any more.
