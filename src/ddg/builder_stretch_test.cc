@@ -1,0 +1,302 @@
+// Many iterations at once against event by event, on the whole graph: random loop bodies of machine code whose accesses
+// overlap in every way.
+//
+// A program is a function with one or two nests of loops. Bodies are one to four blocks, with up to six accesses of 1
+// to 32 bytes, strides from -40 to 40 bytes, starts within 200 bytes of each other, and in between copies, exchanges and
+// sums of registers. Accesses are in blocks of the heap that lie close together, in the function's frame, where plain
+// stores are spills, or nowhere. Some addresses are not even: they wrap around in a few bits, or are so but for a few
+// iterations. Ordinary programs hardly have any of this; mistakes of order inside a stretch show here.
+#include <random>
+
+#include "ddg/testing.h"
+#include "structure/testing.h"
+
+namespace loopfold::ddg {
+namespace {
+
+using testing::HandTrace;
+using testing::Op;
+using testing::difference;
+using testing::graph_of;
+using testing::lines_of;
+using trace::Expression;
+using trace::Value;
+
+constexpr std::uint64_t kHeap = 0x500000;
+constexpr std::uint64_t kElsewhere = 0x900000;
+constexpr std::uint64_t kStack = 0x7ffe00010000;  // at the call
+constexpr std::uint64_t kFrame = 0x8000;          // bytes of the function's frame
+constexpr std::uint32_t kSpread = 200;
+
+class Torture {
+ public:
+  explicit Torture(std::uint64_t seed) : random_(seed) {
+    const std::uint64_t regions[] = {kHeap, kHeap, kStack - kFrame / 2, kElsewhere};
+    region_ = regions[pick(4)];
+    if (region_ == kHeap) allocate();
+    const trace::BlockId entry = trace_.block(0x1000, {{{0xe8, 0, 0, 0, 0}, {}, {}}}, 1);
+    const trace::BlockId prologue = trace_.block(
+        0x2000, {{{0x48, 0x81, 0xec, 0, 0x80, 0, 0}, {}, {{4, 8, Value::constant(kStack - kFrame)}}}}, 0);
+    const std::uint64_t nests = 1 + pick(2);
+    for (std::uint64_t i = 0; i < nests; ++i) nests_.push_back(nest());
+    const trace::BlockId end = nop();
+    trace_.run(entry, prologue, {kStack}, trace::ExitKind::kCall, Value::slot(0));
+    trace_.run(prologue, nests_[0].header, {});
+    for (std::size_t i = 0; i < nests_.size(); ++i) execute(nests_[i], i + 1 < nests_.size() ? nests_[i + 1].header : end);
+    trace_.run(end, end, {}, trace::ExitKind::kOther);
+    reader = &trace_.finish();
+  }
+
+  const trace::Reader* reader = nullptr;
+  std::uint64_t pick(std::uint64_t below) { return random_() % below; }
+
+ private:
+  /// How a slot changes along a loop.
+  struct Column {
+    enum class Kind { kEven, kDented, kNoise } kind = Kind::kEven;
+    std::uint64_t start = 0;
+    std::int64_t stride = 0;
+    std::int64_t outer = 0;
+    std::uint64_t dent = 0;  // iteration
+  };
+  struct Piece {
+    trace::BlockId block = 0;
+    std::vector<Column> columns;
+  };
+  /// header { first, (left or right), last } latch
+  struct Nest {
+    trace::BlockId header = 0, latch = 0;
+    std::vector<Piece> pieces;  // one, or these four
+    std::uint64_t outer = 1, trips = 3;
+    std::uint64_t way = 0, flip = 0;
+  };
+  /// A block that is being made.
+  struct Making {
+    std::vector<Op> ops;
+    std::vector<Column> columns;
+    std::vector<Expression> expressions;
+  };
+
+  std::int64_t between(std::int64_t low, std::int64_t high) {
+    return low + static_cast<std::int64_t>(pick(static_cast<std::uint64_t>(high - low + 1)));
+  }
+  std::uint64_t place() { return next_place_ += 0x400; }
+  trace::BlockId nop() { return trace_.block(place(), {{{0x0f, 0x1f, 0x40, 0x00}, {}, {}}}, 0); }
+
+  /// Blocks side by side, with and without gaps, of two call stacks.
+  void allocate() {
+    for (std::uint64_t at = kHeap - 3000; at < kHeap + 3000;) {
+      const std::uint64_t size = 16 + pick(pick(4) == 0 ? 2000 : 120);
+      trace::Allocation allocation;
+      allocation.address = at;
+      allocation.size = size;
+      trace_.side(allocation);
+      at += size + pick(3) * 16;
+    }
+  }
+
+  Value column(Making& making, const Column& column) {
+    making.columns.push_back(column);
+    return Value::slot(static_cast<std::uint32_t>(making.columns.size() - 1));
+  }
+
+  /// An address, mostly even.
+  Value address(Making& making) {
+    Column made;
+    made.start = region_ + pick(kSpread);
+    made.stride = pick(3) == 0 ? between(-40, 40) : std::int64_t{1} << pick(6);
+    if (pick(4) == 0) made.stride = -made.stride;
+    if (pick(12) == 0) made.stride = 0;
+    made.outer = between(-64, 64);
+    const std::uint64_t kind = pick(12);
+    if (kind == 0) made.kind = Column::Kind::kNoise;
+    if (kind == 1) made.kind = Column::Kind::kDented;
+    if (kind != 2) return column(making, made);
+    constexpr Expression::Extend kExtends[] = {Expression::Extend::kZero8, Expression::Extend::kSign8};
+    made.start = pick(256);
+    Expression low;
+    low.terms = {{column(making, made), 1}};
+    low.constant = pick(100);
+    low.extend = kExtends[pick(2)];
+    making.expressions.push_back(low);
+    Expression sum;
+    sum.terms = {{Value::expression(static_cast<std::uint32_t>(making.expressions.size() - 1)), 1 + pick(3)}};
+    sum.constant = region_;
+    making.expressions.push_back(sum);
+    return Value::expression(static_cast<std::uint32_t>(making.expressions.size() - 1));
+  }
+
+  /// rax, rcx, rdx or rbx as data, [rsi] as the address.
+  std::uint8_t reg() { return static_cast<std::uint8_t>(pick(4)); }
+  static std::uint8_t to_memory(std::uint8_t reg) { return static_cast<std::uint8_t>(0x06 | reg << 3); }
+  static std::uint8_t between_registers(std::uint8_t reg, std::uint8_t rm) {
+    return static_cast<std::uint8_t>(0xc0 | reg << 3 | rm);
+  }
+
+  /// mov of 1 to 32 bytes; the load's opcode is 2 (vectors: 1) less or more than the store's.
+  Op move(Making& making, bool store) {
+    const std::uint8_t at = to_memory(reg());
+    const auto opcode = [&](std::uint8_t load, std::uint8_t stored) { return store ? stored : load; };
+    const std::uint64_t kind = pick(6);
+    const std::vector<std::uint8_t> bytes[] = {{opcode(0x8a, 0x88), at},
+                                               {0x66, opcode(0x8b, 0x89), at},
+                                               {opcode(0x8b, 0x89), at},
+                                               {0x48, opcode(0x8b, 0x89), at},
+                                               {0x0f, opcode(0x10, 0x11), at},
+                                               {0xc5, 0xfc, opcode(0x10, 0x11), at}};
+    return {bytes[kind], {{store, 1u << kind, address(making)}}, {}};
+  }
+
+  /// add with memory, said to be of any size.
+  Op computed(Making& making) {
+    const auto size = static_cast<std::uint32_t>(1 + pick(32));
+    const std::uint8_t at = to_memory(reg());
+    const Value where = address(making);
+    switch (pick(3)) {
+      case 0:
+        return {{0x48, 0x03, at}, {{false, size, where}}, {}};
+      case 1:
+        return {{0x48, 0x01, at}, {{true, size, where}}, {}};
+      default:
+        return {{0x48, 0x01, at}, {{false, size, where}, {true, size, where}}, {}};
+    }
+  }
+
+  Op of_registers(Making& making) {
+    const std::uint8_t both = between_registers(reg(), reg());
+    switch (pick(8)) {
+      case 0:
+        return {{0x48, 0x89, both}, {}, {}};  // mov
+      case 1:
+        return {{0x89, both}, {}, {}};
+      case 2:
+        return {{0x88, both}, {}, {}};
+      case 3:
+        return {{0x48, 0x87, both}, {}, {}};  // xchg
+      case 4:
+        return {{0x0f, 0x28, both}, {}, {}};  // movaps
+      case 5:
+        return {{0x66, 0x0f, 0xfe, both}, {}, {}};  // paddd
+      default: {
+        Column value;
+        value.start = pick(300);
+        value.stride = between(-9, 9);
+        value.kind = pick(6) == 0 ? Column::Kind::kDented : Column::Kind::kEven;
+        constexpr std::uint8_t kWidths[] = {4, 8};
+        const std::uint8_t width = kWidths[pick(2)];
+        std::vector<std::uint8_t> bytes{0x01, both};  // add
+        if (width == 8) bytes.insert(bytes.begin(), 0x48);
+        return {bytes, {}, {{static_cast<std::uint8_t>(both & 7), width, column(making, value)}}};
+      }
+    }
+  }
+
+  Piece piece(std::uint64_t accesses) {
+    Making making;
+    for (std::uint64_t i = 0; i < accesses; ++i) {
+      while (pick(2) == 0) making.ops.push_back(of_registers(making));
+      making.ops.push_back(pick(4) == 0 ? computed(making) : move(making, pick(2) == 0));
+    }
+    making.ops.push_back(of_registers(making));
+    Piece made;
+    made.columns = making.columns;
+    made.block = trace_.block(place(), making.ops, static_cast<std::uint16_t>(making.columns.size()),
+                              making.expressions);
+    return made;
+  }
+
+  Nest nest() {
+    Nest made;
+    made.header = nop();
+    const bool branches = pick(3) == 0;
+    const std::uint64_t accesses = 1 + pick(6);
+    made.pieces.push_back(piece(branches ? accesses / 2 : accesses));
+    for (int i = 0; i < 3 && branches; ++i) made.pieces.push_back(piece(pick(3)));
+    made.latch = nop();
+    made.outer = pick(2) == 0 ? 1 : 1 + pick(5);
+    made.trips = 3 + pick(pick(2) == 0 ? 40 : 297);
+    made.way = pick(4);
+    made.flip = pick(made.trips);
+    return made;
+  }
+
+  std::uint64_t in_iteration(const Column& column, std::uint64_t j, std::uint64_t i, std::uint64_t trips) {
+    std::uint64_t value = column.start + static_cast<std::uint64_t>(column.outer) * j;
+    if (column.kind == Column::Kind::kNoise) return value + pick(kSpread);
+    const bool swapped = column.kind == Column::Kind::kDented && i > 0 && i + 1 < trips && i % 37 / 2 == 8;
+    return value + static_cast<std::uint64_t>(column.stride) * (swapped ? i ^ 1 : i);
+  }
+
+  void run(const Piece& piece, trace::BlockId next, std::uint64_t j, std::uint64_t i, std::uint64_t trips) {
+    std::vector<std::uint64_t> slots;
+    for (const Column& column : piece.columns) slots.push_back(in_iteration(column, j, i, trips));
+    trace_.run(piece.block, next, slots);
+  }
+
+  /// Which of the two ways: always one, in turns, another from some iteration on, at random.
+  bool left(const Nest& nest, std::uint64_t i) {
+    switch (nest.way) {
+      case 0:
+        return i % 2 == 0;
+      case 1:
+        return i < nest.flip;
+      case 2:
+        return i != nest.flip;
+      default:
+        return pick(4) != 0;
+    }
+  }
+
+  void execute(const Nest& nest, trace::BlockId behind) {
+    for (std::uint64_t j = 0; j < nest.outer; ++j) {
+      trace_.run(nest.header, nest.pieces[0].block, {});
+      for (std::uint64_t i = 0; i < nest.trips; ++i) {
+        const trace::BlockId next = i + 1 < nest.trips ? nest.pieces[0].block : nest.latch;
+        if (nest.pieces.size() == 1) {
+          run(nest.pieces[0], next, j, i, nest.trips);
+          continue;
+        }
+        const Piece& middle = nest.pieces[left(nest, i) ? 1 : 2];
+        run(nest.pieces[0], middle.block, j, i, nest.trips);
+        run(middle, nest.pieces[3].block, j, i, nest.trips);
+        run(nest.pieces[3], next, j, i, nest.trips);
+      }
+      trace_.run(nest.latch, j + 1 < nest.outer ? nest.header : behind, {});
+    }
+  }
+
+  std::mt19937_64 random_;
+  HandTrace trace_;
+  std::uint64_t region_ = 0;
+  std::uint64_t next_place_ = 0x2000;
+  std::vector<Nest> nests_;
+};
+
+Options random_options(Torture& torture) {
+  constexpr fold::Variant kVariants[] = {fold::Variant::kAuto, fold::Variant::kF, fold::Variant::kFW,
+                                         fold::Variant::kFGGW};
+  Options options;
+  if (torture.pick(3) == 0) options.fold.variant = kVariants[torture.pick(4)];
+  options.origins = torture.pick(5) != 0;
+  options.jobs = torture.pick(10) == 0 ? 2 : 1;
+  return options;
+}
+
+TEST(BuilderStretch, OverlappingStrides) {
+  const std::uint64_t programs = 400 * structure::testing::soak();
+  std::uint64_t failures = 0;
+  for (std::uint64_t i = 0; i < programs && failures < 5; ++i) {
+    Torture torture(structure::testing::seed(i));
+    Options options = random_options(torture);
+    const std::vector<std::string> by_runs = lines_of(graph_of(*torture.reader, options));
+    options.by_runs = false;
+    options.jobs = 1;
+    const std::vector<std::string> by_events = lines_of(graph_of(*torture.reader, options));
+    const std::string different = difference(by_events, by_runs);
+    EXPECT_EQ(different, "") << "program " << i << ", seed " << structure::testing::seed(i);
+    failures += different.empty() ? 0 : 1;
+  }
+}
+
+}  // namespace
+}  // namespace loopfold::ddg
