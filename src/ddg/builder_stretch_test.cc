@@ -345,9 +345,8 @@ class Loop {
   }
   /// Runs what was made since the last time as a loop.
   void run(std::uint64_t trips, const SlotValue& value) {
-    const trace::BlockId before = nop();
     const trace::BlockId behind = nop();
-    trace_.run(before, blocks_[0], {});
+    trace_.run(before_, blocks_[0], {});
     for (std::uint64_t i = 0; i < trips; ++i) {
       for (std::size_t b = 0; b < blocks_.size(); ++b) {
         std::vector<std::uint64_t> slots;
@@ -356,18 +355,18 @@ class Loop {
         trace_.run(blocks_[b], !last ? blocks_[b + 1] : i + 1 < trips ? blocks_[0] : behind, slots);
       }
     }
-    const trace::BlockId next = nop();
-    trace_.run(behind, next, {});
-    trace_.run(next, next, {}, trace::ExitKind::kOther);
+    before_ = behind;
     blocks_.clear();
     slots_.clear();
   }
+  /// The end; only once.
   Graph graph() {
-    if (reader_ == nullptr) reader_ = &trace_.finish();
+    trace_.run(before_, before_, {}, trace::ExitKind::kOther);
+    const trace::Reader& reader = trace_.finish();
     Options options;
-    Graph by_runs = graph_of(*reader_, options);
+    Graph by_runs = graph_of(reader, options);
     options.by_runs = false;
-    EXPECT_EQ(difference(lines_of(graph_of(*reader_, options)), lines_of(by_runs)), "");
+    EXPECT_EQ(difference(lines_of(graph_of(reader, options)), lines_of(by_runs)), "");
     return by_runs;
   }
 
@@ -375,14 +374,15 @@ class Loop {
   trace::BlockId nop() { return trace_.block(place_ += 0x400, {{{0x0f, 0x1f, 0x40, 0x00}, {}, {}}}, 0); }
 
   HandTrace trace_;
-  const trace::Reader* reader_ = nullptr;
   std::uint64_t place_ = 0x2000;
+  trace::BlockId before_ = nop();
   std::vector<trace::BlockId> blocks_;
   std::vector<std::uint16_t> slots_;
 };
 
 Op load_rax(std::uint32_t slot) { return {{0x48, 0x8b, 0x06}, {{false, 8, Value::slot(slot)}}, {}}; }
 Op store_rax(std::uint32_t slot) { return {{0x48, 0x89, 0x07}, {{true, 8, Value::slot(slot)}}, {}}; }
+Op store_rbx(std::uint32_t slot) { return {{0x48, 0x89, 0x1f}, {{true, 8, Value::slot(slot)}}, {}}; }
 Op spill_rax(std::uint32_t slot) { return {{0x48, 0x89, 0x44, 0x24, 8}, {{true, 8, Value::slot(slot)}}, {}}; }
 const Op kMoveRaxToRcx{{0x48, 0x89, 0xc1}, {}, {}}, kAddRcxToRdx{{0x48, 0x01, 0xca}, {}, {}};
 
@@ -453,6 +453,38 @@ TEST(BuilderStretch, WhatOnlyTheMiddleGot) {
   EXPECT_EQ(difference(lines_of(graph_of(reader, options)), lines_of(by_runs)), "");
   ASSERT_FALSE(by_runs.origins.empty());
   EXPECT_FALSE(by_runs.origins.back().even);
+}
+
+std::uint64_t rewritten_in(const Graph& graph) {
+  std::uint64_t sum = 0;
+  for (const Origin& origin : graph.origins)
+    for (const std::uint64_t count : origin.rewritten) sum += count;
+  return sum;
+}
+
+/// A word is loaded and copied, another is stored, then the copy is used. The two run towards each other: in one
+/// iteration, in the middle, the store is to what was loaded.
+TEST(BuilderStretch, RewrittenInOneIteration) {
+  Loop loop;
+  loop.block({load_rax(0), kMoveRaxToRcx}, 1);
+  loop.block({store_rax(0)}, 1);
+  loop.block({kAddRcxToRdx}, 0);
+  loop.run(kTrips, [](std::size_t block, std::size_t, std::uint64_t i) {
+    return kElsewhere + 8 * (block == 0 ? i : 2 * 50 - i);
+  });
+  EXPECT_EQ(rewritten_in(loop.graph()), 1u);
+}
+
+/// A word is loaded before the loop, and a copy of it is used in each iteration. The loop stores all over the place:
+/// from iteration 40 on, the word has been rewritten.
+TEST(BuilderStretch, RewrittenFromOneIterationOn) {
+  Loop loop;
+  loop.block({load_rax(0)}, 1);
+  loop.run(1, [](std::size_t, std::size_t, std::uint64_t) { return kElsewhere + 8 * 40; });
+  loop.block({store_rbx(0), kMoveRaxToRcx}, 1);
+  loop.block({kAddRcxToRdx}, 0);
+  loop.run(kTrips, [](std::size_t, std::size_t, std::uint64_t i) { return kElsewhere + 8 * i; });
+  EXPECT_EQ(rewritten_in(loop.graph()), kTrips - 40);
 }
 
 /// a[i] = a[i + distance]: the same, in every direction and size of step.

@@ -254,6 +254,19 @@ TEST(StreamsRuns, AccessesThatStayOrMove) {
   }
 }
 
+/// One run in each entry says whether it stays.
+TEST(StreamsRuns, AccessesOfOneRun) {
+  for (const std::int64_t step : {0, 8}) {
+    for (const std::uint64_t n : {1u, 2u, 6u}) {
+      expect_same([&](Calls& calls, const Program::Sites& sites, const Streams&) {
+        begin(calls, sites);
+        calls.access(sites.inner, {0, 0, 0}, {kObject, 0, 40}, step, n, 0, 1);
+        calls.access(sites.inner, {0, 1, 0}, {kObject, 0, 48}, step, n, 0, 2);
+      });
+    }
+  }
+}
+
 /// Segments of a nest, one after the other, with random labels; also with folding done by another thread.
 class RandomStory {
  public:
