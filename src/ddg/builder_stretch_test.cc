@@ -2,10 +2,13 @@
 // overlap in every way.
 //
 // A program is a function with one or two nests of loops. Bodies are one to four blocks, with up to six accesses of 1
-// to 32 bytes, strides from -40 to 40 bytes, starts within 200 bytes of each other, and in between copies, exchanges and
-// sums of registers. Accesses are in blocks of the heap that lie close together, in the function's frame, where plain
-// stores are spills, or nowhere. Some addresses are not even: they wrap around in a few bits, or are so but for a few
-// iterations. Ordinary programs hardly have any of this; mistakes of order inside a stretch show here.
+// to 32 bytes, strides from -40 to 40 bytes, starts within 200 bytes of each other, and in between copies, exchanges
+// and sums of registers. Accesses are in blocks of the heap that lie close together, in the function's frame, where
+// plain stores are spills, or nowhere; some hop between these from one entry of the loop to the next. Some addresses
+// are not even: they wrap around in a few bits, or are so but for a few iterations. Ordinary programs hardly have any
+// of this; mistakes of order inside a stretch show here.
+#include <algorithm>
+#include <functional>
 #include <random>
 
 #include "ddg/testing.h"
@@ -14,11 +17,11 @@
 namespace loopfold::ddg {
 namespace {
 
-using testing::HandTrace;
-using testing::Op;
 using testing::difference;
 using testing::graph_of;
+using testing::HandTrace;
 using testing::lines_of;
+using testing::Op;
 using trace::Expression;
 using trace::Value;
 
@@ -33,16 +36,22 @@ class Torture {
   explicit Torture(std::uint64_t seed) : random_(seed) {
     const std::uint64_t regions[] = {kHeap, kHeap, kStack - kFrame / 2, kElsewhere};
     region_ = regions[pick(4)];
+    hops_ = region_ != regions[2] && pick(3) == 0;
+    frames_ = region_ == regions[2] || hops_ || pick(4) == 0;
     if (region_ == kHeap) allocate();
+    if (region_ == kElsewhere && pick(2) == 0) map();
     const trace::BlockId entry = trace_.block(0x1000, {{{0xe8, 0, 0, 0, 0}, {}, {}}}, 1);
-    const trace::BlockId prologue = trace_.block(
-        0x2000, {{{0x48, 0x81, 0xec, 0, 0x80, 0, 0}, {}, {{4, 8, Value::constant(kStack - kFrame)}}}}, 0);
+    const trace::BlockId prologue =
+        trace_.block(0x2000, {{{0x48, 0x81, 0xec, 0, 0x80, 0, 0}, {}, {{4, 8, Value::constant(kStack - kFrame)}}}}, 0);
     const std::uint64_t nests = 1 + pick(2);
     for (std::uint64_t i = 0; i < nests; ++i) nests_.push_back(nest());
     const trace::BlockId end = nop();
     trace_.run(entry, prologue, {kStack}, trace::ExitKind::kCall, Value::slot(0));
     trace_.run(prologue, nests_[0].header, {});
-    for (std::size_t i = 0; i < nests_.size(); ++i) execute(nests_[i], i + 1 < nests_.size() ? nests_[i + 1].header : end);
+    for (std::size_t i = 0; i < nests_.size(); ++i) {
+      if (i > 0 && region_ != kStack - kFrame / 2 && pick(3) == 0) allocate();
+      execute(nests_[i], i + 1 < nests_.size() ? nests_[i + 1].header : end);
+    }
     trace_.run(end, end, {}, trace::ExitKind::kOther);
     reader = &trace_.finish();
   }
@@ -57,7 +66,7 @@ class Torture {
     std::uint64_t start = 0;
     std::int64_t stride = 0;
     std::int64_t outer = 0;
-    std::uint64_t dent = 0;  // iteration
+    std::uint64_t hop = 0;  // in every second entry of the loop
   };
   struct Piece {
     trace::BlockId block = 0;
@@ -83,9 +92,16 @@ class Torture {
   std::uint64_t place() { return next_place_ += 0x400; }
   trace::BlockId nop() { return trace_.block(place(), {{{0x0f, 0x1f, 0x40, 0x00}, {}, {}}}, 0); }
 
-  /// Blocks side by side, with and without gaps, of two call stacks.
+  void map() {
+    trace::Mapping mapping;
+    mapping.address = region_ - 0x8000;
+    mapping.size = 0x10000;
+    trace_.side(mapping);
+  }
+
+  /// Blocks side by side, with and without gaps.
   void allocate() {
-    for (std::uint64_t at = kHeap - 3000; at < kHeap + 3000;) {
+    for (std::uint64_t at = region_ - pick(3000); at < region_ + 3000;) {
       const std::uint64_t size = 16 + pick(pick(4) == 0 ? 2000 : 120);
       trace::Allocation allocation;
       allocation.address = at;
@@ -108,6 +124,7 @@ class Torture {
     if (pick(4) == 0) made.stride = -made.stride;
     if (pick(12) == 0) made.stride = 0;
     made.outer = between(-64, 64);
+    if (hops_ && pick(4) != 0) made.hop = kStack - kFrame / 2 - region_;
     const std::uint64_t kind = pick(12);
     if (kind == 0) made.kind = Column::Kind::kNoise;
     if (kind == 1) made.kind = Column::Kind::kDented;
@@ -133,18 +150,30 @@ class Torture {
     return static_cast<std::uint8_t>(0xc0 | reg << 3 | rm);
   }
 
-  /// mov of 1 to 32 bytes; the load's opcode is 2 (vectors: 1) less or more than the store's.
+  /// mov of 1 to 32 bytes.
   Op move(Making& making, bool store) {
-    const std::uint8_t at = to_memory(reg());
+    const bool in_slot = frames_ && pick(2) == 0;
+    const std::uint8_t data = reg();
     const auto opcode = [&](std::uint8_t load, std::uint8_t stored) { return store ? stored : load; };
     const std::uint64_t kind = pick(6);
-    const std::vector<std::uint8_t> bytes[] = {{opcode(0x8a, 0x88), at},
-                                               {0x66, opcode(0x8b, 0x89), at},
-                                               {opcode(0x8b, 0x89), at},
-                                               {0x48, opcode(0x8b, 0x89), at},
-                                               {0x0f, opcode(0x10, 0x11), at},
-                                               {0xc5, 0xfc, opcode(0x10, 0x11), at}};
-    return {bytes[kind], {{store, 1u << kind, address(making)}}, {}};
+    const std::vector<std::uint8_t> opcodes[] = {{opcode(0x8a, 0x88)},       {0x66, opcode(0x8b, 0x89)},
+                                                 {opcode(0x8b, 0x89)},       {0x48, opcode(0x8b, 0x89)},
+                                                 {0x0f, opcode(0x10, 0x11)}, {0xc5, 0xfc, opcode(0x10, 0x11)}};
+    std::vector<std::uint8_t> bytes = opcodes[kind];
+    if (in_slot)
+      bytes.insert(bytes.end(), {static_cast<std::uint8_t>(0x44 | data << 3), 0x24, 8});  // [rsp + 8]
+    else
+      bytes.push_back(to_memory(data));
+    return {bytes, {{store, 1u << kind, in_slot ? slot_address(making) : address(making)}}, {}};
+  }
+
+  /// Close to others, and hardly ever moving: stores there are spills, loads may be reloads.
+  Value slot_address(Making& making) {
+    Column made;
+    made.start = kStack - kFrame / 2 + pick(48);
+    if (pick(2) == 0) made.start &= ~std::uint64_t{7};
+    made.stride = pick(10) == 0 ? 8 : 0;
+    return column(making, made);
   }
 
   /// add with memory, said to be of any size.
@@ -200,8 +229,8 @@ class Torture {
     making.ops.push_back(of_registers(making));
     Piece made;
     made.columns = making.columns;
-    made.block = trace_.block(place(), making.ops, static_cast<std::uint16_t>(making.columns.size()),
-                              making.expressions);
+    made.block =
+        trace_.block(place(), making.ops, static_cast<std::uint16_t>(making.columns.size()), making.expressions);
     return made;
   }
 
@@ -221,7 +250,8 @@ class Torture {
   }
 
   std::uint64_t in_iteration(const Column& column, std::uint64_t j, std::uint64_t i, std::uint64_t trips) {
-    std::uint64_t value = column.start + static_cast<std::uint64_t>(column.outer) * j;
+    const std::uint64_t value =
+        column.start + static_cast<std::uint64_t>(column.outer) * j + (j % 2 == 1 ? column.hop : 0);
     if (column.kind == Column::Kind::kNoise) return value + pick(kSpread);
     const bool swapped = column.kind == Column::Kind::kDented && i > 0 && i + 1 < trips && i % 37 / 2 == 8;
     return value + static_cast<std::uint64_t>(column.stride) * (swapped ? i ^ 1 : i);
@@ -268,6 +298,8 @@ class Torture {
   std::mt19937_64 random_;
   HandTrace trace_;
   std::uint64_t region_ = 0;
+  bool hops_ = false;    // between the region and the frame
+  bool frames_ = false;  // some places in the frame are those of variables
   std::uint64_t next_place_ = 0x2000;
   std::vector<Nest> nests_;
 };
@@ -295,6 +327,179 @@ TEST(BuilderStretch, OverlappingStrides) {
     const std::string different = difference(by_events, by_runs);
     EXPECT_EQ(different, "") << "program " << i << ", seed " << structure::testing::seed(i);
     failures += different.empty() ? 0 : 1;
+  }
+}
+
+// ---- By hand -------------------------------------------------------------------------------------------------------
+
+constexpr std::uint64_t kTrips = 100;
+
+/// entry; for (i < trips) { the blocks, one after the other }; end. `value` says what is in a slot of a block.
+class Loop {
+ public:
+  using SlotValue = std::function<std::uint64_t(std::size_t block, std::size_t slot, std::uint64_t iteration)>;
+
+  void block(const std::vector<Op>& ops, std::uint16_t slots) {
+    blocks_.push_back(trace_.block(place_ += 0x400, ops, slots));
+    slots_.push_back(slots);
+  }
+  /// Runs what was made since the last time as a loop.
+  void run(std::uint64_t trips, const SlotValue& value) {
+    const trace::BlockId behind = nop();
+    trace_.run(before_, blocks_[0], {});
+    for (std::uint64_t i = 0; i < trips; ++i) {
+      for (std::size_t b = 0; b < blocks_.size(); ++b) {
+        std::vector<std::uint64_t> slots;
+        for (std::size_t s = 0; s < slots_[b]; ++s) slots.push_back(value(b, s, i));
+        const bool last = b + 1 == blocks_.size();
+        trace_.run(blocks_[b], !last ? blocks_[b + 1] : i + 1 < trips ? blocks_[0] : behind, slots);
+      }
+    }
+    before_ = behind;
+    blocks_.clear();
+    slots_.clear();
+  }
+  /// The end; only once.
+  Graph graph() {
+    trace_.run(before_, before_, {}, trace::ExitKind::kOther);
+    const trace::Reader& reader = trace_.finish();
+    Options options;
+    Graph by_runs = graph_of(reader, options);
+    options.by_runs = false;
+    EXPECT_EQ(difference(lines_of(graph_of(reader, options)), lines_of(by_runs)), "");
+    return by_runs;
+  }
+
+ private:
+  trace::BlockId nop() { return trace_.block(place_ += 0x400, {{{0x0f, 0x1f, 0x40, 0x00}, {}, {}}}, 0); }
+
+  HandTrace trace_;
+  std::uint64_t place_ = 0x2000;
+  trace::BlockId before_ = nop();
+  std::vector<trace::BlockId> blocks_;
+  std::vector<std::uint16_t> slots_;
+};
+
+Op load_rax(std::uint32_t slot) { return {{0x48, 0x8b, 0x06}, {{false, 8, Value::slot(slot)}}, {}}; }
+Op store_rax(std::uint32_t slot) { return {{0x48, 0x89, 0x07}, {{true, 8, Value::slot(slot)}}, {}}; }
+Op store_rbx(std::uint32_t slot) { return {{0x48, 0x89, 0x1f}, {{true, 8, Value::slot(slot)}}, {}}; }
+Op spill_rax(std::uint32_t slot) { return {{0x48, 0x89, 0x44, 0x24, 8}, {{true, 8, Value::slot(slot)}}, {}}; }
+const Op kMoveRaxToRcx{{0x48, 0x89, 0xc1}, {}, {}}, kAddRcxToRdx{{0x48, 0x01, 0xca}, {}, {}};
+
+/// A load that is used behind a copy, whose address is even but in the middle: first and last iteration do not tell.
+TEST(BuilderStretch, AddressesThatAreEvenButInTheMiddle) {
+  for (const std::uint64_t dent : {0u, 50u}) {
+    Loop loop;
+    loop.block({load_rax(0), kMoveRaxToRcx}, 1);
+    loop.block({kAddRcxToRdx}, 0);
+    loop.run(kTrips, [&](std::size_t, std::size_t, std::uint64_t i) {
+      return kElsewhere + 8 * (dent != 0 && (i == dent || i == dent + 1) ? 2 * dent + 1 - i : i);
+    });
+    const Graph graph = loop.graph();
+    ASSERT_FALSE(graph.origins.empty());
+    EXPECT_EQ(graph.origins.back().even, dent == 0);
+  }
+}
+
+/// Two iterations of one stretch get what the same loop stored; those around them get nothing.
+TEST(BuilderStretch, OnlyTheMiddleWasWritten) {
+  Loop loop;
+  loop.block({store_rax(0)}, 1);
+  loop.run(20, [](std::size_t, std::size_t, std::uint64_t i) { return kElsewhere + 8 * (40 + i); });
+  loop.block({load_rax(0), kMoveRaxToRcx}, 1);
+  loop.block({kAddRcxToRdx}, 0);
+  loop.run(kTrips, [](std::size_t, std::size_t, std::uint64_t i) { return kElsewhere + 8 * i; });
+  const Graph graph = loop.graph();
+  const auto memory = std::find_if(graph.dependences.begin(), graph.dependences.end(),
+                                   [](const Dependence& d) { return d.kind == Dependence::Kind::kMemory; });
+  ASSERT_NE(memory, graph.dependences.end());
+  EXPECT_EQ(memory->map.points, 20u);
+  EXPECT_TRUE(memory->map.exact());
+}
+
+/// Twice in one loop: words are copied to some place and added up there. The first time only the middle of what is
+/// added up was copied, and it is no copy aside; the second time the place is the frame, and all of it is. So what the
+/// sum gets has not always been a load, which the ends of the first stretch do not tell.
+TEST(BuilderStretch, WhatOnlyTheMiddleGot) {
+  HandTrace made;
+  const auto nop = [&](std::uint64_t at) { return made.block(at, {{{0x0f, 0x1f, 0x40, 0x00}, {}, {}}}, 0); };
+  const trace::BlockId entry = made.block(0x1000, {{{0xe8, 0, 0, 0, 0}, {}, {}}}, 1);
+  const trace::BlockId prologue =
+      made.block(0x2000, {{{0x48, 0x81, 0xec, 0, 0x80, 0, 0}, {}, {{4, 8, Value::constant(kStack - kFrame)}}}}, 0);
+  const trace::BlockId header = nop(0x2400);
+  const trace::BlockId copy = made.block(0x2800, {load_rax(0), spill_rax(1)}, 2);
+  const trace::BlockId between = nop(0x2c00);
+  const trace::BlockId sum = made.block(0x3000, {{{0x48, 0x03, 0x16}, {{false, 8, Value::slot(0)}}, {}}}, 1);
+  const trace::BlockId latch = nop(0x3400);
+  const trace::BlockId end = nop(0x3800);
+  made.run(entry, prologue, {kStack}, trace::ExitKind::kCall, Value::slot(0));
+  made.run(prologue, header, {});
+  for (const bool in_frame : {false, true}) {
+    const std::uint64_t to = in_frame ? kStack - kFrame / 2 : kElsewhere;
+    const std::uint64_t first = in_frame ? 0 : 40;
+    const std::uint64_t last = in_frame ? kTrips : 60;
+    made.run(header, copy, {});
+    for (std::uint64_t i = first; i < last; ++i)
+      made.run(copy, i + 1 < last ? copy : between, {kHeap + 8 * i, to + 8 * i});
+    made.run(between, sum, {});
+    for (std::uint64_t i = 0; i < kTrips; ++i) made.run(sum, i + 1 < kTrips ? sum : latch, {to + 8 * i});
+    made.run(latch, in_frame ? end : header, {});
+  }
+  made.run(end, end, {}, trace::ExitKind::kOther);
+  const trace::Reader& reader = made.finish();
+  Options options;
+  const Graph by_runs = graph_of(reader, options);
+  options.by_runs = false;
+  EXPECT_EQ(difference(lines_of(graph_of(reader, options)), lines_of(by_runs)), "");
+  ASSERT_FALSE(by_runs.origins.empty());
+  EXPECT_FALSE(by_runs.origins.back().even);
+}
+
+std::uint64_t rewritten_in(const Graph& graph) {
+  std::uint64_t sum = 0;
+  for (const Origin& origin : graph.origins)
+    for (const std::uint64_t count : origin.rewritten) sum += count;
+  return sum;
+}
+
+/// A word is loaded and copied, another is stored, then the copy is used. The two run towards each other: in one
+/// iteration, in the middle, the store is to what was loaded.
+TEST(BuilderStretch, RewrittenInOneIteration) {
+  Loop loop;
+  loop.block({load_rax(0), kMoveRaxToRcx}, 1);
+  loop.block({store_rax(0)}, 1);
+  loop.block({kAddRcxToRdx}, 0);
+  loop.run(kTrips, [](std::size_t block, std::size_t, std::uint64_t i) {
+    return kElsewhere + 8 * (block == 0 ? i : 2 * 50 - i);
+  });
+  EXPECT_EQ(rewritten_in(loop.graph()), 1u);
+}
+
+/// A word is loaded before the loop, and a copy of it is used in each iteration. The loop stores all over the place:
+/// from iteration 40 on, the word has been rewritten.
+TEST(BuilderStretch, RewrittenFromOneIterationOn) {
+  Loop loop;
+  loop.block({load_rax(0)}, 1);
+  loop.run(1, [](std::size_t, std::size_t, std::uint64_t) { return kElsewhere + 8 * 40; });
+  loop.block({store_rbx(0), kMoveRaxToRcx}, 1);
+  loop.block({kAddRcxToRdx}, 0);
+  loop.run(kTrips, [](std::size_t, std::size_t, std::uint64_t i) { return kElsewhere + 8 * i; });
+  EXPECT_EQ(rewritten_in(loop.graph()), kTrips - 40);
+}
+
+/// a[i] = a[i + distance]: the same, in every direction and size of step.
+TEST(BuilderStretch, InPlace) {
+  for (const std::int64_t step : {8, -8, 4, 1, 0, 16, -3}) {
+    for (std::int64_t distance = -40; distance <= 40; distance += 4) {
+      Loop loop;
+      loop.block({load_rax(0), store_rax(1)}, 2);
+      loop.run(kTrips, [&](std::size_t, std::size_t slot, std::uint64_t i) {
+        const std::int64_t at = step * static_cast<std::int64_t>(i) + (slot == 0 ? distance : 0);
+        return kElsewhere + static_cast<std::uint64_t>(at);
+      });
+      SCOPED_TRACE(fmt::format("step {}, distance {}", step, distance));
+      loop.graph();
+    }
   }
 }
 

@@ -254,6 +254,19 @@ TEST(StreamsRuns, AccessesThatStayOrMove) {
   }
 }
 
+/// One run in each entry says whether it stays.
+TEST(StreamsRuns, AccessesOfOneRun) {
+  for (const std::int64_t step : {0, 8}) {
+    for (const std::uint64_t n : {1u, 2u, 6u}) {
+      expect_same([&](Calls& calls, const Program::Sites& sites, const Streams&) {
+        begin(calls, sites);
+        calls.access(sites.inner, {0, 0, 0}, {kObject, 0, 40}, step, n, 0, 1);
+        calls.access(sites.inner, {0, 1, 0}, {kObject, 0, 48}, step, n, 0, 2);
+      });
+    }
+  }
+}
+
 /// Segments of a nest, one after the other, with random labels; also with folding done by another thread.
 class RandomStory {
  public:
@@ -277,13 +290,13 @@ class RandomStory {
     return low + static_cast<std::int64_t>(random_() % static_cast<std::uint64_t>(high - low + 1));
   }
 
-  void segment(Calls& calls, const Program::Sites& sites, const Streams& streams, const std::vector<std::int64_t>& point,
-               std::uint64_t n, std::uint64_t entry) {
+  void segment(Calls& calls, const Program::Sites& sites, const Streams& streams,
+               const std::vector<std::int64_t>& point, std::uint64_t n, std::uint64_t entry) {
     const auto at_most = static_cast<std::int64_t>(n);
     calls.instance(sites.inner, point, n);
     calls.value(sites.inner, point, point[2] * 4 + between(0, 1), between(3, 4), n, entry);
-    calls.access(sites.inner, point, {static_cast<ObjectId>(between(5, 6)), between(0, 1), point[2] * 8},
-                 between(7, 8), n, static_cast<std::uint64_t>(between(0, at_most)), entry);
+    calls.access(sites.inner, point, {static_cast<ObjectId>(between(5, 6)), between(0, 1), point[2] * 8}, between(7, 8),
+                 n, static_cast<std::uint64_t>(between(0, at_most)), entry);
     const Streams::Reader reader = reader_of(sites.inner, static_cast<std::uint16_t>(between(0, 1) * 4));
     const auto reloads = static_cast<std::uint64_t>(between(0, at_most));
     const std::uint16_t instruction = static_cast<std::uint16_t>(between(0, 3));
@@ -305,10 +318,12 @@ class RandomStory {
 TEST(StreamsRuns, RandomSegments) {
   for (std::uint64_t seed = 0; seed < 300; ++seed) {
     SCOPED_TRACE(seed);
-    expect_same([&](Calls& calls, const Program::Sites& sites, const Streams& streams) {
-      RandomStory story(seed);
-      story(calls, sites, streams);
-    }, seed % 10 == 0 ? 2 : 1);
+    expect_same(
+        [&](Calls& calls, const Program::Sites& sites, const Streams& streams) {
+          RandomStory story(seed);
+          story(calls, sites, streams);
+        },
+        seed % 10 == 0 ? 2 : 1);
   }
 }
 

@@ -111,7 +111,7 @@ class StretchTest : public ::testing::Test {
 };
 
 TEST_F(StretchTest, RegistersComeFromTheLastWriteBefore) {
-  part({kAddRbxToRax});                // of the iteration before; of before the loop
+  part({kAddRbxToRax});                 // of the iteration before; of before the loop
   part({kAddRaxToRdx, kMoveRaxToRcx});  // of the part before
   part({kAddRcxToRdx});
   const StretchPlan plan = this->plan();

@@ -5,12 +5,14 @@ Each program is recorded once and analysed both ways, and the two profiles must 
 
 - the programs that the other end-to-end tests record, and the kernels (kernels/, in sizes that make loops long enough),
   by GCC and Clang at all levels of optimisation, a few builds each;
-- random programs, FUNCTIONS in each of BINARIES: those of random_strides.py, which are made for this, of
-  reference/random_c.py and of random_loops.py. Of these, the default is also compared for two jobs, and one more way to
-  analyse (another kind of folding, no verdicts, few statements) is compared both ways.
+- random programs, a thousand in BINARIES: those of random_strides.py, which are made for this, of
+  reference/random_c.py and of random_loops.py. Of these, the default is also compared for two jobs, one more way to
+  analyse (another kind of folding, no verdicts, few statements) is compared both ways, and so are the whole dependence
+  graphs, of which a profile does not say everything (ddg_compare --by-events).
 
 With a small memory limit the two may give up different things. That is printed, and is no failure.
 
+    DDG_COMPARE      the comparison of graphs (default: tests/ddg_compare beside the binary)
     LOOPFOLD_SEED    the first seed (default 1), one per binary
     LOOPFOLD_SOAK    so many times as many random programs
     LOOPFOLD_ONLY    a regular expression: only programs whose name it matches
@@ -36,15 +38,19 @@ import random_strides  # noqa: E402
 
 SEED = int(os.environ.get("LOOPFOLD_SEED", "1"))
 ONLY = re.compile(os.environ.get("LOOPFOLD_ONLY", ""))
-BINARIES, FUNCTIONS = 20, 50
+COMPARE = os.environ.get("DDG_COMPARE") or os.path.join(os.path.dirname(lf.LOOPFOLD), "tests", "ddg_compare")
+BINARIES = 20
+FUNCTIONS = {"random_strides": 60, "random_c": 50, "random_loops": 20}  # in each
 KERNELS = os.path.join(lf.SOURCE, "kernels")
 VERDICTS = os.path.join(KERNELS, "verdicts")
 INCLUDES = ["-I", KERNELS, "-I", VERDICTS, "-I", HERE, "-I", os.path.join(lf.SOURCE, "include")]
 FEWEST_ITERATIONS = 36  # of the longest loops of a kernel
 MOST_WORK = 40000       # product of a kernel's sizes
 
-# Endless, refused by the recorder, or very long.
-LEFT_OUT = {"forever", "ticker", "split_dwarf", "avx512", "stack_overflow", "nested_forks", "noise", "late_work"}
+# Endless, waiting for a signal, refused by the recorder, or long.
+LEFT_OUT = {"forever", "ticker", "split_dwarf", "avx512", "stack_overflow", "nested_forks", "noise", "late_work",
+            "signal_exit", "alarm", "exceptions.O0", "exceptions.O2"}
+SPOILS = 24  # ways in which ddg_compare --spoil makes a mistake
 ARGUMENTS = {"fork_exec": [lf.program("hello")], "args_env": ["a", "b c"], "exec_descriptor": [lf.program("hello")]}
 TEXT = b"".join(b"line %d of a text that repeats itself, itself, and itself\n" % (i * i % 97) for i in range(40))
 OTHERS = [(["gzip", "-c"], TEXT), (["sort", "-r"], TEXT), (["sed", "s/itself/x/g"], TEXT)]
@@ -92,6 +98,17 @@ class Recording:
     def check(self, *options, jobs=1):
         result = self.compare(*options, jobs=jobs)
         return suite.check(f"{self.name}: by runs as by events {' '.join(options)} --jobs {jobs}", result is True, result)
+
+
+    def check_graph(self, *options):
+        result = lf.run([COMPARE, self.trace, "--by-events", *options], timeout=600)
+        return suite.check(f"{self.name}: graph by runs as by events {' '.join(options)}", result.status == 0,
+                           lf.shorten(result.stdout) + lf.shorten(result.stderr))
+
+    def check_that_mistakes_are_found(self):
+        for kind in range(SPOILS):
+            result = lf.run([COMPARE, self.trace, "--by-events", "--spoil", str(kind)], timeout=600)
+            suite.check(f"mistake {kind} is found", result.status == 1, result)
 
 
 def same_bytes(one, other):
@@ -251,11 +268,13 @@ def record_random(directory, seed, kind, numbers):
 def check_random(case):
     seed, kind = case
     with lf.Directory() as directory:
-        recording = record_random(directory, seed, kind, range(FUNCTIONS))
+        recording = record_random(directory, seed, kind, range(FUNCTIONS[kind]))
         if recording is None:
             return
-        if not recording.check(*ALL, jobs=1 + seed % 2):
+        if not recording.check(*ALL, jobs=1 + seed % 2) or not recording.check_graph():
             name_functions(seed, kind)
+        if seed == SEED:
+            recording.check_that_mistakes_are_found()
         recording.check(*WAYS[seed // 2 % len(WAYS)], jobs=2 - seed % 2)
         if seed % 4 == 1:
             result = recording.compare(*ALL, *LITTLE_MEMORY)
@@ -271,10 +290,12 @@ def name_functions(seed, kind):
     if kind == "random_c":
         return
     found = []
-    for number in range(FUNCTIONS):
+    for number in range(FUNCTIONS[kind]):
         with lf.Directory() as directory:
             recording = record_random(directory, seed, kind, [number])
             result = recording.compare(*ALL) if recording else True
+            if result is True and recording and not recording.check_graph():
+                result = "the graphs differ"
             if result is not True:
                 found.append(number)
                 text = source_of(kind, seed, [number])

@@ -1,11 +1,12 @@
-// ddg_compare TRACE_DIR [--fold F|FW|FGG|FGGW|auto] [--spoil N] [--origins|--no-origins]: is the dependence graph of a
-// trace right?
+// ddg_compare TRACE_DIR [--fold F|FW|FGG|FGGW|auto] [--spoil N] [--origins|--no-origins|--by-events]: is the dependence
+// graph of a trace right?
 //
 // Builds it twice, with src/ddg and with the reference (ddg_reference.h), and compares them (ddg_check.h). One line if
 // they agree, else the differences. With --spoil, graph and reference are made to differ in one of kSpoils ways before,
 // to see that a difference is found. With --origins, those of the reference are printed, and nothing is compared; with
-// --no-origins, what is behind copies is not. Exit status: 0 they agree, 1 they do not, 2 usage, 3 the trace cannot be
-// used.
+// --no-origins, what is behind copies is not. With --by-events there is no reference: the graph is built as always and
+// event by event, and the two must be equal in everything. Exit status: 0 they agree, 1 they do not, 2 usage, 3 the
+// trace cannot be used.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,6 +18,7 @@
 #include <vector>
 
 #include "ddg/analysis.h"
+#include "ddg/graph_text.h"
 #include "ddg_check.h"
 #include "ddg_reference.h"
 #include "structure/function_facts.h"
@@ -34,6 +36,7 @@ struct Arguments {
   int spoil = -1;
   bool print_origins = false;
   bool compare_origins = true;
+  bool by_events = false;
 };
 
 bool parse(const std::vector<std::string>& words, Arguments& into) {
@@ -42,6 +45,8 @@ bool parse(const std::vector<std::string>& words, Arguments& into) {
       into.print_origins = true;
     } else if (words[i] == "--no-origins") {
       into.compare_origins = false;
+    } else if (words[i] == "--by-events") {
+      into.by_events = true;
     } else if (words[i] == "--spoil" && i + 1 < words.size()) {
       into.spoil = std::atoi(words[++i].c_str());
     } else if (words[i] == "--fold" && i + 1 < words.size()) {
@@ -147,11 +152,33 @@ int bad_input(const std::string& directory, const std::string& why) {
   return 3;
 }
 
+ddg::Graph build_graph(const trace::Reader& reader, const structure::Structure& structure,
+                       symbols::Symbolizer& symbolizer, const ddg::Options& options) {
+  structure::LoopTree tree;
+  std::uint64_t threads = 0;
+  return ddg::build(reader, structure, tree, symbolizer, options, threads);
+}
+
+/// Iterations many at a time, against one event after the other.
+int compare_forms(const Arguments& arguments, const trace::Reader& reader, const structure::Structure& structure,
+                  symbols::Symbolizer& symbolizer) {
+  ddg::Options options;
+  options.fold = arguments.fold;
+  ddg::Graph by_runs = build_graph(reader, structure, symbolizer, options);
+  if (arguments.spoil >= 0) spoil(by_runs, arguments.spoil);
+  options.by_runs = false;
+  const std::vector<std::string> events = ddg::testing::lines_of(build_graph(reader, structure, symbolizer, options));
+  const std::string different = ddg::testing::difference(events, ddg::testing::lines_of(by_runs));
+  fmt::print("{}{}: {} lines\n", different, different.empty() ? "equal" : "different", events.size());
+  return different.empty() ? 0 : 1;
+}
+
 int run(const Arguments& arguments) {
   const Result<std::unique_ptr<trace::Reader>> reader = trace::Reader::open(arguments.directory + "/trace.lft");
   if (!reader) return bad_input(arguments.directory, reader.error().message);
   symbols::Symbolizer symbolizer((*reader)->modules());
   const structure::Structure structure = structure::find_structure(**reader, structure::function_facts(symbolizer));
+  if (arguments.by_events) return compare_forms(arguments, **reader, structure, symbolizer);
   const auto begin = std::chrono::steady_clock::now();
   const Result<Graph> expected = build(**reader, structure);
   if (!expected) return bad_input(arguments.directory, expected.error().message);
@@ -188,7 +215,8 @@ int main(int argc, char** argv) {
   loopfold::reference::Arguments arguments;
   if (!loopfold::reference::parse({argv + 1, argv + argc}, arguments)) {
     fmt::print(stderr,
-               "usage: ddg_compare TRACE_DIR [--fold F|FW|FGG|FGGW|auto] [--spoil N] [--origins|--no-origins]\n");
+               "usage: ddg_compare TRACE_DIR [--fold F|FW|FGG|FGGW|auto] [--spoil N] "
+               "[--origins|--no-origins|--by-events]\n");
     return 2;
   }
   return loopfold::reference::run(arguments);
