@@ -361,6 +361,8 @@ class Builder {
                             std::uint64_t address);
   bool may_meet_spills() const;
   Stretch::Origins origins_of_stretch(const StretchPlan& plan, std::uint64_t k);
+  bool keeps_uneven(const StretchPlan& plan, const StretchAccess& at) const;
+  bool shows_uneven(const StretchAccess& at, std::uint64_t k) const;
   bool is_rewritten_at_once(const StretchAccess& load) const;
   const StretchAccess* load_of(const Provenance& provenance) const;
   bool is_of_loop(SiteId reader, const Cell& cell);
@@ -391,6 +393,8 @@ class Builder {
   void take_chunks(StretchAccess& at, std::size_t chunks, std::uint64_t k, bool reload);
   void begin_piece(StretchAccess& at, const OriginTracker::Chunk& chunk, std::uint64_t k, bool reload);
   void end_piece(StretchAccess& at, const DependencePiece& piece);
+  static void note_end(StretchAccess& at, const DependencePiece& piece);
+  void note_lanes(const StretchPlan& plan);
   void depend_run(const Streams::Reader& reader, const Cell& cell, std::uint64_t first, std::int64_t step,
                   std::uint64_t n, std::uint64_t reloads);
   void set_iteration(std::uint64_t k);

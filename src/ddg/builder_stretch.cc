@@ -146,6 +146,7 @@ std::uint64_t Builder::look_ahead(const StretchPlan& plan, const trace::RunExpan
       if (!at.address.even) at.column = list(part, access.address);
       at.copies = 0;
       at.pieces.clear();
+      at.ended.clear();
       at.cell = {streams_.definition(part.site, access.instruction), stretch_.entry, stretch_.counter};
     }
   }
@@ -242,6 +243,8 @@ bool Builder::may_meet_spills() const {
 /// this entry of the loop has; or if it surely is written before it is used.
 Builder::Stretch::Origins Builder::origins_of_stretch(const StretchPlan& plan, std::uint64_t k) {
   using Origins = Stretch::Origins;
+  for (const StretchAccess& at : stretch_accesses())
+    if (keeps_uneven(plan, at) && !shows_uneven(at, k)) return Origins::kAll;
   for (const std::uint32_t access : plan.copied_loads) {
     const StretchAccess& at = stretch_.accesses[access];
     if (may_be_rewritten(at.lowest, at.highest)) return Origins::kAll;
@@ -269,6 +272,25 @@ Builder::Stretch::Origins Builder::origins_of_stretch(const StretchPlan& plan, s
     compare = compare || exposed.written;
   }
   return compare ? compare_origins(plan, k) : Origins::kEnds;
+}
+
+/// A load whose addresses must be known to be even or not, and are not even.
+bool Builder::keeps_uneven(const StretchPlan& plan, const StretchAccess& at) const {
+  return !at.address.even && at.access->load != MemoryAccess::kNo &&
+         plan.parts[at.part].code->origins.loads[at.access->load].kept;
+}
+
+/// Whether the iterations that are followed, the first, iteration k and the last, are enough to see that addresses do
+/// not grow in proportion to the iterations, or whether they do.
+bool Builder::shows_uneven(const StretchAccess& at, std::uint64_t k) const {
+  const std::vector<std::uint64_t>& values = stretch_.uneven[at.column].values;
+  const std::uint64_t step = (values[k] - values[0]) / k;
+  const auto in_line = [&](std::uint64_t i) { return values[i] - values[0] == step * i; };
+  if (!in_line(k)) return true;
+  if (!in_line(stretch_.n - 1)) return true;
+  for (std::uint64_t i = 1; i < stretch_.n; ++i)
+    if (!in_line(i)) return false;
+  return true;
 }
 
 /// By a store of the same iteration, behind it; and all stores that touch it move along with it.
@@ -512,11 +534,14 @@ void Builder::run_with_origins(const StretchPlan& plan) {
     move_registers(plan, last - 1 - k);
   }
   follow_iteration(plan, last);
+  note_lanes(plan);
 }
 
 /// Whether all that the path passes on to its next iteration is made by it, and was made as it would be.
 bool Builder::starts_typical(const StretchPlan& plan) const {
   if (stretch_.origins == Stretch::Origins::kAll || !plan.copied_loads.empty()) return false;
+  for (const StretchAccess& at : stretch_accesses())
+    if (keeps_uneven(plan, at)) return false;
   const ThreadState& thread = *stretch_.thread;
   return std::all_of(plan.exposed.begin(), plan.exposed.end(), [&](const StretchPlan::Exposed& exposed) {
     const bool direct = thread.origins.where[exposed.granule] == RegisterOrigins::kWriter;
@@ -640,6 +665,7 @@ void Builder::take_chunks(StretchAccess& at, std::size_t chunks, std::uint64_t k
                          piece.takes(chunks_[next].cell);
     if (!goes_on) {
       end_piece(at, piece);
+      note_end(at, piece);
       continue;
     }
     piece.reloads += reload ? 1 : 0;
@@ -648,6 +674,28 @@ void Builder::take_chunks(StretchAccess& at, std::size_t chunks, std::uint64_t k
   }
   for (; next < chunks; ++next) begin_piece(at, chunks_[next], k, reload);
   at.pieces.assign(pieces_.begin(), pieces_.end());
+}
+
+void Builder::note_end(StretchAccess& at, const DependencePiece& piece) {
+  const auto same = [&](const StretchAccess::Ended& ended) { return ended.lane == piece.lane; };
+  auto found = std::find_if(at.ended.begin(), at.ended.end(), same);
+  if (found == at.ended.end()) found = at.ended.insert(found, StretchAccess::Ended{});
+  const Cell last{piece.producer, piece.entry, piece.counter + piece.step * (piece.n - 1)};
+  *found = {piece.lane, piece.first + piece.n - 1, last};
+}
+
+/// Lanes of loads that only iterations had which were passed over. What the last iteration had is known.
+void Builder::note_lanes(const StretchPlan& plan) {
+  for (const StretchAccess& at : stretch_accesses()) {
+    for (const StretchAccess::Ended& ended : at.ended) {
+      const auto same = [&](const DependencePiece& piece) { return piece.lane == ended.lane; };
+      if (std::any_of(at.pieces.begin(), at.pieces.end(), same)) continue;
+      const PathPart& part = plan.parts[at.part];
+      set_iteration(ended.iteration);
+      const Instance instance{part.site, stretch_.entry, stretch_.counter + ended.iteration};
+      origins_.note_load(*part.code, tracked(instance), *at.access, ended.lane, ended.cell);
+    }
+  }
 }
 
 /// Its stream is made now, so that streams are made in the order of the run.

@@ -75,6 +75,16 @@ class OriginTracker {
   /// Any load. True if it is a reload.
   bool load(const MemoryAccess& access, std::uint64_t address, std::span<const Chunk> chunks);
 
+  /// A load of an instance that was not followed got this in some of its bytes, which nothing spilled.
+  void note_load(const PartCode& code, const Instance& instance, const MemoryAccess& access, std::uint16_t lane,
+                 const Cell& cell) {
+    instance_ = instance;
+    uses_ = &records_.uses(instance.site, code.operands);
+    records_.use_directly(
+        reader(access.instruction, static_cast<std::uint8_t>(kFirstMemoryOperand + access.index), access.operand), lane,
+        cell);
+  }
+
   void finish_part();
   /// Once the registers have their new writers.
   void write();

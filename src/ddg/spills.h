@@ -103,9 +103,7 @@ class Spills {
   /// Forgets spills of which nothing is left.
   void drop_dead(const ShadowMemory& memory);
 
-  std::uint64_t bytes() const {
-    return table_.size() * sizeof(Spill) + more_bytes_ + pages_.size() * sizeof(pages_[0]);
-  }
+  std::uint64_t bytes() const { return table_.size() * sizeof(Spill) + more_bytes_; }
 
  private:
   static constexpr std::size_t kSmallest = 1024;

@@ -112,6 +112,13 @@ struct StretchAccess {
   std::uint64_t copies = 0;
   Streams::Reader reader;  // of a load
   std::vector<DependencePiece> pieces;
+  /// By lane: the last cell of the piece that ended last.
+  struct Ended {
+    std::uint16_t lane = 0;
+    std::uint64_t iteration = 0;
+    Cell cell;
+  };
+  std::vector<Ended> ended;
 };
 
 }  // namespace loopfold::ddg
