@@ -46,7 +46,6 @@ KERNEL void along_rows(int n, double (*a)[n]) {
 
 KERNEL void along_columns(int n, double (*a)[n]) {
   FOR(int i = 1, i < n, i++) {    // expect: no: a[i - 1][j]
-    // known: gcc -O3: the way back of the outer loop has a line of this one, and gives the outer loop its name
     FOR(int j = 0, j < n, j++) {  // expect: parallel
       a[i][j] = a[i - 1][j] - a[i][j];
     }

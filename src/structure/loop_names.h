@@ -36,6 +36,9 @@ class LoopNames {
 
  private:
   symbols::LoopAddresses addresses(FunctionId function, LoopId loop) const;
+  NodeId closing(FunctionId function, LoopId loop, NodeId latch) const;
+  bool leaves(FunctionId function, LoopId loop, NodeId node) const;
+  bool is_in_line_of_inner(FunctionId function, LoopId loop, std::uint64_t address) const;
 
   const Structure& structure_;
   symbols::Symbolizer& symbolizer_;
