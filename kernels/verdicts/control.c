@@ -45,7 +45,6 @@ KERNEL double converge(double* x, int n) {
   WHILE(change > 1) {  // expect: no: until nothing changes
     STATE(double, sum, 0);
     REDUCTION(ADD, sum);
-    // known: clang -O3: one loop of the binary with two ways back is both loops
     FOR(int i = 0, i < n, i++) {  // expect: reduction(+)
       sum += x[i];
       x[i] = x[i] / 2;

@@ -128,12 +128,17 @@ class Judge {
   /// the middle of one of the source. Compilers make such loops of proper ones by following jumps to where they will
   /// lead. If a loop around it has the same source, the two are no nest, but the source's loops were mixed with each
   /// other: search_sorted in kernels/verdicts/control.c becomes a loop whose ways back are those of the inner loop and
-  /// of the outer one. Whatever such a loop carries, nothing tells which loop of the source does.
+  /// of the outer one. Two loops of the source with one header are no nest either (structure/loop_names.h). Whatever
+  /// such a loop carries, nothing tells which loop of the source does.
   void doubt_cuts() {
     for (const structure::ContextId loop : flow_.loops) {
       const structure::Context& context = index_.tree()[loop];
-      if (!is_cut(context.function, context.loop)) continue;
-      doubt("a loop with several ways in: its iterations may be no iterations of the source", {}, context.entries);
+      if (is_cut(context.function, context.loop))
+        doubt("a loop with several ways in: its iterations may be no iterations of the source", {}, context.entries);
+      else if (names_ != nullptr && names_->is_two_loops(context.function, context.loop))
+        doubt("a loop whose ways back are those of two loops of the source", {}, context.entries);
+      else
+        continue;
       undecided_ = true;
     }
   }

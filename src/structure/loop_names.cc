@@ -161,6 +161,52 @@ symbols::LoopAddresses LoopNames::addresses(FunctionId id, LoopId which) const {
   return addresses;
 }
 
+/// The line of an address in the function or inlined function that a loop is written in; 0 if it is in another file.
+int LoopNames::line_in(const symbols::LoopSource& loop, std::uint64_t address) const {
+  for (const symbols::Frame& frame : symbolizer_.locate(address).frames)
+    if (frame.scope == loop.scope) return frame.file == loop.own_file ? frame.line : 0;
+  return 0;
+}
+
+bool LoopNames::is_two_loops(FunctionId id, LoopId which) {
+  const Function& function = structure_.flow.functions()[id];
+  const CodeMap& code = structure_.code;
+  const Loop& loop = structure_.forests[id].loops()[which];
+  if (loop.latches.size() < 2 || function.places[loop.header] == code.hidden()) return false;
+  const LoopName& name = of(id, which);
+  if (!name.source) return false;
+  const int body = line_in(*name.source, code.address(function.places[loop.header]));
+  const auto line_of = [&](NodeId latch) {
+    return line_in(*name.source, code.last_instruction(function.places[closing(id, which, latch)]));
+  };
+  for (const NodeId inner : loop.latches) {
+    const int line = line_of(inner);
+    if (line == 0 || line >= body) continue;
+    const std::vector<bool> later = behind(id, which, inner);
+    for (const NodeId outer : loop.latches)
+      if (later[outer] && line_of(outer) != 0 && line_of(outer) < line) return true;
+  }
+  return false;
+}
+
+/// What an iteration may still come to behind a block.
+std::vector<bool> LoopNames::behind(FunctionId id, LoopId which, NodeId block) const {
+  const LoopForest& forest = structure_.forests[id];
+  const Digraph& graph = structure_.flow.functions()[id].graph;
+  std::vector<bool> reached(structure_.flow.functions()[id].places.size());
+  std::vector<NodeId> open = {block};
+  while (!open.empty()) {
+    const NodeId from = open.back();
+    open.pop_back();
+    for (const NodeId to : graph.successors(from)) {
+      if (reached[to] || to == forest.loops()[which].header || !forest.contains(which, to)) continue;
+      reached[to] = true;
+      open.push_back(to);
+    }
+  }
+  return reached;
+}
+
 const LoopName& LoopNames::of(FunctionId id, LoopId which) {
   const auto key = [&](LoopId loop) { return std::uint64_t{id} << 32 | loop; };
   std::vector<LoopId> missing;

@@ -65,5 +65,45 @@ TEST(LoopNames, AWayBackBehindATestInALineOfAnInnerLoop) {
   EXPECT_EQ(lines_of(code, kRun), (Lines{{"o", 12}, {"i", 11}}));
 }
 
+/// Whether the loop with header "a" is taken for two.
+bool is_two_loops(const Code& instructions, const std::vector<std::string>& run) {
+  const poly::testing::PlacedCode code(adding(instructions), "-falign-functions=16");
+  const poly::testing::Scene scene(code.run(run));
+  LoopNames names(scene.structure, *code.symbolizer);
+  for (FunctionId id = 0; id < scene.structure.forests.size(); ++id) {
+    const std::span<const Loop> loops = scene.structure.forests[id].loops();
+    for (LoopId loop = 0; loop < loops.size(); ++loop) {
+      const PlaceId header = scene.structure.flow.functions()[id].places[loops[loop].header];
+      if (code.at("a") == scene.structure.code.address(header)) return names.is_two_loops(id, loop);
+    }
+  }
+  ADD_FAILURE() << "no such loop";
+  return false;
+}
+
+// Two ways back: from b, and from d, behind c.
+const std::vector<std::string> kTwoWays = {"start", "a", "b", "a", "b", "c", "d", "a", "b", "c", "d", "end"};
+
+TEST(LoopNames, TwoNestedLoopsWithOneHeader) {
+  // while (10) { for (12) { 13 } 15 }
+  EXPECT_TRUE(is_two_loops({{"start", 1}, {"a", 13}, {"b", 12}, {"c", 15}, {"d", 10}, {"end", 20}}, kTwoWays));
+}
+
+TEST(LoopNames, ContinueIsAWayBackOfTheSameLoop) {
+  // for (10) { 11; if (12) continue; 15 }
+  EXPECT_FALSE(is_two_loops({{"start", 1}, {"a", 11}, {"b", 12}, {"c", 15}, {"d", 10}, {"end", 20}}, kTwoWays));
+  // while (10) { if (11) continue; 15 }, whose test is at its top
+  EXPECT_FALSE(is_two_loops({{"start", 1}, {"a", 10}, {"b", 11}, {"c", 15}, {"d", 15}, {"end", 20}}, kTwoWays));
+}
+
+TEST(LoopNames, ConditionsInSeveralLines) {
+  // while (10 || 11) { 12 }
+  EXPECT_FALSE(is_two_loops({{"start", 1}, {"a", 12}, {"b", 10}, {"c", 11}, {"d", 11}, {"end", 20}}, kTwoWays));
+}
+
+TEST(LoopNames, WaysBackOfOneLine) {
+  EXPECT_FALSE(is_two_loops({{"start", 1}, {"a", 13}, {"b", 12}, {"c", 15}, {"d", 12}, {"end", 20}}, kTwoWays));
+}
+
 }  // namespace
 }  // namespace loopfold::structure
