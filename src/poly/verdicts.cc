@@ -10,6 +10,7 @@
 #include "poly/ahead.h"
 #include "poly/control.h"
 #include "poly/flow_index.h"
+#include "poly/last_end.h"
 #include "poly/loop_values.h"
 #include "poly/reductions.h"
 #include "poly/repeats.h"
@@ -228,8 +229,9 @@ class Judge {
     return any;
   }
 
-  /// Iterations of the source that stand beside the loop.
+  /// Iterations of the source, or parts of them, that stand beside the loop.
   void doubt_pieces() {
+    for (const Doubt& d : doubts_of_last_end(index_, structure_, values_, chains_)) doubt(d.why, d.at, d.count);
     if (names_ == nullptr) return;
     for (const Doubt& d : doubts_of_pieces(index_, structure_, values_, chains_, options_, *names_))
       doubt(d.why, d.at, d.count);
