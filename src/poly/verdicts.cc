@@ -243,6 +243,8 @@ class Judge {
       const EdgeFacts& facts = values_.facts(number);
       const CodePoint to = flow_.nodes[edge.to].at;
       if (facts.turns > 0) turns_.push_back(number);
+      if (facts.window > 0 && !moves_on(edge))
+        doubt("values from before the loop, one after the other, as of a window over an array", to, facts.window);
       if (edge.carried == 0 || edge.from == kOutside) continue;
       const FlowNode& from = flow_.nodes[edge.from];
       if (is_pure(from.at.statement) && is_pure(to.statement)) continue;
@@ -260,6 +262,16 @@ class Judge {
       }
       carried_.push_back(number);
     }
+  }
+
+  /// Whether a window that begins with elements from before the loop goes on with such as the loop loads. Where it does
+  /// not, it may be a number of values that are handed round, and the loop ended before the first one came again.
+  bool moves_on(const FlowEdge& first) const {
+    return std::any_of(flow_.in[first.to].begin(), flow_.in[first.to].end(), [&](std::uint32_t number) {
+      const FlowEdge& edge = flow_.edges[number];
+      return edge.operand == first.operand && edge.lane == first.lane && edge.carried > 0 && edge.from != kOutside &&
+             values_.facts(number).even;
+    });
   }
 
   /// A compiler may compute the next iteration's address ahead; so may the source.
