@@ -15,6 +15,7 @@
 #include "poly/reductions.h"
 #include "poly/repeats.h"
 #include "poly/taken_out.h"
+#include "poly/unrolled.h"
 #include "structure/loop_names.h"
 
 namespace loopfold::poly {
@@ -182,51 +183,12 @@ class Judge {
     }
     if (options_.symbolizer == nullptr || !carried_.empty()) return;
     const std::vector<std::uint32_t> groups = repeats(flow_, graph_, *options_.symbolizer);
-    if (is_unrolled(groups) && (copies_depend(flow_, groups, chains_) || copies_mix(groups)))
+    const Unrolled unrolled(index_, structure_, values_, groups, chains_);
+    if (!unrolled.is_unrolled()) return;
+    if (copies_depend(flow_, groups, chains_) || unrolled.copies_mix())
       doubt("copies of one instruction in the body that depend on each other", {}, 1);
-  }
-
-  /// Whether something goes from one copy of the body to another: copies are told by the order of their addresses.
-  bool copies_mix(const std::vector<std::uint32_t>& groups) const {
-    std::map<std::uint32_t, std::vector<std::pair<std::uint64_t, std::uint32_t>>> members;
-    for (std::uint32_t node = 0; node < groups.size(); ++node) {
-      const CodePoint at = flow_.nodes[node].at;
-      if (groups[node] != 0)
-        members[groups[node]].push_back({graph_.statements[at.statement].instructions[at.instruction].address, node});
-    }
-    const std::set<ddg::ObjectId> written = written_in(index_, values_);
-    std::vector<std::size_t> copy(groups.size());
-    for (auto& [group, nodes] : members) {
-      std::sort(nodes.begin(), nodes.end());
-      for (std::size_t i = 0; i < nodes.size(); ++i) copy[nodes[i].second] = i;
-    }
-    for (std::uint32_t number = 0; number < flow_.edges.size(); ++number) {
-      const FlowEdge& edge = flow_.edges[number];
-      if (edge.from == kOutside || edge.inside == 0 || chains_[number]) continue;
-      if (flow_.nodes[edge.from].index || groups[edge.from] == 0 || groups[edge.to] == 0) continue;
-      const CodePoint from = flow_.nodes[edge.from].at;
-      if (index_.pass(from) == Pass::kLoad && values_.can_be_repeated(edge.from) && !loads_from(index_, from, written))
-        continue;
-      if (copy[edge.from] != copy[edge.to] && members[groups[edge.from]].size() == members[groups[edge.to]].size())
-        return true;
-    }
-    return false;
-  }
-
-  /// Whether the body looks like several iterations of the source: every store that stands in the loop itself is
-  /// repeated, and there is one.
-  bool is_unrolled(const std::vector<std::uint32_t>& groups) const {
-    const structure::FunctionId function = index_.tree()[flow_.loops.front()].function;
-    bool any = false;
-    for (std::uint32_t node = 0; node < flow_.nodes.size(); ++node) {
-      const FlowNode& n = flow_.nodes[node];
-      if (n.facts == nullptr || (n.facts->kinds & trace::kStore) == 0 || (n.facts->kinds & trace::kCall) != 0) continue;
-      if (index_.pass(n.at) == Pass::kSpill || index_.dimensions(n.at.statement) != flow_.level + 1) continue;
-      if (graph_.statements[n.at.statement].function != function) continue;
-      if (groups[node] == 0) return false;
-      any = true;
-    }
-    return any;
+    for (const CodePoint at : unrolled.handed_to_copies())
+      doubt("values from before the loop that are handed on to an iteration in the middle of the body", at, 1);
   }
 
   /// Iterations of the source, or parts of them, that stand beside the loop.
