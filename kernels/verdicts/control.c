@@ -45,7 +45,6 @@ KERNEL double converge(double* x, int n) {
   WHILE(change > 1) {  // expect: no: until nothing changes
     STATE(double, sum, 0);
     REDUCTION(ADD, sum);
-    // known: clang -O3: one loop of the binary with two ways back is both loops
     FOR(int i = 0, i < n, i++) {  // expect: reduction(+)
       sum += x[i];
       x[i] = x[i] / 2;
@@ -82,11 +81,11 @@ KERNEL void escape(int* out, const double* c, int n) {
 }
 
 KERNEL void search_sorted(int* out, const int* sorted, const int* wanted, int n) {
-  // hidden: GCC makes one loop of both, whose ways back are those of the two
+  // hidden: gcc -O2: GCC makes one loop of both, whose ways back are those of the two
   FOR(int i = 0, i < n, i++) {  // expect: parallel
     STATE(int, low, 0);
     STATE(int, high, n);
-    // hidden: GCC makes one loop of both, whose ways back are those of the two
+    // hidden: gcc -O2: GCC makes one loop of both, whose ways back are those of the two
     WHILE(low < high) {  // expect: no: the half that is left
       const int middle = (low + high) / 2;
       if (sorted[middle] < wanted[i])

@@ -18,7 +18,7 @@ KERNEL int at_position(const int* a) { return a[position] - position; }
 
 /// A callee looks at it.
 KERNEL void global_index_in_callee(int* b, const int* a, int n) {
-  // known: clang -O1, clang -O2: a counter in a register, and a store without a line, as of any variable that follows it
+  // hidden: clang -O1, clang -O2: a counter in a register, and a store without a line, as of any variable that follows it
   FOR(position = 0, position < n, position++) {  // expect: parallel
     b[position] = at_position(a);
   }

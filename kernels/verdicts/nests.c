@@ -46,7 +46,6 @@ KERNEL void along_rows(int n, double (*a)[n]) {
 
 KERNEL void along_columns(int n, double (*a)[n]) {
   FOR(int i = 1, i < n, i++) {    // expect: no: a[i - 1][j]
-    // known: gcc -O3: the way back of the outer loop has a line of this one, and gives the outer loop its name
     FOR(int j = 0, j < n, j++) {  // expect: parallel
       a[i][j] = a[i - 1][j] - a[i][j];
     }
@@ -143,7 +142,7 @@ KERNEL void row_maxima(int n, double* most, double (*a)[n]) {
 // clang-format off
 KERNEL void one_line(int n, double* a, double* b) {
   FOR(int i = 0, i < n, i++) { b[i] += 1; } FOR(int i = 1, i < n, i++) { a[i] += a[i - 1]; }  // expect: parallel; no
-  // hidden: clang unrolls the outer loop, and its iterations cannot be told from pieces of the inner one
+  // hidden: clang -O2: clang unrolls the outer loop, and its iterations cannot be told from pieces of the inner one
   FOR(int i = 0, i < 3, i++) { FOR(int j = 0, j < n, j++) { b[j] = b[j] / 2 + a[j]; } }  // expect: no; parallel
 }
 // clang-format on

@@ -274,7 +274,6 @@ KERNEL void bits(unsigned* words, int n) {
 /// Every iteration that finds one writes the same; none reads.
 KERNEL int any_multiple(const int* a, int n) {
   STATE(int, any, 0);
-  // hidden: a conditional move reads the variable
   FOR(int i = 0, i < n, i++) {  // expect: parallel
     if (a[i] % 5 == 0) any = 1;
   }
@@ -283,7 +282,6 @@ KERNEL int any_multiple(const int* a, int n) {
 
 KERNEL int last_multiple(const int* a, int n) {
   STATE(int, at, -1);
-  // hidden: a conditional move reads the variable
   FOR(int i = 0, i < n, i++) {  // expect: parallel
     if (a[i] % 3 == 0) at = i;
   }

@@ -78,7 +78,7 @@ KERNEL void parity_buffers(int n, double (*a)[n], int steps) {
 /// Red cells read black ones only: each half sweep is parallel, in place.
 KERNEL void red_black(double* a, int n) {
   FOR(int colour = 0, colour < 2, colour++) {     // expect: no: black reads red
-    // hidden: clang unrolls the outer loop, and its iterations cannot be told from pieces of the inner one
+    // hidden: clang -O2: clang unrolls the outer loop, and its iterations cannot be told from pieces of the inner one
     FOR(int i = 1 + colour, i < n - 1, i += 2) {  // expect: parallel
       a[i] = (a[i - 1] + a[i + 1]) / 2;
     }

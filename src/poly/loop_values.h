@@ -30,6 +30,7 @@ struct EdgeFacts {
   std::uint64_t rewritten = 0;  // of the carried ones: the cell has been written since
   std::uint64_t reread = 0;     // of the others: the cell's writer is carried, too
   std::uint64_t turns = 0;      // instances that come from before the loop, from elsewhere than the last time
+  std::uint64_t window = 0;     // the same, where the addresses advance evenly: elements of an array, one by one
 };
 
 class LoopValues {

@@ -2,6 +2,7 @@
 // it comes from. Direct dependences are taken where their producer is no copy, or one that is not seen through;
 // otherwise the origins of the use; and inside an instance, copies are followed statically.
 #include <algorithm>
+#include <utility>
 
 #include "poly/loop_values.h"
 
@@ -266,7 +267,7 @@ void LoopValues::origin_edges(const ddg::Statement& statement) {
       for (std::size_t level = 0; level < o.rewritten.size(); ++level)
         if (edge.from == kOutside || level < flow_.level) rewritten += o.rewritten[level];
       if (rewritten == 0)
-        more.turns = 0;
+        more.window = std::exchange(more.turns, 0);
       else
         more.even = false;
     }

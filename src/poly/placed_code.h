@@ -30,13 +30,14 @@ class PlacedCode {
   /// The names of instructions, in their order, and their lines; 0: the place is not known; a name that
   /// ends with + has another column. `called` is a function of
   /// its own.
-  explicit PlacedCode(const std::vector<std::pair<std::string, int>>& instructions) {
+  explicit PlacedCode(const std::vector<std::pair<std::string, int>>& instructions, const std::string& flags = "") {
     std::string text = "void called(void) {\n#line 900\n" + instruction(900) + "}\nvoid f(void) {\n";
     for (const auto& [name, line] : instructions)
       text += "#line " + std::to_string(line == 0 ? 998 : line) + "\n" + (name.ends_with("+") ? "    " : "") +
               instruction(line);
     directory_.write("code.c", text + "}\nint main(void) { f(); called(); return 0; }\n");
-    directory_.run("gcc -g -O1 -fno-inline -fcf-protection=none -fomit-frame-pointer -no-pie -o code code.c");
+    directory_.run("gcc -g -O1 -fno-inline -fcf-protection=none -fomit-frame-pointer -no-pie " + flags +
+                   " -o code code.c");
     std::map<std::string, std::uint64_t> functions = directory_.functions("code");
     addresses_["called"] = functions["called"];
     for (std::size_t i = 0; i < instructions.size(); ++i)
@@ -82,11 +83,12 @@ class PlacedCode {
 };
 
 /// A run of placed code. Its instructions compute with what lies here and there in memory, but for those whose names
-/// begin with "if", which branch, and "call", which call.
+/// begin with "if", which branch, "call", which call, "load" and "store", which load and store the block of the heap,
+/// and "put", which store something else.
 class Playing {
  public:
   Playing(const std::vector<std::pair<std::string, int>>& lines, const std::vector<std::string>& names)
-      : code_(lines), scene_(code_.run(names)), graph_(scene_.made.graph) {
+      : lines_(lines), code_(lines), scene_(code_.run(names)), graph_(scene_.made.graph) {
     for (const auto& [name, line] : lines)
       if (name.starts_with("if") || name.starts_with("call")) other_.insert(code_.at(name));
     graph_.objects = objects();
@@ -97,6 +99,12 @@ class Playing {
       statement.block = statement.id;
       statement.instructions[0].address = scene_.address(statement.id);
       const bool is_data = !other_.contains(scene_.address(statement.id));
+      const std::string name = name_of(statement.id);
+      if (name.starts_with("load") || name.starts_with("store") || name.starts_with("put")) {
+        facts_.push_back({name.starts_with("load") ? loads() : stores()});
+        access(statement.id, name.starts_with("put") ? 1 : 2, !name.starts_with("load"));
+        continue;
+      }
       facts_.push_back({is_data ? computes() : branches()});
       for (const ddg::ObjectId object : {1, 2})
         if (is_data) access(statement.id, object);
@@ -106,16 +114,43 @@ class Playing {
 
   /// Something in memory goes from an instruction to another one; they are in no loop together. Of "called", the first
   /// context and the last one.
-  Playing& flow(const std::string& from, const std::string& to) {
+  Playing& flow(const std::string& from, const std::string& to,
+                ddg::Dependence::Kind kind = ddg::Dependence::Kind::kMemory) {
+    const bool in_memory = kind == ddg::Dependence::Kind::kMemory;
     ddg::Dependence d;
     d.from = statements_of(from).front();
     d.to = statements_of(to).back();
-    d.kind = ddg::Dependence::Kind::kMemory;
-    d.object = 2;
-    d.operand = ddg::kFirstMemoryOperand;
+    d.kind = kind;
+    d.object = in_memory ? 2 : ddg::kUnknownObject;
+    d.operand = in_memory ? ddg::kFirstMemoryOperand : 0;
     d.carried = {0, 1};
     d.map.points = 1;
     graph_.dependences.push_back(d);
+    return *this;
+  }
+
+  /// What a load got is used in the next iteration of the loop that both are in.
+  Playing& reuse(const std::string& load, const std::string& use) {
+    ddg::Origin origin;
+    origin.from = origin.by = statements_of(load).front();
+    origin.to = statements_of(use).front();
+    origin.load = true;
+    origin.carried = {0, graph_.statements[origin.to].count - 1, 0};
+    origin.rewritten = origin.reread = {0, 0, 0};
+    origin.least = origin.greatest = {0, 1};
+    origin.turns = {0, 0};
+    graph_.origins.push_back(origin);
+    return *this;
+  }
+
+  /// A side of a branch leads to an instruction, whether it ever went there or not.
+  Playing& leads(const std::string& branch, const std::string& to) {
+    for (const ddg::StatementId id : statements_of(branch)) {
+      facts_[id][0].length = structure::testing::kBytes;
+      facts_[id][0].jump =
+          static_cast<std::int32_t>(code_.at(to) - code_.at(branch) - std::uint64_t{structure::testing::kBytes});
+    }
+    graph_.facts = std::make_shared<std::vector<std::vector<trace::InstructionFacts>>>(facts_);
     return *this;
   }
 
@@ -138,6 +173,24 @@ class Playing {
     return facts;
   }
 
+  static trace::InstructionFacts loads() {
+    trace::InstructionFacts facts;
+    facts.kinds = trace::kInteger | trace::kLoad;
+    facts.transfer = trace::Transfer::kCopy;
+    facts.form = 8;
+    facts.reads.push_back({.file = trace::RegisterFile::kGeneral, .index = 3, .width = 8, .address = true});
+    facts.writes.push_back({.file = trace::RegisterFile::kGeneral, .index = 0, .width = 8});
+    return facts;
+  }
+
+  static trace::InstructionFacts stores() {
+    trace::InstructionFacts facts;
+    facts.kinds = trace::kInteger | trace::kStore;
+    facts.form = 9;
+    facts.reads.push_back({.file = trace::RegisterFile::kGeneral, .index = 0, .width = 8});
+    return facts;
+  }
+
   static trace::InstructionFacts branches() {
     trace::InstructionFacts facts;
     facts.kinds = trace::kBranch | trace::kConditional;
@@ -153,14 +206,22 @@ class Playing {
     return found;
   }
 
-  void access(ddg::StatementId statement, ddg::ObjectId object) {
+  std::string name_of(ddg::StatementId statement) const {
+    for (const auto& [name, line] : lines_)
+      if (code_.at(name) == scene_.address(statement)) return name;
+    return {};
+  }
+
+  void access(ddg::StatementId statement, ddg::ObjectId object, bool store = false) {
     ddg::Access access;
+    access.store = store;
     access.statement = statement;
     access.object = object;
     access.size = 8;
     graph_.accesses.push_back(access);
   }
 
+  std::vector<std::pair<std::string, int>> lines_;
   PlacedCode code_;
   Scene scene_;
   ddg::Graph& graph_;

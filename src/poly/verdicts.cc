@@ -10,10 +10,12 @@
 #include "poly/ahead.h"
 #include "poly/control.h"
 #include "poly/flow_index.h"
+#include "poly/last_end.h"
 #include "poly/loop_values.h"
 #include "poly/reductions.h"
 #include "poly/repeats.h"
 #include "poly/taken_out.h"
+#include "poly/unrolled.h"
 #include "structure/loop_names.h"
 
 namespace loopfold::poly {
@@ -128,12 +130,17 @@ class Judge {
   /// the middle of one of the source. Compilers make such loops of proper ones by following jumps to where they will
   /// lead. If a loop around it has the same source, the two are no nest, but the source's loops were mixed with each
   /// other: search_sorted in kernels/verdicts/control.c becomes a loop whose ways back are those of the inner loop and
-  /// of the outer one. Whatever such a loop carries, nothing tells which loop of the source does.
+  /// of the outer one. Two loops of the source with one header are no nest either (structure/loop_names.h). Whatever
+  /// such a loop carries, nothing tells which loop of the source does.
   void doubt_cuts() {
     for (const structure::ContextId loop : flow_.loops) {
       const structure::Context& context = index_.tree()[loop];
-      if (!is_cut(context.function, context.loop)) continue;
-      doubt("a loop with several ways in: its iterations may be no iterations of the source", {}, context.entries);
+      if (is_cut(context.function, context.loop))
+        doubt("a loop with several ways in: its iterations may be no iterations of the source", {}, context.entries);
+      else if (names_ != nullptr && names_->is_two_loops(context.function, context.loop))
+        doubt("a loop whose ways back are those of two loops of the source", {}, context.entries);
+      else
+        continue;
       undecided_ = true;
     }
   }
@@ -176,55 +183,17 @@ class Judge {
     }
     if (options_.symbolizer == nullptr || !carried_.empty()) return;
     const std::vector<std::uint32_t> groups = repeats(flow_, graph_, *options_.symbolizer);
-    if (is_unrolled(groups) && (copies_depend(flow_, groups, chains_) || copies_mix(groups)))
+    const Unrolled unrolled(index_, structure_, values_, groups, chains_);
+    if (!unrolled.is_unrolled()) return;
+    if (copies_depend(flow_, groups, chains_) || unrolled.copies_mix())
       doubt("copies of one instruction in the body that depend on each other", {}, 1);
+    for (const CodePoint at : unrolled.handed_to_copies())
+      doubt("values from before the loop that are handed on to an iteration in the middle of the body", at, 1);
   }
 
-  /// Whether something goes from one copy of the body to another: copies are told by the order of their addresses.
-  bool copies_mix(const std::vector<std::uint32_t>& groups) const {
-    std::map<std::uint32_t, std::vector<std::pair<std::uint64_t, std::uint32_t>>> members;
-    for (std::uint32_t node = 0; node < groups.size(); ++node) {
-      const CodePoint at = flow_.nodes[node].at;
-      if (groups[node] != 0)
-        members[groups[node]].push_back({graph_.statements[at.statement].instructions[at.instruction].address, node});
-    }
-    const std::set<ddg::ObjectId> written = written_in(index_, values_);
-    std::vector<std::size_t> copy(groups.size());
-    for (auto& [group, nodes] : members) {
-      std::sort(nodes.begin(), nodes.end());
-      for (std::size_t i = 0; i < nodes.size(); ++i) copy[nodes[i].second] = i;
-    }
-    for (std::uint32_t number = 0; number < flow_.edges.size(); ++number) {
-      const FlowEdge& edge = flow_.edges[number];
-      if (edge.from == kOutside || edge.inside == 0 || chains_[number]) continue;
-      if (flow_.nodes[edge.from].index || groups[edge.from] == 0 || groups[edge.to] == 0) continue;
-      const CodePoint from = flow_.nodes[edge.from].at;
-      if (index_.pass(from) == Pass::kLoad && values_.can_be_repeated(edge.from) && !loads_from(index_, from, written))
-        continue;
-      if (copy[edge.from] != copy[edge.to] && members[groups[edge.from]].size() == members[groups[edge.to]].size())
-        return true;
-    }
-    return false;
-  }
-
-  /// Whether the body looks like several iterations of the source: every store that stands in the loop itself is
-  /// repeated, and there is one.
-  bool is_unrolled(const std::vector<std::uint32_t>& groups) const {
-    const structure::FunctionId function = index_.tree()[flow_.loops.front()].function;
-    bool any = false;
-    for (std::uint32_t node = 0; node < flow_.nodes.size(); ++node) {
-      const FlowNode& n = flow_.nodes[node];
-      if (n.facts == nullptr || (n.facts->kinds & trace::kStore) == 0 || (n.facts->kinds & trace::kCall) != 0) continue;
-      if (index_.pass(n.at) == Pass::kSpill || index_.dimensions(n.at.statement) != flow_.level + 1) continue;
-      if (graph_.statements[n.at.statement].function != function) continue;
-      if (groups[node] == 0) return false;
-      any = true;
-    }
-    return any;
-  }
-
-  /// Iterations of the source that stand beside the loop.
+  /// Iterations of the source, or parts of them, that stand beside the loop.
   void doubt_pieces() {
+    for (const Doubt& d : doubts_of_last_end(index_, structure_, values_, chains_)) doubt(d.why, d.at, d.count);
     if (names_ == nullptr) return;
     for (const Doubt& d : doubts_of_pieces(index_, structure_, values_, chains_, options_, *names_))
       doubt(d.why, d.at, d.count);
@@ -236,6 +205,8 @@ class Judge {
       const EdgeFacts& facts = values_.facts(number);
       const CodePoint to = flow_.nodes[edge.to].at;
       if (facts.turns > 0) turns_.push_back(number);
+      if (facts.window > 0 && !moves_on(edge))
+        doubt("values from before the loop, one after the other, as of a window over an array", to, facts.window);
       if (edge.carried == 0 || edge.from == kOutside) continue;
       const FlowNode& from = flow_.nodes[edge.from];
       if (is_pure(from.at.statement) && is_pure(to.statement)) continue;
@@ -253,6 +224,16 @@ class Judge {
       }
       carried_.push_back(number);
     }
+  }
+
+  /// Whether a window that begins with elements from before the loop goes on with such as the loop loads. Where it does
+  /// not, it may be a number of values that are handed round, and the loop ended before the first one came again.
+  bool moves_on(const FlowEdge& first) const {
+    return std::any_of(flow_.in[first.to].begin(), flow_.in[first.to].end(), [&](std::uint32_t number) {
+      const FlowEdge& edge = flow_.edges[number];
+      return edge.operand == first.operand && edge.lane == first.lane && edge.carried > 0 && edge.from != kOutside &&
+             values_.facts(number).even;
+    });
   }
 
   /// A compiler may compute the next iteration's address ahead; so may the source.

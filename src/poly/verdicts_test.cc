@@ -241,6 +241,26 @@ TEST(Verdicts, ValuesThatAreHandedRoundBlock) {
   EXPECT_EQ(verdict.blocking[0].kind, Blocking::Kind::kTurn);
 }
 
+TEST(Verdicts, AWindowOverAnArrayMovesOn) {
+  for (const bool moves_on : {false, true}) {
+    Body body({adds(), loads(), computes()});
+    body.counts_by(0);
+    body.value(0, true);
+    body.within(0, 1, 0);
+    body.flow(1, 2, 0, 7);
+    if (moves_on) body.reuse(1, 2, 0).even = true;
+    ddg::Origin& first = body.reuse(1, 2, 0);
+    first.from = first.by = 0;
+    first.from_instruction = first.by_instruction = 0;
+    first.even = true;
+    first.carried = {0, 3};
+    first.turns[1] = 2;
+    EXPECT_EQ(body.judged().parallel, moves_on ? Parallel::kYes : Parallel::kUnknown);
+    first.even = false;
+    EXPECT_EQ(body.judged().parallel, Parallel::kNo);
+  }
+}
+
 TEST(Verdicts, TheEnvironmentHasAnOrderUnlessCallsArePure) {
   Body body({adds(), computes()});
   body.counts_by(0);

@@ -1,6 +1,8 @@
 #include "structure/loop_names.h"
 
 #include <algorithm>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace loopfold::structure {
@@ -96,33 +98,113 @@ class TestFinder {
 
 }  // namespace
 
-/// Where the loop's blocks are, its branches back and out. A compiler may leave moves between the branch that closes
-/// the loop and the header, with whatever line: then the branch before them is meant.
+/// Whether code of a loop inside this one is written in the line of an address.
+bool LoopNames::is_in_line_of_inner(FunctionId id, LoopId which, std::uint64_t address) const {
+  const LoopForest& forest = structure_.forests[id];
+  const Function& function = structure_.flow.functions()[id];
+  const CodeMap& code = structure_.code;
+  const auto line_of = [&](std::uint64_t at) {
+    const symbols::Location& location = symbolizer_.locate(at);
+    return std::pair<std::string_view, int>(location.file, location.line);
+  };
+  const std::pair<std::string_view, int> line = line_of(address);
+  if (line.second == 0) return false;
+  for (NodeId node = 0; node < function.places.size(); ++node) {
+    const PlaceId place = function.places[node];
+    if (place == code.hidden() || !forest.contains(which, node) || forest.innermost(node) == which) continue;
+    if (line_of(code.address(place)) == line || line_of(code.last_instruction(place)) == line) return true;
+  }
+  return false;
+}
+
+/// The block whose branch closes the loop, for one of its ways back. A compiler may leave code between that branch and
+/// the header: moves, with whatever line; or what the body of an inner loop needs, moved out of it, with a line of that
+/// body. The second kind is told by its line, and by a branch before it that leaves the loop; a test in the header is
+/// none, for what follows it is the body.
+NodeId LoopNames::closing(FunctionId id, LoopId which, NodeId latch) const {
+  const LoopForest& forest = structure_.forests[id];
+  const Function& function = structure_.flow.functions()[id];
+  const CodeMap& code = structure_.code;
+  const NodeId header = forest.loops()[which].header;
+  const std::span<const NodeId> before = function.graph.predecessors(latch);
+  if (latch == header || before.size() != 1 || !forest.contains(which, before[0])) return latch;
+  if (code.only_moves(function.places[latch])) return before[0];
+  const bool only_goes_back = function.graph.successors(latch).size() == 1;
+  const bool is_behind_test = before[0] != header && leaves(id, which, before[0]);
+  if (!only_goes_back || !is_behind_test) return latch;
+  const auto is_inner = [&](NodeId node) {
+    return is_in_line_of_inner(id, which, code.last_instruction(function.places[node]));
+  };
+  return is_inner(latch) && !is_inner(before[0]) ? before[0] : latch;
+}
+
+bool LoopNames::leaves(FunctionId id, LoopId which, NodeId node) const {
+  const std::span<const NodeId> next = structure_.flow.functions()[id].graph.successors(node);
+  return std::any_of(next.begin(), next.end(), [&](NodeId to) { return !structure_.forests[id].contains(which, to); });
+}
+
+/// Where the loop's blocks are, its branches back and out.
 symbols::LoopAddresses LoopNames::addresses(FunctionId id, LoopId which) const {
   const LoopForest& forest = structure_.forests[id];
   const Function& function = structure_.flow.functions()[id];
   const CodeMap& code = structure_.code;
   const Loop& loop = forest.loops()[which];
-  const auto leaves = [&](NodeId node) {
-    const std::span<const NodeId> next = function.graph.successors(node);
-    return std::any_of(next.begin(), next.end(), [&](NodeId to) { return !forest.contains(which, to); });
-  };
-  const auto closing = [&](NodeId latch) {
-    const std::span<const NodeId> before = function.graph.predecessors(latch);
-    const bool stray = code.only_moves(function.places[latch]) && before.size() == 1 && latch != loop.header &&
-                       forest.contains(which, before[0]);
-    return stray ? before[0] : latch;
-  };
   symbols::LoopAddresses addresses;
   addresses.header = code.address(function.places[loop.header]);
   for (const NodeId latch : loop.latches)
-    addresses.latch_branches.push_back(code.last_instruction(function.places[closing(latch)]));
+    addresses.latch_branches.push_back(code.last_instruction(function.places[closing(id, which, latch)]));
   for (NodeId node = 0; node < function.places.size(); ++node) {
     if (!forest.contains(which, node) || function.places[node] == code.hidden()) continue;
     addresses.instructions.push_back(code.address(function.places[node]));
-    if (leaves(node)) addresses.exit_branches.push_back(code.last_instruction(function.places[node]));
+    if (leaves(id, which, node)) addresses.exit_branches.push_back(code.last_instruction(function.places[node]));
   }
   return addresses;
+}
+
+/// The line of an address in the function or inlined function that a loop is written in; 0 if it is in another file.
+int LoopNames::line_in(const symbols::LoopSource& loop, std::uint64_t address) const {
+  for (const symbols::Frame& frame : symbolizer_.locate(address).frames)
+    if (frame.scope == loop.scope) return frame.file == loop.own_file ? frame.line : 0;
+  return 0;
+}
+
+bool LoopNames::is_two_loops(FunctionId id, LoopId which) {
+  const Function& function = structure_.flow.functions()[id];
+  const CodeMap& code = structure_.code;
+  const Loop& loop = structure_.forests[id].loops()[which];
+  if (loop.latches.size() < 2 || function.places[loop.header] == code.hidden()) return false;
+  const LoopName& name = of(id, which);
+  if (!name.source) return false;
+  const int body = line_in(*name.source, code.address(function.places[loop.header]));
+  const auto line_of = [&](NodeId latch) {
+    return line_in(*name.source, code.last_instruction(function.places[closing(id, which, latch)]));
+  };
+  for (const NodeId inner : loop.latches) {
+    const int line = line_of(inner);
+    if (line == 0 || line >= body) continue;
+    const std::vector<bool> later = behind(id, which, inner);
+    for (const NodeId outer : loop.latches)
+      if (later[outer] && line_of(outer) != 0 && line_of(outer) < line) return true;
+  }
+  return false;
+}
+
+/// What an iteration may still come to behind a block.
+std::vector<bool> LoopNames::behind(FunctionId id, LoopId which, NodeId block) const {
+  const LoopForest& forest = structure_.forests[id];
+  const Digraph& graph = structure_.flow.functions()[id].graph;
+  std::vector<bool> reached(structure_.flow.functions()[id].places.size());
+  std::vector<NodeId> open = {block};
+  while (!open.empty()) {
+    const NodeId from = open.back();
+    open.pop_back();
+    for (const NodeId to : graph.successors(from)) {
+      if (reached[to] || to == forest.loops()[which].header || !forest.contains(which, to)) continue;
+      reached[to] = true;
+      open.push_back(to);
+    }
+  }
+  return reached;
 }
 
 const LoopName& LoopNames::of(FunctionId id, LoopId which) {

@@ -9,6 +9,7 @@ import re
 
 HEAD = re.compile(r"\b(FOR|WHILE|WHILE_INDEX|for|while)\s*\(")
 MACROS = ("FOR", "WHILE", "WHILE_INDEX")
+BUILD = re.compile(r"(gcc|clang) -O[12]")  # an optimised one; at -O3 any loop may be `unknown`
 VERDICT = re.compile(r"(parallel|no|unknown|reduction\(([-+*^&|,]|max|min)+\))(: .*)?$")
 
 
@@ -18,10 +19,12 @@ class Loop:
     def __init__(self, line, number, studied, text, words, above=""):
         self.line, self.number, self.studied, self.text = line, number, studied, text
         self.expected, _, self.reason = words.partition(": ")
-        self.argued, self.hidden = "// by-argument:" in above, "// hidden:" in above
-        self.anew = "// anew:" in above
-        known = re.search(r"// known: ([^:]*): ", above)
-        self.known = known[1].split(", ") if known else []  # builds in which a weaker verdict is known
+        self.argued, self.anew = "// by-argument:" in above, "// anew:" in above
+        hidden = re.search(r"// hidden: ([^:]*): ", above)
+        self.hidden = hidden[1].split(", ") if hidden else []  # builds that do not show what is expected
+        strange = [build for build in self.hidden if not BUILD.fullmatch(build)]
+        if strange or ("// hidden:" in above and not hidden):
+            raise ValueError(f"line {line - 1}: not `// hidden: BUILDS: why`: {above.strip()}")
         self.last_line = line  # of its body
         self.parent = None     # the loop around it in the text
 
