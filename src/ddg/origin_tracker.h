@@ -78,8 +78,7 @@ class OriginTracker {
   /// A load of an instance that was not followed got this in some of its bytes, which nothing spilled.
   void note_load(const PartCode& code, const Instance& instance, const MemoryAccess& access, std::uint16_t lane,
                  const Cell& cell) {
-    instance_ = instance;
-    uses_ = &records_.uses(instance.site, code.operands);
+    begin(instance, &records_.uses(instance.site, code.operands));
     records_.use_directly(
         reader(access.instruction, static_cast<std::uint8_t>(kFirstMemoryOperand + access.index), access.operand), lane,
         cell);
