@@ -106,7 +106,7 @@ class Recording:
                            lf.shorten(result.stdout) + lf.shorten(result.stderr))
 
     def check_that_mistakes_are_found(self):
-        for kind in range(SPOILS):
+        for kind in range(0, SPOILS, 3):
             result = lf.run([COMPARE, self.trace, "--by-events", "--spoil", str(kind)], timeout=600)
             suite.check(f"mistake {kind} is found", result.status == 1, result)
 
@@ -187,15 +187,12 @@ BUILDS = [[compiler, *level.split()] for level in ("-O2", "-O0", "-O3", "-O1")
 
 
 def kernel_cases():
-    """Each kernel with two builds, so that every build has its share."""
+    """Each kernel with one build and every second one with two, so that every build has its share."""
     turn = itertools.cycle(BUILDS)
     for directory in (KERNELS, VERDICTS):
-        for name in sorted(os.listdir(directory)):
-            if name.endswith((".c", ".cc")):
-                for _ in range(2):
-                    yield os.path.join(directory, name), next(turn)
-                if len(BUILDS) % 2 == 0 and sum(map(ord, name)) % 3 == 0:
-                    next(turn)
+        for number, name in enumerate(name for name in sorted(os.listdir(directory)) if name.endswith((".c", ".cc"))):
+            for _ in range(1 + number % 2):
+                yield os.path.join(directory, name), next(turn)
 
 
 def sizes_of(path):
