@@ -545,7 +545,7 @@ bool Builder::starts_typical(const StretchPlan& plan) const {
   const ThreadState& thread = *stretch_.thread;
   return std::all_of(plan.exposed.begin(), plan.exposed.end(), [&](const StretchPlan::Exposed& exposed) {
     const bool direct = thread.origins.where[exposed.granule] == RegisterOrigins::kWriter;
-    return exposed.written ? exposed.made && direct : direct;
+    return exposed.written ? exposed.made && direct && !exposed.copied : direct;
   });
 }
 

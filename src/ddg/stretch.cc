@@ -18,7 +18,12 @@ bool is_simple(const PartCode& code, const Streams& streams, SiteId site) {
 class Planner {
  public:
   Planner(std::size_t granules, const Streams& streams)
-      : streams_(streams), writer_(granules), exposed_(granules), made_(granules), loaded_(granules) {}
+      : streams_(streams),
+        writer_(granules),
+        exposed_(granules),
+        copied_(granules),
+        made_(granules),
+        loaded_(granules) {}
 
   StretchPlan plan(std::span<const PathPart> parts) {
     plan_.parts.assign(parts.begin(), parts.end());
@@ -59,13 +64,16 @@ class Planner {
   }
 
   void expose(const OriginCode& code) {
-    for (const OriginCode::Piece& piece : code.pieces) expose(code, piece.source);
-    for (const OriginCode::Out& out : code.outs) expose(code, out.source);
+    for (const OriginCode::Piece& piece : code.pieces) expose(code, piece.source, piece.writer != kOutside);
+    for (const OriginCode::Out& out : code.outs) expose(code, out.source, true);
   }
-  void expose(const OriginCode& code, const Source& source) {
-    if (source.kind == Source::Kind::kLiveIn && writer_[source.index] == 0) exposed_[source.index] = true;
+  void expose(const OriginCode& code, const Source& source, bool copied) {
+    if (source.kind == Source::Kind::kLiveIn && writer_[source.index] == 0) {
+      exposed_[source.index] = true;
+      if (copied) copied_[source.index] = true;
+    }
     if (source.kind != Source::Kind::kSeveral) return;
-    for (std::size_t i = 0; i < source.bytes; ++i) expose(code, code.several[source.index + i]);
+    for (std::size_t i = 0; i < source.bytes; ++i) expose(code, code.several[source.index + i], true);
   }
 
   void use_loads(const OriginCode& code) {
@@ -132,13 +140,15 @@ class Planner {
       }
     for (std::size_t i = 0; i < exposed_.size(); ++i)
       if (exposed_[i])
-        plan_.exposed.push_back({static_cast<Granule>(i), writer_[i] != 0, loaded_[i].access != kNoAccess, made_[i]});
+        plan_.exposed.push_back(
+            {static_cast<Granule>(i), writer_[i] != 0, loaded_[i].access != kNoAccess, made_[i], copied_[i]});
   }
 
   const Streams& streams_;
   StretchPlan plan_;
   std::vector<DefinitionId> writer_;  // by granule: the last in the path so far
   std::vector<bool> exposed_;
+  std::vector<bool> copied_;              // by granule: what it had before the path is
   std::vector<bool> made_;                // by granule: what the path wrote last has no other origin
   std::vector<Loaded> loaded_;            // by granule
   std::vector<std::uint32_t> access_of_;  // by load of the path so far

@@ -49,6 +49,7 @@ struct StretchPlan {
     bool written = false;  // by the path
     bool loaded = false;   // last by a plain load of the path
     bool made = false;     // what is written last has no other origin
+    bool copied = false;   // by the path, before it is used
   };
   bool possible = true;  // there is nothing in the path that must be followed event by event
   structure::PathTotals totals;
