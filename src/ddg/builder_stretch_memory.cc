@@ -1,0 +1,289 @@
+// Memory during a stretch of iterations.
+//
+// A load that no store of the stretch touches reads its cells in a loop of its own, before all others; a store that
+// nothing else touches writes its cells in one, behind all others. The rest is done iteration by iteration, in the
+// order of the program, so overlaps need no thought. A load's cells are compared with what the last one lets expect;
+// each stretch of them that agrees with one evenly growing producer is one piece, and one segment of a stream.
+// Iterations whose origins are followed do here what events do, but for the streams. A few nanoseconds per access and
+// iteration.
+#include <algorithm>
+
+#include "ddg/builder.h"
+
+namespace loopfold::ddg {
+
+namespace {
+
+constexpr std::uint64_t kMostBehind = 3;   // iterations that a value is passed on for, before it is the same each time
+constexpr std::size_t kManyAccesses = 24;  // of a path
+
+}  // namespace
+
+/// Of a load: with the iterations before the stretch whose values the stretch may use.
+void Builder::find_range(StretchAccess& at) const {
+  if (at.address.even) {
+    const std::uint64_t first = at.access->store ? at.address.start : at.address.start - kMostBehind * at.address.step;
+    const std::uint64_t last = at.address.at(stretch_.n - 1);
+    at.lowest = std::min(first, last);
+    at.highest = std::max(first, last);
+  } else {
+    const std::vector<std::uint64_t>& values = stretch_.uneven[at.column].values;
+    const auto [least, greatest] =
+        std::minmax_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(stretch_.n));
+    at.lowest = *least;
+    at.highest = *greatest;
+  }
+  at.highest += at.access->size - std::uint64_t{1};
+}
+
+// ----------------------------------------------------------------------------------
+
+/// Which accesses need not wait for the others. A value that was loaded before the stretch may be asked about.
+void Builder::take_turns(const StretchPlan& plan) {
+  using Turn = StretchAccess::Turn;
+  const std::span<StretchAccess> all = stretch_accesses();
+  stretch_.in_order = 0;
+  const bool many = all.size() > kManyAccesses || stretch_.origins == Stretch::Origins::kAll;
+  const auto touches = [](const StretchAccess& a, const StretchAccess& b) {
+    return a.lowest <= b.highest && b.lowest <= a.highest;
+  };
+  for (StretchAccess& at : all) {
+    at.turn = Turn::kInOrder;
+    at.began_in_loop = false;
+    if (many || !at.fixed) continue;
+    const bool free = std::none_of(all.begin(), all.end(), [&](const StretchAccess& other) {
+      return &other != &at && (at.access->store || other.access->store) && touches(at, other);
+    });
+    if (free) at.turn = at.access->store ? Turn::kBehind : Turn::kBefore;
+  }
+  for (const StretchPlan::Exposed& exposed : plan.exposed) {
+    const Provenance& kept = stretch_.thread->origins.kept[exposed.granule];
+    if (stretch_.thread->origins.where[exposed.granule] != RegisterOrigins::kKept || !kept.load) continue;
+    for (StretchAccess& at : all)
+      if (at.access->store && at.lowest < kept.address + kept.size && at.highest >= kept.address)
+        at.turn = Turn::kInOrder;
+  }
+  for (const StretchAccess& at : all) stretch_.in_order += at.turn == Turn::kInOrder ? 1 : 0;
+}
+
+void Builder::load_before(StretchAccess& at) {
+  for (std::uint64_t k = 0; k < stretch_.n;) {
+    const std::uint64_t passed = at.pieces.empty() ? pass_empty(at, k) : at.pieces.size() == 1 ? pass_cells(at, k) : 0;
+    k += passed;
+    if (passed > 0) continue;
+    take_chunks(at, read_chunks(at.address.at(k), at.access->size), k, false);
+    ++k;
+  }
+}
+
+/// From iteration k on, how many iterations load what nothing wrote.
+std::uint64_t Builder::pass_empty(const StretchAccess& at, std::uint64_t k) const {
+  const std::uint64_t first = k;
+  for (; k < stretch_.n; ++k) {
+    const Cell* const cell = memory_.only_cell(at.address.at(k), at.access->size);
+    if (cell == nullptr || cell->producer != 0) break;
+  }
+  return k - first;
+}
+
+/// How many go on with the only piece, once its step is known.
+std::uint64_t Builder::pass_cells(StretchAccess& at, std::uint64_t k) const {
+  DependencePiece& piece = at.pieces[0];
+  if (piece.n < 2 || piece.lane != 0) return 0;
+  const std::uint64_t first = k;
+  const std::uint64_t step = piece.step;
+  Cell expected{piece.producer, piece.entry, piece.next};
+  std::uint64_t address = at.address.at(k);
+  for (; k < stretch_.n; ++k, address += at.address.step, expected.counter += step) {
+    const Cell* const cell = memory_.only_cell(address, at.access->size);
+    if (cell == nullptr || !(*cell == expected)) break;
+  }
+  piece.next = expected.counter;
+  piece.n += k - first;
+  return k - first;
+}
+
+void Builder::store_behind(const StretchAccess& at) {
+  Cell cell = at.cell;
+  std::uint64_t address = at.address.start;
+  for (std::uint64_t k = 0; k < stretch_.n; ++k, address += at.address.step, ++cell.counter)
+    memory_.write(address, at.access->size, cell);
+}
+
+void Builder::run_stretch(const StretchPlan& plan) {
+  if (options_.origins)
+    run_with_origins(plan);
+  else
+    pass_iterations(plan, 0, stretch_.n);
+  for (const StretchAccess& at : stretch_accesses())
+    if (at.turn == StretchAccess::Turn::kBehind) store_behind(at);
+  if (options_.origins) return;
+  for (const PathPart& part : plan.parts)
+    write_registers(*part.code, {part.site, stretch_.entry, stretch_.counter + stretch_.n - 1}, *stretch_.thread, 0);
+}
+
+void Builder::pass_iterations(const StretchPlan& plan, std::uint64_t first, std::uint64_t end) {
+  if (stretch_.in_order == 0) return;
+  for (std::uint64_t k = first; k < end; ++k) pass_iteration(plan, k);
+}
+
+/// Memory only.
+void Builder::pass_iteration(const StretchPlan& plan, std::uint64_t k) {
+  for (StretchAccess& at : stretch_accesses()) {
+    if (at.turn != StretchAccess::Turn::kInOrder) continue;
+    const std::uint64_t address = address_in(at, k);
+    if (at.access->store) {
+      Cell cell = at.cell;
+      cell.counter += k;
+      memory_.write(address, at.access->size, cell);
+      if (!at.fixed) locate_in(plan, at, address, k, false);
+      continue;
+    }
+    const std::size_t chunks = read_chunks(address, at.access->size);
+    if (!at.fixed) locate_in(plan, at, address, k, false);
+    if (chunks == 0 && at.pieces.empty()) continue;
+    if (chunks == 1 && at.pieces.size() == 1 && at.pieces[0].lane == chunks_[0].offset &&
+        at.pieces[0].object == at.place.object && at.pieces[0].takes(chunks_[0].cell))
+      continue;
+    take_chunks(at, chunks, k, false);
+  }
+}
+
+/// Memory, origins and registers.
+void Builder::follow_iteration(const StretchPlan& plan, std::uint64_t k) {
+  std::size_t next = 0;
+  ThreadState& thread = *stretch_.thread;
+  for (std::uint32_t i = 0; i < plan.parts.size(); ++i) {
+    const PathPart& part = plan.parts[i];
+    const Instance instance{part.site, stretch_.entry, stretch_.counter + k};
+    set_iteration(k);
+    origins_.begin(*part.code, tracked(instance), thread.registers, thread.origins);
+    for (; next < stretch_.access_count && stretch_.accesses[next].part == i; ++next)
+      follow_access(plan, stretch_.accesses[next], k);
+    set_iteration(k);
+    write_registers(*part.code, instance, thread, 0);
+  }
+}
+
+void Builder::follow_access(const StretchPlan& plan, StretchAccess& at, std::uint64_t k) {
+  const std::uint64_t address = address_in(at, k);
+  set_iteration(k);
+  if (at.access->store) {
+    Cell cell = at.cell;
+    cell.counter += k;
+    origins_.read_registers(at.access->instruction, at.spill);
+    if (at.spill) origins_.spill(*at.access, address, cell);
+    if (at.turn == StretchAccess::Turn::kInOrder) memory_.write(address, at.access->size, cell);
+    at.copies += at.spill ? 1 : 0;
+    if (!at.fixed) locate_in(plan, at, address, k, at.spill);
+    return;
+  }
+  const std::size_t chunks = read_chunks(address, at.access->size);
+  origins_.read_registers(at.access->instruction, false);
+  const bool reload = origins_.load(*at.access, address, {chunks_.data(), chunks});
+  at.copies += reload ? 1 : 0;
+  if (!at.fixed) locate_in(plan, at, address, k, reload);
+  if (at.turn == StretchAccess::Turn::kInOrder) take_chunks(at, chunks, k, reload);
+}
+
+std::size_t Builder::read_chunks(std::uint64_t address, std::uint32_t size) {
+  if (chunks_.size() < size) chunks_.resize(size);
+  std::size_t count = 0;
+  memory_.read(address, size, [&](std::uint64_t offset, std::uint64_t bytes, const Cell& cell) {
+    chunks_[count++] = {offset, bytes, cell};
+  });
+  return count;
+}
+
+/// Of an access that may be in another block each time.
+void Builder::locate_in(const StretchPlan& plan, StretchAccess& at, std::uint64_t address, std::uint64_t k, bool copy) {
+  set_iteration(k);
+  at.place = locate(*stretch_.where, *stretch_.thread, *stretch_.stack, address);
+  streams_.access(plan.parts[at.part].site, *at.access, point_.data(), at.place.object, at.place.block, at.place.offset,
+                  stretch_.serial);
+  if (copy) streams_.count_copy();
+}
+
+/// The chunks of a load make its pieces longer, or end them and begin others. Both are in the order of their lanes.
+void Builder::take_chunks(StretchAccess& at, std::size_t chunks, std::uint64_t k, bool reload) {
+  pieces_.clear();
+  std::size_t next = 0;
+  for (DependencePiece& piece : at.pieces) {
+    while (next < chunks && chunks_[next].offset < piece.lane) begin_piece(at, chunks_[next++], k, reload);
+    const bool goes_on = next < chunks && chunks_[next].offset == piece.lane && piece.object == at.place.object &&
+                         piece.takes(chunks_[next].cell);
+    if (!goes_on) {
+      end_piece(at, piece);
+      note_end(at, piece);
+      continue;
+    }
+    piece.reloads += reload ? 1 : 0;
+    pieces_.push_back(piece);
+    ++next;
+  }
+  for (; next < chunks; ++next) begin_piece(at, chunks_[next], k, reload);
+  at.pieces.assign(pieces_.begin(), pieces_.end());
+}
+
+void Builder::note_end(StretchAccess& at, const DependencePiece& piece) {
+  const auto same = [&](const StretchAccess::Ended& ended) { return ended.lane == piece.lane; };
+  auto found = std::find_if(at.ended.begin(), at.ended.end(), same);
+  if (found == at.ended.end()) found = at.ended.insert(found, StretchAccess::Ended{});
+  const Cell last{piece.producer, piece.entry, piece.counter + piece.step * (piece.n - 1)};
+  *found = {piece.lane, piece.first + piece.n - 1, last};
+}
+
+/// Its stream is made now, so that streams are made in the order of the run.
+void Builder::begin_piece(StretchAccess& at, const OriginTracker::Chunk& chunk, std::uint64_t k, bool reload) {
+  at.reader.lane = static_cast<std::uint16_t>(chunk.offset);
+  at.reader.object = at.place.object;
+  if (chunk.cell.producer == kLostProducer || !streams_.has_dependence(at.reader, chunk.cell.producer)) {
+    set_iteration(k);
+    at.reader.reload = reload;
+    depend(at.reader, chunk.cell);
+    at.reader.reload = false;
+    return;
+  }
+  DependencePiece piece;
+  piece.lane = at.reader.lane;
+  piece.object = at.place.object;
+  piece.producer = chunk.cell.producer;
+  piece.entry = chunk.cell.entry;
+  piece.counter = chunk.cell.counter;
+  piece.next = chunk.cell.counter;
+  piece.first = k;
+  piece.n = 1;
+  piece.reloads = reload ? 1 : 0;
+  pieces_.push_back(piece);
+  if (options_.origins && !at.began_in_loop) at.began_in_loop = is_of_loop(at.reader.site, chunk.cell);
+}
+
+/// Whether an instance is of the entry of the loop that runs.
+bool Builder::is_of_loop(SiteId reader, const Cell& cell) {
+  const std::size_t dimensions = levels_->size();
+  if (entries_.depth(cell.entry) < dimensions) return false;
+  if (origins_.records().shared(reader, streams_.site_of(cell.producer)) < dimensions) return false;
+  producer_.resize(std::max<std::size_t>(producer_.size(), entries_.depth(cell.entry)));
+  entries_.vector(cell.entry, cell.counter, producer_.data());
+  return std::equal(producer_.begin(), producer_.begin() + static_cast<std::ptrdiff_t>(dimensions - 1), point_.begin());
+}
+
+void Builder::end_piece(StretchAccess& at, const DependencePiece& piece) {
+  at.reader.lane = piece.lane;
+  at.reader.object = piece.object;
+  depend_run(at.reader, {piece.producer, piece.entry, piece.counter}, piece.first,
+             static_cast<std::int64_t>(piece.step), piece.n, piece.reloads);
+}
+
+void Builder::depend_run(const Streams::Reader& reader, const Cell& cell, std::uint64_t first, std::int64_t step,
+                         std::uint64_t n, std::uint64_t reloads) {
+  set_iteration(first);
+  producer_.resize(std::max<std::size_t>(producer_.size(), entries_.depth(cell.entry)));
+  entries_.vector(cell.entry, cell.counter, producer_.data());
+  if (!streams_.dependence_run(reader, cell.producer, point_.data(), producer_.data(), step, n, reloads)) return;
+  const std::uint64_t slice = entries_.slice(cell.entry);
+  for (std::size_t k = 0; k < levels_->size(); ++k)
+    if ((*levels_)[k].since < slice) streams_.late(k, n);
+}
+
+}  // namespace loopfold::ddg

@@ -1,0 +1,220 @@
+// Origins behind copies during a stretch of iterations.
+//
+// The first iterations are followed until the exposed registers have the same origins in every iteration, but for the
+// iteration that made them. From then on one iteration stands for all but the last, which leaves the registers as they
+// are afterwards. Why that is exact: what an iteration does to origins depends on the exposed registers only, as long
+// as no load gets a spilled value; so if they are the same but for the iteration once, they are so for ever. What is
+// asked of memory, whether a cell has been written since it was loaded, has the same answer in all iterations if
+// nothing of the stretch writes there and nothing of this entry of the loop has; or if all stores that touch it move
+// along with the load, and one of the same iteration writes what was loaded. Where none of that holds, all iterations
+// are followed.
+#include <algorithm>
+
+#include "ddg/builder.h"
+
+namespace loopfold::ddg {
+
+namespace {
+
+constexpr std::uint64_t kMostBehind = 3;  // iterations that a value is passed on for, before it is the same each time
+
+}  // namespace
+
+/// Spills are followed iteration by iteration, and so is what may be loaded from them.
+bool Builder::may_meet_spills() const {
+  return std::any_of(stretch_accesses().begin(), stretch_accesses().end(), [&](const StretchAccess& at) {
+    return at.access->store ? at.spill : origins_.may_be_spilled(at.lowest, at.highest);
+  });
+}
+
+/// Whether the origins of values are the same in all iterations from k on, but for the iteration. A value that an
+/// iteration before loaded counts as such if nothing of the stretch writes where it was loaded from, and nothing of
+/// this entry of the loop has; or if it surely is written before it is used.
+Builder::Stretch::Origins Builder::origins_of_stretch(const StretchPlan& plan, std::uint64_t k) {
+  using Origins = Stretch::Origins;
+  for (const StretchAccess& at : stretch_accesses())
+    if (keeps_uneven(plan, at) && !shows_uneven(at, k)) return Origins::kAll;
+  for (const std::uint32_t access : plan.copied_loads) {
+    const StretchAccess& at = stretch_.accesses[access];
+    if (may_be_rewritten(at.lowest, at.highest)) return Origins::kAll;
+  }
+  bool compare = false;
+  for (const StretchPlan::Exposed& exposed : plan.exposed) {
+    if (stretch_.thread->registers[exposed.granule].producer == 0) continue;
+    const std::uint8_t where = stretch_.thread->origins.where[exposed.granule];
+    if (where == RegisterOrigins::kWriter) continue;
+    const Provenance& kept = stretch_.thread->origins.kept[exposed.granule];
+    const bool load = where == RegisterOrigins::kKept && kept.load;
+    const bool of_loop = exposed.written && kept.origin.entry == stretch_.entry;
+    if (load && of_loop) {
+      const StretchAccess* const at = load_of(kept);
+      if (at == nullptr || !at->address.even) return Origins::kAll;
+      if (!is_rewritten_at_once(*at)) {
+        if (may_be_rewritten(at->lowest, at->highest)) return Origins::kAll;
+        if (at->turn != StretchAccess::Turn::kBefore || at->began_in_loop) return Origins::kAll;
+      }
+      if (kept.origin.counter < stretch_.counter) return k > kMostBehind ? Origins::kAll : Origins::kNotYet;
+      compare = compare || !exposed.loaded;
+      continue;
+    }
+    if (load && may_be_rewritten(kept.address, kept.address + kept.size - 1)) return Origins::kAll;
+    compare = compare || exposed.written;
+  }
+  return compare ? compare_origins(plan, k) : Origins::kEnds;
+}
+
+/// A load whose addresses must be known to be even or not, and are not even.
+bool Builder::keeps_uneven(const StretchPlan& plan, const StretchAccess& at) const {
+  return !at.address.even && at.access->load != MemoryAccess::kNo &&
+         plan.parts[at.part].code->origins.loads[at.access->load].kept;
+}
+
+/// Whether the iterations that are followed, the first, iteration k and the last, are enough to see that addresses do
+/// not grow in proportion to the iterations, or whether they do.
+bool Builder::shows_uneven(const StretchAccess& at, std::uint64_t k) const {
+  const std::vector<std::uint64_t>& values = stretch_.uneven[at.column].values;
+  const std::uint64_t step = (values[k] - values[0]) / k;
+  const auto in_line = [&](std::uint64_t i) { return values[i] - values[0] == step * i; };
+  if (!in_line(k)) return true;
+  if (!in_line(stretch_.n - 1)) return true;
+  for (std::uint64_t i = 1; i < stretch_.n; ++i)
+    if (!in_line(i)) return false;
+  return true;
+}
+
+/// By a store of the same iteration, behind it; and all stores that touch it move along with it.
+bool Builder::is_rewritten_at_once(const StretchAccess& load) const {
+  bool behind = false;
+  bool rewritten = false;
+  for (const StretchAccess& at : stretch_accesses()) {
+    if (&at == &load) behind = true;
+    if (!at.access->store || at.lowest > load.highest || at.highest < load.lowest) continue;
+    if (!at.address.even || at.address.step != load.address.step) return false;
+    const bool same = at.address.start < load.address.start + load.access->size &&
+                      load.address.start < at.address.start + at.access->size;
+    rewritten = rewritten || (behind && same);
+  }
+  return rewritten;
+}
+
+/// The load of the path that a value comes from.
+const StretchAccess* Builder::load_of(const Provenance& provenance) const {
+  for (const StretchAccess& at : stretch_accesses())
+    if (!at.access->store && at.cell.producer == provenance.origin.producer) return &at;
+  return nullptr;
+}
+
+/// Compares exposed registers, as they are when iteration k begins, with what they were an iteration ago, if that is
+/// known, and remembers them.
+Builder::Stretch::Origins Builder::compare_origins(const StretchPlan& plan, std::uint64_t k) {
+  using Origins = Stretch::Origins;
+  const RegisterOrigins& now = stretch_.thread->origins;
+  const std::uint64_t counter = stretch_.counter + k;
+  bool same = snapshot_.plan == &plan && snapshot_.entry == stretch_.entry && snapshot_.counter + 1 == counter;
+  for (std::size_t i = 0; i < plan.exposed.size() && same; ++i) {
+    const Granule granule = plan.exposed[i].granule;
+    if (!plan.exposed[i].written) continue;
+    same = now.where[granule] == snapshot_.where[i];
+    if (!same || snapshot_.where[i] != RegisterOrigins::kKept) continue;
+    Cell before = snapshot_.origins[i];
+    if (before.entry == stretch_.entry) ++before.counter;
+    same = before == now.kept[granule].origin;
+  }
+  if (same) return Origins::kEnds;
+  if (k > kMostBehind) return Origins::kAll;
+  snapshot_.plan = &plan;
+  snapshot_.entry = stretch_.entry;
+  snapshot_.counter = counter;
+  snapshot_.where.resize(plan.exposed.size());
+  snapshot_.origins.resize(plan.exposed.size());
+  for (std::size_t i = 0; i < plan.exposed.size(); ++i) {
+    snapshot_.where[i] = now.where[plan.exposed[i].granule];
+    snapshot_.origins[i] = now.kept[plan.exposed[i].granule].origin;
+  }
+  return Origins::kNotYet;
+}
+
+/// By a store of the stretch.
+bool Builder::may_be_rewritten(std::uint64_t first, std::uint64_t last) const {
+  return std::any_of(stretch_accesses().begin(), stretch_accesses().end(), [&](const StretchAccess& at) {
+    return at.access->store && at.lowest <= last && at.highest >= first;
+  });
+}
+
+/// The first iterations, until they are all alike; one that stands for all that follow; and the last.
+void Builder::run_with_origins(const StretchPlan& plan) {
+  using Origins = Stretch::Origins;
+  const std::uint64_t last = stretch_.n - 1;
+  std::uint64_t k = 0;
+  if (!starts_typical(plan)) {
+    do {
+      follow_iteration(plan, k++);
+      if (stretch_.origins != Origins::kAll) stretch_.origins = origins_of_stretch(plan, k);
+    } while (stretch_.origins == Origins::kNotYet && k < last);
+    if (stretch_.origins != Origins::kEnds) {
+      for (; k <= last; ++k) follow_iteration(plan, k);
+      return;
+    }
+  }
+  if (k < last) {
+    origins_.records().set_times(last - k);
+    follow_iteration(plan, k);
+    origins_.records().set_times(1);
+    pass_iterations(plan, k + 1, last);
+    move_registers(plan, last - 1 - k);
+  }
+  follow_iteration(plan, last);
+  note_lanes(plan);
+}
+
+/// Whether all that the path passes on to its next iteration is made by it, and was made as it would be.
+bool Builder::starts_typical(const StretchPlan& plan) const {
+  if (stretch_.origins == Stretch::Origins::kAll || !plan.copied_loads.empty()) return false;
+  for (const StretchAccess& at : stretch_accesses())
+    if (keeps_uneven(plan, at)) return false;
+  const ThreadState& thread = *stretch_.thread;
+  return std::all_of(plan.exposed.begin(), plan.exposed.end(), [&](const StretchPlan::Exposed& exposed) {
+    const bool direct = thread.origins.where[exposed.granule] == RegisterOrigins::kWriter;
+    return exposed.written ? exposed.made && direct && !exposed.copied : direct;
+  });
+}
+
+/// Registers as they are `iterations` later.
+void Builder::move_registers(const StretchPlan& plan, std::uint64_t iterations) {
+  ThreadState& thread = *stretch_.thread;
+  for (const StretchPlan::Exposed& exposed : plan.exposed) {
+    if (!exposed.written) continue;
+    thread.registers[exposed.granule].counter += iterations;
+    Provenance& kept = thread.origins.kept[exposed.granule];
+    if (thread.origins.where[exposed.granule] != RegisterOrigins::kKept || kept.origin.entry != stretch_.entry)
+      continue;
+    if (kept.load) move_load(kept, iterations);
+    kept.origin.counter += iterations;
+  }
+}
+
+/// What was loaded has not been written since; or it surely has.
+void Builder::move_load(Provenance& load, std::uint64_t iterations) const {
+  const StretchAccess& at = *load_of(load);
+  load.address += at.address.step * iterations;
+  if (is_rewritten_at_once(at))
+    load.stale = true;
+  else
+    note_writers(memory_, load);
+}
+
+/// Lanes of loads that only iterations had which were passed over. What the last iteration had is known.
+void Builder::note_lanes(const StretchPlan& plan) {
+  for (const StretchAccess& at : stretch_accesses()) {
+    for (const StretchAccess::Ended& ended : at.ended) {
+      const auto same = [&](const DependencePiece& piece) { return piece.lane == ended.lane; };
+      if (std::any_of(at.pieces.begin(), at.pieces.end(), same)) continue;
+      const PathPart& part = plan.parts[at.part];
+      set_iteration(ended.iteration);
+      const Instance instance{part.site, stretch_.entry, stretch_.counter + ended.iteration};
+      origins_.note_load(*part.code, tracked(instance), *at.access, ended.lane, ended.cell);
+    }
+  }
+}
+
+}  // namespace loopfold::ddg
