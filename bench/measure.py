@@ -25,7 +25,11 @@ select x, count(*) from t group by x order by 2 desc limit 5;
 
 @dataclass
 class Cost:
-    """Seconds of a command and of all that it starts, memory of the largest of these processes, what it said."""
+    """Seconds of a command and of all that it starts, memory of the largest of these processes, what it said.
+
+    The system counts what this script had in memory when it started the command, so peaks of less than about 15 MB are
+    the script's and say nothing.
+    """
     cpu: float
     wall: float
     peak: int

@@ -4,8 +4,8 @@ iterations at a time (after).
     bench/stages.py build/loopfold [--update docs/performance.md]
 
 Samples of `perf record`, on one core with --jobs 1. A sample belongs to the innermost function of ours that was inlined
-there, and by the file of that function to a stage; so the binary needs its debug information. What libraries and the
-kernel do cannot be told apart by caller: memory is a stage of its own. Shares are by samples, times from a run without
+there, and by the file of that function to a stage; so the binary needs its debug information. Callers are not sampled,
+so what the C and C++ libraries and the kernel do is a row of its own. Shares are by samples, times from a run without
 perf.
 """
 
@@ -35,7 +35,7 @@ STAGES = [
     ("names", r"symbols/|libdw|libelf|libz\."),
     ("description and verdicts", r"poly/"),
     ("writing the profile", r"profile/|support/atomic_file|libfmt|nlohmann"),
-    ("memory: allocating, copying, page faults", r"libc\.|libstdc|libgcc|kernel"),
+    ("C and C++ libraries, kernel", r"libc\.|libstdc|libgcc|kernel"),
     (OTHER, r""),
 ]
 
@@ -65,7 +65,7 @@ def samples(data, binary):
         if os.path.realpath(sample[2]) == binary:
             inside[int(sample[1], 16) - start] += 1
         else:
-            outside[sample[2]] += 1
+            outside[os.path.basename(sample[2])] += 1
     return inside, outside
 
 
@@ -88,6 +88,8 @@ def shares(data, binary):
     """The share of each stage."""
     inside, outside = samples(data, binary)
     where = files(binary, inside)
+    if not where:
+        sys.exit(f"{binary}: no samples in functions with debug information")
     counts = collections.Counter()
     for place, count in [*((where.get(address, ""), count) for address, count in inside.items()), *outside.items()]:
         counts[next(name for name, pattern in STAGES if re.search(pattern, place))] += count
@@ -101,8 +103,8 @@ def stages(loopfold, directory, *options):
     each = 1e9 * analysed.cost.cpu / analysed.stats["instructions"]
     data = os.path.join(directory, "perf.data")
     trace = os.path.join(directory, "trace")
-    measure.spend(["perf", "record", "-q", "-F", "4000", "-o", data, "--", loopfold, "analyze", "--quiet", "--jobs", "1",
-                   *options, trace], 1)
+    measure.spend(["perf", "record", "-q", "-F", "4000", "-o", data, "--",
+                   loopfold, "analyze", "--quiet", "--jobs", "1", *options, trace], 1)
     return {name: share * each for name, share in shares(data, loopfold).items()}
 
 
