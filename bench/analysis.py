@@ -32,14 +32,15 @@ PROGRAMS = [
     ("sparse product", "sparse.c", ["8000", "15"]),
     ("std::map", "map.cc", ["20000"]),
 ]
-TEXT_LINES = {"gzip": 8000, "bzip2": 4000}
+TEXT_LINES = {"gzip": 8000, "bzip2": 3000}
 ROWS = 900
+NATIVE_REPEAT = 10  # it takes milliseconds
 # Arguments that make the work 1, 2, 4 and 8 times as much.
 GROWTH = [
     ("dgemm", "dgemm.c", [["150"], ["189"], ["238"], ["300"]]),
     ("stencil", "stencil.c", [["200", "30"], ["200", "60"], ["400", "30"], ["400", "60"]]),
     ("LU", "lu.c", [["180"], ["227"], ["286"], ["360"]]),
-    ("FDTD", "fdtd.c", [["150", "20"], ["150", "40"], ["300", "20"], ["300", "40"]]),
+    ("FDTD", "fdtd.c", [["150", "25"], ["150", "50"], ["300", "25"], ["300", "50"]]),
     ("dynamic programming", "dynamic.c", [["700"], ["990"], ["1400"], ["1980"]]),
 ]
 
@@ -95,7 +96,7 @@ def by_wall(analysed):
 def measure_program(loopfold, directory, command):
     """Everything about one program. Two cores are left out where there is one."""
     none = ["valgrind", "-q", "--tool=none", *command]
-    result = {"native": least(lambda: spend(command, 1), key=lambda cost: cost.cpu),
+    result = {"native": least(lambda: spend(command, 1), lambda cost: cost.cpu, NATIVE_REPEAT),
               "none": least(lambda: spend(none, 1), key=lambda cost: cost.cpu)}
     if len(measure.CORES) > 1:
         result["record2"] = least(lambda: record(loopfold, directory, command, 2), key=lambda cost: cost.wall)
@@ -133,8 +134,7 @@ def end_to_end_table(rows):
     for name, r in rows:
         native, none, one = r["native"], r["none"], r["record1"] + r["one"].cost
         two = r["record2"] + r["two"].cost if "two" in r else None
-        ratios = lambda seconds, of: (f"{seconds:.2f} | {seconds / max(of(native), 1e-3):.0f} | "
-                                      f"{seconds / of(none):.1f}")
+        ratios = lambda seconds, of: f"{seconds:.2f} | {seconds / of(native):.0f} | {seconds / of(none):.1f}"
         cpu, wall = (lambda cost: cost.cpu), (lambda cost: cost.wall)
         lines.append(f"| {name} | {native.cpu:.3f} | {none.cpu:.2f} | {ratios(one.cpu, cpu)} | "
                      f"{ratios(one.wall, wall)} | {ratios(two.wall, wall) if two else '– | – | –'} |")

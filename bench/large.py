@@ -58,8 +58,8 @@ def table(name, arguments, recorded, analysed, native, none):
             f"| record + analyze | {both.cpu:.1f} | {both.wall:.1f} | {speed(both.cpu)} | {speed(both.wall)} | "
             f"{both.peak / 1e6:.0f} | |", "",
             f"`{name} {' '.join(arguments)}`: {instructions / 1e9:.2f} G instructions; record + analyze takes "
-            f"{both.cpu / native.cpu:.0f} times the CPU time of the program and {both.cpu / none.cpu:.1f} times that of "
-            f"`valgrind --tool=none`; {both.wall / native.wall:.0f} and {both.wall / none.wall:.1f} times the elapsed "
+            f"{both.cpu / native.cpu:.0f} times the CPU time of the program and {both.cpu / none.cpu:.1f} times that "
+            f"of `valgrind --tool=none`; {both.wall / native.wall:.0f} and {both.wall / none.wall:.1f} times the elapsed "
             f"time. Memory is that of the largest process: for record the program under "
             f"Valgrind or the recording process ({memory} MB). analyze ran with --jobs {jobs()}."]
 

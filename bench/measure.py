@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 from dataclasses import dataclass
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -43,19 +44,19 @@ def spend(command, cores=None):
     """Runs a command, on so many cores if told."""
     if cores is not None:
         command = ["taskset", "-c", ",".join(map(str, CORES[:cores])), *command]
-    start = os.times().elapsed
+    start = time.monotonic()
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     text = process.stderr.read().decode(errors="replace")
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode != 0:
         sys.exit(f"{' '.join(command)}: exit status {process.returncode}\n{text}")
-    return Cost(usage.ru_utime + usage.ru_stime, os.times().elapsed - start, usage.ru_maxrss * 1024, text)
+    return Cost(usage.ru_utime + usage.ru_stime, time.monotonic() - start, usage.ru_maxrss * 1024, text)
 
 
-def least(function, key):
+def least(function, key, repeat=REPEAT):
     """The cheapest of some calls."""
-    return min((function() for _ in range(REPEAT)), key=key)
+    return min((function() for _ in range(repeat)), key=key)
 
 
 def compiled(directory, source):

@@ -27,7 +27,7 @@ OTHER = "the rest"
 STAGES = [
     ("reading the trace", r"trace/|libzstd|libxxhash|libZydis"),
     ("walk: loops and iteration vectors", r"structure/"),
-    ("shadow of memory and registers", r"ddg/(shadow_memory|entries|address_map|objects)\b"),
+    ("shadow memory and objects", r"ddg/(shadow_memory|entries|address_map|objects)\b"),
     ("origins behind copies", r"ddg/(origin_\w+|spills|part_origins)\b"),
     ("streams", r"ddg/(streams\w*|stream_links|fold_queue)\b"),
     ("folding", r"fold/"),
