@@ -1,5 +1,5 @@
-"""Where the time of `loopfold analyze` goes: nanoseconds per instruction and stage, event by event (before) and many
-iterations at a time (after).
+"""Where the time of `loopfold analyze` goes: nanoseconds per instruction and stage, event by event
+(--by-events) and many iterations at a time.
 
     bench/stages.py build/loopfold [--update docs/performance.md]
 
@@ -109,7 +109,7 @@ def stages(loopfold, directory, *options):
 
 
 def table(columns):
-    names = [f"{program}, {when}" for program, _ in columns for when in ("before", "after")]
+    names = [f"{program}, {when}" for program, _ in columns for when in ("by events", "at once")]
     cells = [column for _, pair in columns for column in pair]
     lines = ["| ns/instruction | " + " | ".join(names) + " |", "|---" * (len(names) + 1) + "|"]
     for stage, _ in STAGES:
