@@ -9,7 +9,6 @@ counts; "on two" is pinned to two, with --jobs 2, and the least elapsed time cou
 trace, and must give the same profile. --quick measures everything once, and leaves out what verdicts cost.
 """
 
-import hashlib
 import json
 import os
 import shutil
@@ -80,9 +79,8 @@ def analyse(loopfold, directory, cores, *options):
     out = os.path.join(directory, "trace")
     file = os.path.join(directory, "stats.json")
     cost = spend([loopfold, "analyze", "--quiet", "--jobs", str(cores), "--stats-json", file, *options, out], cores)
-    with open(file) as stats, open(os.path.join(out, "profile.json"), "rb") as profile:
-        text = profile.read()
-        return Analysed(cost, json.load(stats), len(text), hashlib.sha256(text).hexdigest())
+    with open(file) as stats:
+        return Analysed(cost, json.load(stats), *measure.size_and_hash(os.path.join(out, "profile.json")))
 
 
 def by_cpu(analysed):
@@ -121,7 +119,7 @@ def speed_table(rows):
         speed, before = one.speed(one.cost.cpu), events.speed(events.cost.cpu)
         lines.append(f"| {name} | {one.stats['instructions'] / 1e6:.1f} M | {speed:.1f} | {one.pass2():.1f} | "
                      f"{before:.1f} | {events.pass2():.1f} | "
-                     f"{speed / before:.1f} | {one.speed(one.cost.wall):.1f} | {two} | {one.cost.peak / 1e6:.0f} | "
+                     f"{speed / before:.1f} | {one.speed(one.cost.wall):.1f} | {two} | {one.cost.megabytes()} | "
                      f"{one.profile / 1e3:.0f} |")
     return lines + ["", "M instructions/s of CPU time on one core, of the whole command and of its second pass; "
                     "the columns *wall* are M instructions/s of elapsed time. Both ways read the same trace."]
@@ -161,7 +159,7 @@ def growth_table(rows):
         instructions, seconds = r.stats["instructions"], r.stats["seconds"]["pass2"]
         lines.append(f"| {name} | {' '.join(arguments)} | {instructions / 1e6:.1f} M | "
                      f"{1e9 * seconds / instructions:.1f} | {r.stats['bytes']['streams'] / 1e6:.2f} | "
-                     f"{r.cost.peak / 1e6:.0f} | {r.profile} |")
+                     f"{r.cost.megabytes()} | {r.profile} |")
     return lines
 
 

@@ -48,15 +48,16 @@ def table(name, arguments, recorded, analysed, native, none):
     both = cost + analysed.cost
     return ["| stage | CPU, s | wall, s | M instructions/s of CPU | of wall | memory, MB | bytes written |",
             "|---|---|---|---|---|---|---|",
-            f"| native | {native.cpu:.1f} | {native.wall:.1f} | {speed(native.cpu)} | {speed(native.wall)} | | |",
+            f"| native | {native.cpu:.1f} | {native.wall:.1f} | {speed(native.cpu)} | {speed(native.wall)} | "
+            f"{native.megabytes()} | |",
             f"| `valgrind --tool=none` | {none.cpu:.1f} | {none.wall:.1f} | {speed(none.cpu)} | {speed(none.wall)} | "
-            f"{none.peak / 1e6:.0f} | |",
+            f"{none.megabytes()} | |",
             f"| record | {cost.cpu:.1f} | {cost.wall:.1f} | {speed(cost.cpu)} | {speed(cost.wall)} | "
-            f"{cost.peak / 1e6:.0f} | {trace} (trace) |",
+            f"{cost.megabytes()} | {trace} (trace) |",
             f"| analyze | {analysed.cost.cpu:.1f} | {analysed.cost.wall:.1f} | {speed(analysed.cost.cpu)} | "
-            f"{speed(analysed.cost.wall)} | {analysed.cost.peak / 1e6:.0f} | {analysed.profile} (profile) |",
+            f"{speed(analysed.cost.wall)} | {analysed.cost.megabytes()} | {analysed.profile} (profile) |",
             f"| record + analyze | {both.cpu:.1f} | {both.wall:.1f} | {speed(both.cpu)} | {speed(both.wall)} | "
-            f"{both.peak / 1e6:.0f} | |", "",
+            f"{both.megabytes()} | |", "",
             f"`{name} {' '.join(arguments)}`: {instructions / 1e9:.2f} G instructions; record + analyze takes "
             f"{both.cpu / native.cpu:.0f} times the CPU time of the program and {both.cpu / none.cpu:.1f} times that "
             f"of `valgrind --tool=none`; {both.wall / native.wall:.0f} and {both.wall / none.wall:.1f} times the elapsed "

@@ -2,8 +2,10 @@
 inputs, and tables between markers of a document.
 """
 
+import hashlib
 import os
 import re
+import resource
 import subprocess
 import sys
 import time
@@ -28,16 +30,21 @@ select x, count(*) from t group by x order by 2 desc limit 5;
 class Cost:
     """Seconds of a command and of all that it starts, memory of the largest of these processes, what it said.
 
-    The system counts what this script had in memory when it started the command, so peaks of less than about 15 MB are
-    the script's and say nothing.
+    To the system a process has at its start the peak of the one that started it, this script. A peak that is not above
+    `floor`, the script's own, is not known.
     """
     cpu: float
     wall: float
     peak: int
+    floor: int
     stderr: str = ""
 
     def __add__(self, other):
-        return Cost(self.cpu + other.cpu, self.wall + other.wall, max(self.peak, other.peak))
+        return Cost(self.cpu + other.cpu, self.wall + other.wall, max(self.peak, other.peak),
+                    max(self.floor, other.floor))
+
+    def megabytes(self):
+        return f"{'' if self.peak > 1.05 * self.floor else '≤ '}{self.peak / 1e6:.0f}"
 
 
 def spend(command, cores=None):
@@ -51,7 +58,8 @@ def spend(command, cores=None):
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode != 0:
         sys.exit(f"{' '.join(command)}: exit status {process.returncode}\n{text}")
-    return Cost(usage.ru_utime + usage.ru_stime, time.monotonic() - start, usage.ru_maxrss * 1024, text)
+    floor = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return Cost(usage.ru_utime + usage.ru_stime, time.monotonic() - start, 1024 * usage.ru_maxrss, 1024 * floor, text)
 
 
 def least(function, key, repeat=REPEAT):
@@ -82,6 +90,15 @@ def sqlite(directory, rows):
     with open(path, "w") as file:
         file.write(SQL % rows)
     return ["sqlite3", "-batch", "-init", "/dev/null", ":memory:", f".read {path}"]
+
+
+def size_and_hash(path):
+    """Of a file, in pieces: what this script has in memory at once, commands seem to have too."""
+    digest = hashlib.sha256()
+    with open(path, "rb") as file:
+        while piece := file.read(1 << 16):
+            digest.update(piece)
+    return os.path.getsize(path), digest.hexdigest()
 
 
 def option(name, default=None):
