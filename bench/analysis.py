@@ -1,98 +1,165 @@
-"""Measures `loopfold analyze`: instructions per second, streams, memory, size of the profile; how all of that grows with
-the problem; and folding by itself.
+"""Measures `loopfold analyze`: instructions per second, many iterations at a time and event by event, on one core and
+on two; recording and analysis together against the program by itself; memory, streams, size of the profile; how all of
+that grows with the problem; and folding by itself.
 
     bench/analysis.py build/loopfold [--quick] [--update docs/performance.md]
 
-CPU time, so read ratios between rows rather than seconds. Slowdown is analysis over the native program's CPU time. "With
-verdicts / without" is against `analyze --no-verdicts` in the same minute.
+Read ratios between columns rather than seconds. "On one core" is pinned to one, with --jobs 1, and the least CPU time
+counts; "on two" is pinned to two, with --jobs 2, and the least elapsed time counts. Both ways of analysis get the same
+trace, and must give the same profile. --quick measures everything once, and leaves out what verdicts cost.
 """
 
 import json
 import os
-import re
 import shutil
 import subprocess
 import sys
 import tempfile
+from dataclasses import dataclass
 
-import run
+import measure
+from measure import Cost, least, spend
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-QUICK = "--quick" in sys.argv
-
-# name, source, arguments: smaller than for recording, since analysis looks at every operand of every instance.
+# name, source, arguments
 PROGRAMS = [
-    ("dgemm", "dgemm.c", ["120"]),
-    ("stencil", "stencil.c", ["200", "20"]),
-    ("LU", "lu.c", ["120"]),
-    ("tiled product", "tiled.c", ["96"]),
-    ("dynamic programming", "dynamic.c", ["700"]),
-    ("std::map", "map.cc", ["10000"]),
+    ("dgemm", "dgemm.c", ["200"]),
+    ("stencil", "stencil.c", ["300", "55"]),
+    ("LU", "lu.c", ["270"]),
+    ("tiled product", "tiled.c", ["208"]),
+    ("dynamic programming", "dynamic.c", ["2300"]),
+    ("FDTD", "fdtd.c", ["210", "41"]),
+    ("sparse product", "sparse.c", ["8000", "15"]),
+    ("std::map", "map.cc", ["20000"]),
 ]
+TEXT_LINES = {"gzip": 8000, "bzip2": 3000}
+ROWS = 900
+NATIVE_REPEAT = 10  # it takes milliseconds
 # Arguments that make the work 1, 2, 4 and 8 times as much.
 GROWTH = [
-    ("dgemm", "dgemm.c", [["60"], ["76"], ["95"], ["120"]]),
-    ("stencil", "stencil.c", [["100", "10"], ["100", "20"], ["200", "10"], ["200", "20"]]),
-    ("LU", "lu.c", [["60"], ["76"], ["95"], ["120"]]),
-    ("dynamic programming", "dynamic.c", [["250"], ["354"], ["500"], ["707"]]),
+    ("dgemm", "dgemm.c", [["150"], ["189"], ["238"], ["300"]]),
+    ("stencil", "stencil.c", [["200", "30"], ["200", "60"], ["400", "30"], ["400", "60"]]),
+    ("LU", "lu.c", [["180"], ["227"], ["286"], ["360"]]),
+    ("FDTD", "fdtd.c", [["150", "25"], ["150", "50"], ["300", "25"], ["300", "50"]]),
+    ("dynamic programming", "dynamic.c", [["700"], ["990"], ["1400"], ["1980"]]),
 ]
 
 
-def compile_all(directory):
-    for name, source, _ in PROGRAMS:
-        compiler = ["g++", "-std=c++17"] if source.endswith(".cc") else ["gcc", "-std=gnu17"]
-        subprocess.run([*compiler, "-O2", "-g", os.path.join(HERE, "programs", source), "-o",
-                        os.path.join(directory, source.split(".")[0])], check=True)
+@dataclass
+class Analysed:
+    """One `analyze`: its cost, what --stats-json says, size and hash of the profile."""
+    cost: Cost
+    stats: dict
+    profile: int
+    hash: str
+
+    def speed(self, seconds):
+        return self.stats["instructions"] / max(seconds, 1e-3) / 1e6
+
+    def pass2(self):
+        return self.speed(self.stats["seconds"]["pass2"])
 
 
-def analyse(loopfold, directory, command, *record_options):
-    """What `analyze --stats-json` says, with the size of the profile, and the native program's CPU time."""
-    native = min(run.cpu(command)[0] for _ in range(3))
+def commands(directory):
+    """(name, command) of every program."""
+    for name, source, arguments in PROGRAMS:
+        yield name, [measure.compiled(directory, source), *arguments]
+    for name, lines in TEXT_LINES.items():
+        yield name, [name, "-c", measure.text_file(directory, lines)]
+    yield "sqlite3", measure.sqlite(directory, ROWS)
+
+
+def record(loopfold, directory, command, cores, *options):
+    """The cost of recording; the trace stays."""
     out = os.path.join(directory, "trace")
     shutil.rmtree(out, ignore_errors=True)
-    subprocess.run([loopfold, "record", "-q", *record_options, "-o", out, "--", *command], stdout=subprocess.DEVNULL, check=True)
-    stats = os.path.join(directory, "stats.json")
-    best = None
-    for _ in range(1 if QUICK else 3):
-        subprocess.run([loopfold, "analyze", "--quiet", "--stats-json", stats, out], stdout=subprocess.DEVNULL,
-                       check=True)
-        with open(stats) as file:
-            found = json.load(file)
-        if best is None or found["seconds"]["all"] < best["seconds"]["all"]:
-            best = found
-    plain = []
-    for _ in range(1 if QUICK else 3):
-        subprocess.run([loopfold, "analyze", "--quiet", "--no-verdicts", "--stats-json", stats, out],
-                       stdout=subprocess.DEVNULL, check=True)
-        with open(stats) as file:
-            plain.append(json.load(file)["seconds"]["all"])
-    best["plain"] = min(plain)
-    subprocess.run([loopfold, "analyze", "--quiet", out], stdout=subprocess.DEVNULL, check=True)
-    best["native"] = native
-    best["profile"] = os.path.getsize(os.path.join(out, "profile.json"))
-    return best
+    return spend([loopfold, "record", *options, "-o", out, "--", *command], cores)
+
+
+def analyse(loopfold, directory, cores, *options):
+    out = os.path.join(directory, "trace")
+    file = os.path.join(directory, "stats.json")
+    cost = spend([loopfold, "analyze", "--quiet", "--jobs", str(cores), "--stats-json", file, *options, out], cores)
+    with open(file) as stats:
+        return Analysed(cost, json.load(stats), *measure.size_and_hash(os.path.join(out, "profile.json")))
+
+
+def by_cpu(analysed):
+    return analysed.cost.cpu
+
+
+def by_wall(analysed):
+    return analysed.cost.wall
+
+
+def measure_program(loopfold, directory, command):
+    """Everything about one program. Two cores are left out where there is one."""
+    none = ["valgrind", "-q", "--tool=none", *command]
+    result = {"native": least(lambda: spend(command, 1), lambda cost: cost.cpu, NATIVE_REPEAT),
+              "none": least(lambda: spend(none, 1), key=lambda cost: cost.cpu)}
+    if len(measure.CORES) > 1:
+        result["record2"] = least(lambda: record(loopfold, directory, command, 2), key=lambda cost: cost.wall)
+        result["two"] = least(lambda: analyse(loopfold, directory, 2), key=by_wall)
+    result["record1"] = least(lambda: record(loopfold, directory, command, 1), key=lambda cost: cost.cpu)
+    result["one"] = least(lambda: analyse(loopfold, directory, 1), key=by_cpu)
+    result["events"] = least(lambda: analyse(loopfold, directory, 1, "--by-events"), key=by_cpu)
+    if result["one"].hash != result["events"].hash:
+        sys.exit(f"{' '.join(command)}: another profile with --by-events")
+    if not measure.QUICK:
+        result["plain"] = least(lambda: analyse(loopfold, directory, 1, "--no-verdicts"), key=by_cpu)
+    return result
 
 
 def speed_table(rows):
-    lines = ["| program | instructions | analyze, M instructions/s | M points/s in pass 2 | over native | with verdicts / without | streams | pieces | "
-             "shadow, MB | streams, MB | peak, MB | profile, kB |", "|---|---|---|---|---|---|---|---|---|---|---|---|"]
+    lines = ["| program | instructions | analyze, M instructions/s | pass 2 | --by-events: analyze | pass 2 | "
+             "times as fast | wall, one core | wall, two cores | peak, MB | profile, kB |",
+             "|---|---|---|---|---|---|---|---|---|---|---|"]
     for name, r in rows:
-        pieces = sum(r[kind]["pieces"] for kind in ("domains", "accesses", "values", "dependences"))
-        seconds = r["seconds"]
-        lines.append(f"| {name} | {r['instructions'] / 1e6:.1f} M | {r['instructions'] / seconds['all'] / 1e6:.1f} | "
-                     f"{r['points'] / seconds['pass2'] / 1e6:.1f} | {seconds['all'] / max(r['native'], 1e-3):.0f} | "
-                     f"{seconds['all'] / r['plain']:.2f} | {r['streams']} | {pieces} | {r['bytes']['shadow'] / 1e6:.1f} | {r['bytes']['streams'] / 1e6:.1f} | "
-                     f"{r['bytes']['peak'] / 1e6:.0f} | {r['profile'] / 1e3:.0f} |")
+        one, events = r["one"], r["events"]
+        two = f"{r['two'].speed(r['two'].cost.wall):.1f}" if "two" in r else "–"
+        speed, before = one.speed(one.cost.cpu), events.speed(events.cost.cpu)
+        lines.append(f"| {name} | {one.stats['instructions'] / 1e6:.1f} M | {speed:.1f} | {one.pass2():.1f} | "
+                     f"{before:.1f} | {events.pass2():.1f} | "
+                     f"{speed / before:.1f} | {one.speed(one.cost.wall):.1f} | {two} | {one.cost.megabytes()} | "
+                     f"{one.profile / 1e3:.0f} |")
+    return lines + ["", "M instructions/s of CPU time on one core, of the whole command and of its second pass; "
+                    "the columns *wall* are M instructions/s of elapsed time. Both ways read the same trace."]
+
+
+def end_to_end_table(rows):
+    lines = ["| program | native, s | none, s | record + analyze, CPU: s | over native | over none | "
+             "wall, one core: s | over native | over none | wall, two cores: s | over native | over none |",
+             "|---|---|---|---|---|---|---|---|---|---|---|---|"]
+    for name, r in rows:
+        native, none, one = r["native"], r["none"], r["record1"] + r["one"].cost
+        two = r["record2"] + r["two"].cost if "two" in r else None
+        ratios = lambda seconds, of: f"{seconds:.2f} | {seconds / of(native):.0f} | {seconds / of(none):.1f}"
+        cpu, wall = (lambda cost: cost.cpu), (lambda cost: cost.wall)
+        lines.append(f"| {name} | {native.cpu:.3f} | {none.cpu:.2f} | {ratios(one.cpu, cpu)} | "
+                     f"{ratios(one.wall, wall)} | {ratios(two.wall, wall) if two else '– | – | –'} |")
+    return lines
+
+
+def volume_table(rows):
+    lines = ["| program | M points/s in pass 2 | with verdicts / without | streams | pieces | shadow, MB | "
+             "streams, MB |", "|---|---|---|---|---|---|---|"]
+    for name, r in rows:
+        stats = r["one"].stats
+        pieces = sum(stats[kind]["pieces"] for kind in ("domains", "accesses", "values", "dependences"))
+        verdicts = f"{r['one'].cost.cpu / r['plain'].cost.cpu:.2f}" if "plain" in r else "–"
+        lines.append(f"| {name} | {stats['points'] / stats['seconds']['pass2'] / 1e6:.1f} | {verdicts} | "
+                     f"{stats['streams']} | {pieces} | {stats['bytes']['shadow'] / 1e6:.1f} | "
+                     f"{stats['bytes']['streams'] / 1e6:.1f} |")
     return lines
 
 
 def growth_table(rows):
-    lines = ["| program | arguments | instructions | pass 2, ns/instruction | streams, MB | profile, bytes |",
-             "|---|---|---|---|---|---|"]
+    lines = ["| program | arguments | instructions | pass 2, ns/instruction | streams, MB | peak, MB | "
+             "profile, bytes |", "|---|---|---|---|---|---|---|"]
     for name, arguments, r in rows:
-        lines.append(f"| {name} | {' '.join(arguments)} | {r['instructions'] / 1e6:.2f} M | "
-                     f"{1e9 * r['seconds']['pass2'] / r['instructions']:.0f} | {r['bytes']['streams'] / 1e6:.2f} | "
-                     f"{r['profile']} |")
+        instructions, seconds = r.stats["instructions"], r.stats["seconds"]["pass2"]
+        lines.append(f"| {name} | {' '.join(arguments)} | {instructions / 1e6:.1f} M | "
+                     f"{1e9 * seconds / instructions:.1f} | {r.stats['bytes']['streams'] / 1e6:.2f} | "
+                     f"{r.cost.megabytes()} | {r.profile} |")
     return lines
 
 
@@ -100,8 +167,8 @@ def fold_table(binary):
     """Points per second of folding by itself, from the benchmark of the library."""
     if not os.path.exists(binary):
         return []
-    done = subprocess.run([binary, "--benchmark_filter=fold_stream", "--benchmark_format=json", "--benchmark_min_time=0.1"], stdout=subprocess.PIPE,
-                          stderr=subprocess.DEVNULL, check=True)
+    done = subprocess.run([binary, "--benchmark_filter=fold_stream", "--benchmark_format=json",
+                           "--benchmark_min_time=0.1"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True)
     rates = {}
     for entry in json.loads(done.stdout)["benchmarks"]:
         if "items_per_second" in entry:
@@ -116,36 +183,21 @@ def fold_table(binary):
 
 def main():
     loopfold = sys.argv[1]
+    rows, growth = [], []
     with tempfile.TemporaryDirectory(prefix="loopfold-bench-") as directory:
-        compile_all(directory)
-        speed, growth = [], []
-        for name, source, arguments in PROGRAMS:
+        for name, command in commands(directory):
             print(f"analysing {name} …", file=sys.stderr)
-            speed.append((name, analyse(loopfold, directory, [os.path.join(directory, source.split(".")[0]), *arguments])))
-        text = os.path.join(directory, "text")
-        with open(text, "w") as file:
-            file.write("\n".join(f"{i * i % 977:x} {i % 13} line" for i in range(6000)))
-        print("analysing gzip …", file=sys.stderr)
-        speed.append(("gzip", analyse(loopfold, directory, ["gzip", "-c", text])))
+            rows.append((name, measure_program(loopfold, directory, command)))
         for name, source, sizes in GROWTH:
             print(f"growing {name} …", file=sys.stderr)
             for arguments in sizes:
-                command = [os.path.join(directory, source.split(".")[0]), *arguments]
                 # Without libraries: what printf does depends on the number that it prints.
-                growth.append((name, arguments, analyse(loopfold, directory, command, "--no-libs")))
-    sections = {"analysis": speed_table(speed), "growth": growth_table(growth),
-                "folding": fold_table(os.path.join(os.path.dirname(loopfold), "benchmarks"))}
-    for lines in sections.values():
-        print("\n".join(lines) + "\n")
-    if "--update" in sys.argv:
-        path = sys.argv[sys.argv.index("--update") + 1]
-        with open(path) as file:
-            document = file.read()
-        for name, lines in sections.items():
-            document = re.sub(rf"(<!-- {name} -->\n).*?(<!-- end {name} -->)",
-                              lambda m, lines=lines: m[1] + "\n".join(lines) + "\n" + m[2], document, flags=re.S)
-        with open(path, "w") as file:
-            file.write(document)
+                record(loopfold, directory, [measure.compiled(directory, source), *arguments], None, "--no-libs")
+                growth.append((name, arguments, least(lambda: analyse(loopfold, directory, 1), key=by_cpu)))
+    measure.publish({"analysis": speed_table(rows), "end to end": end_to_end_table(rows), "volume": volume_table(rows),
+                     "growth": growth_table(growth),
+                     "folding": fold_table(os.path.join(os.path.dirname(loopfold), "benchmarks"))})
 
 
-main()
+if __name__ == "__main__":
+    main()

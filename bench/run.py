@@ -10,15 +10,13 @@ Lackey writes a line per access and is far slower; it gets a smaller problem, an
 import json
 import os
 import re
-import resource
 import shutil
 import subprocess
 import sys
 import tempfile
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-QUICK = "--quick" in sys.argv
-REPEAT = 1 if QUICK else 3
+import measure
+from measure import REPEAT
 
 # name, source, arguments, arguments for lackey
 PROGRAMS = [
@@ -27,6 +25,8 @@ PROGRAMS = [
     ("LU", "lu.c", ["320"], ["50"]),
     ("tiled product", "tiled.c", ["256"], ["48"]),
     ("dynamic programming", "dynamic.c", ["3000"], ["200"]),
+    ("FDTD", "fdtd.c", ["300", "40"], ["50", "10"]),
+    ("sparse product", "sparse.c", ["20000", "20"], ["500", "10"]),
     ("std::map", "map.cc", ["150000"], ["1500"]),
     ("gzip", None, None, None),
     ("python3", None, None, None),
@@ -35,12 +35,10 @@ PROGRAMS = [
 SCRIPT = "n = %d\nd = {str(i): [i, i * i] for i in range(n)}\nprint(sum(len(k) + v[1] %% 7 for k, v in d.items()))"
 
 
-def cpu(command, stdout=subprocess.DEVNULL):
+def cpu(command):
     """CPU seconds of a command and what it starts, and what it wrote to stderr."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    done = subprocess.run(command, stdout=stdout, stderr=subprocess.PIPE, check=True)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime, done.stderr.decode(errors="replace")
+    cost = measure.spend(command)
+    return cost.cpu, cost.stderr
 
 
 def best(function):
@@ -52,17 +50,14 @@ def build(directory):
     for name, source, arguments, small in PROGRAMS:
         if source is None:
             continue
-        binary = os.path.join(directory, source.split(".")[0])
-        compiler = ["g++", "-std=c++17"] if source.endswith(".cc") else ["gcc", "-std=gnu17"]
-        subprocess.run([*compiler, "-O2", "-g", os.path.join(HERE, "programs", source), "-o", binary], check=True)
+        binary = measure.compiled(directory, source)
         built[name] = ([binary, *arguments], [binary, *small])
     for file, size in (("large", 3_000_000), ("small", 30_000)):
         with open(os.path.join(directory, file), "w") as text:
-            seed, words = 1, []
-            while sum(map(len, words[-1000:])) >= 0 and len(words) * 6 < size:
+            seed = 1
+            for i in range(size // 6):  # never the whole text in memory: see measure.Cost
                 seed = (seed * 1103515245 + 12345) % 2**31
-                words.append(f"{(seed >> 8) % 5000:x}" + (" \n"[seed % 17 == 0]))
-            text.write(" ".join(words))
+                text.write((" " if i else "") + f"{(seed >> 8) % 5000:x}" + (" \n"[seed % 17 == 0]))
     built["gzip"] = (["gzip", "-c", os.path.join(directory, "large")], ["gzip", "-c", os.path.join(directory, "small")])
     built["python3"] = tuple([sys.executable, "-S", "-c", SCRIPT % count] for count in (60_000, 100))
     return built
@@ -102,7 +97,7 @@ def structure(loopfold, directory):
     return int(contexts), int(first), int(second), float(names), int(memory)
 
 
-def measure(loopfold, directory, command, small):
+def measure_program(loopfold, directory, command, small):
     native = best(lambda: cpu(command)[0])
     none = best(lambda: cpu(["valgrind", "-q", "--tool=none", *command])[0])
     naive = best(lambda: record(loopfold, directory, command, "--naive"))
@@ -137,7 +132,7 @@ def table(results):
     for name, r in results.items():
         contexts, first, second, names, memory = r["structure"]
         lines.append(f"| {name} | {contexts} | {first} | {second} | {names:.2f} | {memory} |")
-    return "\n".join(lines)
+    return lines
 
 
 def main():
@@ -146,16 +141,8 @@ def main():
         results = {}
         for name, (command, small) in build(directory).items():
             print(f"measuring {name} …", file=sys.stderr)
-            results[name] = measure(loopfold, directory, command, small)
-    text = table(results)
-    print(text)
-    if "--update" in sys.argv:
-        path = sys.argv[sys.argv.index("--update") + 1]
-        with open(path) as file:
-            old = file.read()
-        new = re.sub(r"(<!-- recording -->\n).*?(<!-- end -->)", lambda m: m[1] + text + "\n" + m[2], old, flags=re.S)
-        with open(path, "w") as file:
-            file.write(new)
+            results[name] = measure_program(loopfold, directory, command, small)
+    measure.publish({"recording": table(results)})
 
 
 if __name__ == "__main__":
