@@ -130,7 +130,7 @@ class RegionDescriber {
     for (std::size_t i = 0; i < verdicts_.size(); ++i) all.emplace_back(nodes_of(verdicts_[i].loop, context_), i);
     std::sort(all.begin(), all.end());
     for (auto& [nodes, verdict] : all) {
-      if (nodes.empty()) continue;
+      if (nodes.empty() || is_left(verdict)) continue;
       const auto known = std::find_if(nodes.begin(), nodes.end(), [&](auto node) { return row_of_[node] != kNone; });
       const auto row = known == nodes.end() ? static_cast<std::uint32_t>(rows_.size()) : row_of_[*known];
       if (row == rows_.size()) rows_.emplace_back();
@@ -141,6 +141,7 @@ class RegionDescriber {
       }
       rows_[row].verdicts.push_back(verdict);
     }
+    join_left();
     for (Row& row : rows_) std::sort(row.nodes.begin(), row.nodes.end());
     std::sort(rows_.begin(), rows_.end(), [](const Row& a, const Row& b) { return a.nodes < b.nodes; });
     for (std::uint32_t i = 0; i < rows_.size(); ++i)
@@ -149,6 +150,22 @@ class RegionDescriber {
       row.outer = row_around(row.nodes.front());
       if (row.outer != kNone) row.depth = rows_[row.outer].depth + 1;
     }
+  }
+
+  /// What is left of a loop that has a verdict, too.
+  bool is_left(std::size_t verdict) const {
+    const structure::ContextId from = verdicts_[verdict].loop.left_from;
+    if (from == structure::kNoContext) return false;
+    return std::any_of(verdicts_.begin(), verdicts_.end(), [&](const LoopVerdict& other) {
+      return other.loop.left_from == structure::kNoContext &&
+             std::find(other.loop.loops.begin(), other.loop.loops.end(), from) != other.loop.loops.end();
+    });
+  }
+
+  /// It has no row of its own: what is said of it counts for the loop.
+  void join_left() {
+    for (std::size_t i = 0; i < verdicts_.size(); ++i)
+      if (is_left(i)) rows_[row_of_[context_.nodes[verdicts_[i].loop.left_from]]].verdicts.push_back(i);
   }
 
   std::uint32_t row_around(std::uint32_t node) const {

@@ -154,6 +154,50 @@ class Classes {
   std::vector<std::optional<std::set<Spot>>> bodies_;  // by loop, where it was asked for
 };
 
+/// Which loops are what is left of others.
+class LeftLoops {
+ public:
+  LeftLoops(const structure::Structure& structure, const structure::LoopTree& tree, structure::LoopNames& names)
+      : structure_(structure), tree_(tree), names_(names), inside_(tree.contexts().size()) {
+    for (structure::ContextId id = 0; id < inside_.size(); ++id)
+      if (tree[id].kind == structure::Context::Kind::kLoop && tree[id].parent < inside_.size())
+        inside_[tree[id].parent].push_back(id);
+  }
+
+  /// A loop with the name of this one, inside a sibling of it.
+  structure::ContextId copied_inside(const SourceLoop& loop) const {
+    const structure::Context& left = tree_[loop.loops.front()];
+    const std::optional<LoopSource> source = names_.of(left.function, left.loop).source;
+    if (!source || left.parent >= inside_.size()) return structure::kNoContext;
+    for (const structure::ContextId sibling : inside_[left.parent]) {
+      const structure::Context& outer = tree_[sibling];
+      if (outer.function != left.function || outer.loop == left.loop) continue;
+      if (!has_name_inside(structure_.forests[left.function], left.function, outer.loop, left.loop, names_)) continue;
+      const structure::ContextId found = find_inside(sibling, left.function, *source);
+      if (found != structure::kNoContext) return found;
+    }
+    return structure::kNoContext;
+  }
+
+ private:
+  /// Loops of the same function only: those are directly inside each other.
+  structure::ContextId find_inside(structure::ContextId outer, FunctionId function, const LoopSource& source) const {
+    for (const structure::ContextId id : inside_[outer]) {
+      if (tree_[id].function != function) continue;
+      const std::optional<LoopSource>& other = names_.of(function, tree_[id].loop).source;
+      if (other && other->scope == source.scope && symbols::is_same_source_loop(*other, source)) return id;
+      const structure::ContextId found = find_inside(id, function, source);
+      if (found != structure::kNoContext) return found;
+    }
+    return structure::kNoContext;
+  }
+
+  const structure::Structure& structure_;
+  const structure::LoopTree& tree_;
+  structure::LoopNames& names_;
+  std::vector<std::vector<structure::ContextId>> inside_;  // by context: loops directly in it
+};
+
 }  // namespace
 
 bool has_name_inside(const structure::LoopForest& forest, FunctionId function, LoopId outer, LoopId loop,
@@ -183,6 +227,8 @@ std::vector<SourceLoop> source_loops(const structure::Structure& structure, cons
     if (first) loops.emplace_back();
     loops[place->second].loops.push_back(id);
   }
+  const LeftLoops left(structure, tree, names);
+  for (SourceLoop& loop : loops) loop.left_from = left.copied_inside(loop);
   return loops;
 }
 

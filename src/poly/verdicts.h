@@ -60,6 +60,9 @@ struct Doubt {
 /// Loops of the binary that are one loop of the source: siblings in the loop tree.
 struct SourceLoop {
   std::vector<structure::ContextId> loops;  // contexts of kind kLoop, at least one
+  /// If it is what is left of a loop, in an iteration of the loop around that one that stands beside it: a context of
+  /// it.
+  structure::ContextId left_from = structure::kNoContext;
 };
 
 struct LoopVerdict {
