@@ -118,6 +118,7 @@ class RegionDescriber {
   /// A loop of the source.
   struct Row {
     std::vector<std::uint32_t> nodes;   // of the tree, increasing
+    std::vector<std::uint32_t> left;    // the same of what is left of it beside the nest
     std::vector<std::size_t> verdicts;  // that are about it
     std::uint32_t outer = kNone;        // row of the loop around it
     std::uint32_t depth = 0;
@@ -164,8 +165,18 @@ class RegionDescriber {
 
   /// It has no row of its own: what is said of it counts for the loop.
   void join_left() {
-    for (std::size_t i = 0; i < verdicts_.size(); ++i)
-      if (is_left(i)) rows_[row_of_[context_.nodes[verdicts_[i].loop.left_from]]].verdicts.push_back(i);
+    for (std::size_t i = 0; i < verdicts_.size(); ++i) {
+      if (!is_left(i)) continue;
+      Row& row = rows_[row_of_[context_.nodes[verdicts_[i].loop.left_from]]];
+      row.verdicts.push_back(i);
+      for (const std::uint32_t node : nodes_of(verdicts_[i].loop, context_)) add_new(row.left, node);
+    }
+  }
+
+  /// The row of the outermost loop around.
+  std::uint32_t outermost_of(std::uint32_t row) const {
+    while (rows_[row].outer != kNone) row = rows_[row].outer;
+    return row;
   }
 
   std::uint32_t row_around(std::uint32_t node) const {
@@ -176,8 +187,11 @@ class RegionDescriber {
 
   void find_regions() {
     std::vector<std::pair<std::uint64_t, std::uint32_t>> outermost;  // operations, row
+    std::vector<std::vector<std::uint32_t>> left(rows_.size());
+    for (std::uint32_t i = 0; i < rows_.size(); ++i)
+      for (const std::uint32_t node : rows_[i].left) add_new(left[outermost_of(i)], node);
     for (std::uint32_t i = 0; i < rows_.size(); ++i) {
-      const std::uint64_t ops = ops_of(rows_[i].nodes, profile_);
+      const std::uint64_t ops = ops_of(rows_[i].nodes, profile_) + ops_of(left[i], profile_);
       if (rows_[i].outer == kNone && percent(ops, profile_.program.instructions) >= min_percent_)
         outermost.emplace_back(ops, i);
     }
@@ -194,11 +208,12 @@ class RegionDescriber {
       region.ops_percent = percent(ops, profile_.program.instructions);
       std::uint64_t mem = 0;
       std::uint64_t fp = 0;
-      for (const std::uint32_t node : rows_[row].nodes) {
-        mem += profile_.tree[node].mem_ops;
-        fp += profile_.tree[node].fp_ops;
-        region_of_[node] = id;
-      }
+      for (const std::vector<std::uint32_t>* nodes : {&rows_[row].nodes, &left[row]})
+        for (const std::uint32_t node : *nodes) {
+          mem += profile_.tree[node].mem_ops;
+          fp += profile_.tree[node].fp_ops;
+          region_of_[node] = id;
+        }
       region.mem_percent = percent(mem, ops);
       region.fp_percent = percent(fp, ops);
       ops_.push_back(ops);
@@ -290,10 +305,11 @@ class RegionDescriber {
     profile::Loop& loop = profile_.regions[region].loops.emplace_back();
     loop.node = row.nodes.front();
     loop.nodes = row.nodes;
+    loop.nodes.insert(loop.nodes.end(), row.left.begin(), row.left.end());
     loop.source = source_of(row);
     loop.function = profile_.tree[loop.node].function;
     loop.depth = row.depth;
-    loop.ops_percent = percent(ops_of(row.nodes, profile_), profile_.program.instructions);
+    loop.ops_percent = percent(ops_of(loop.nodes, profile_), profile_.program.instructions);
     loop.trip = trip_of(row);
     loop.stride01_percent = row.accesses == 0 ? 100.0 : percent(row.near, row.accesses);
     Parallel parallel = Parallel::kYes;

@@ -14,8 +14,8 @@
 // Dependences that block a loop between the same lines, through the same object and over the same distance are one,
 // with the sum of their instances.
 //
-// What is left of an inner loop in an iteration that stands beside its nest (source_loops.h) has no row: its verdict
-// counts for the loop's row, and its operations for what is around the nest.
+// What is left of an inner loop in an iteration that stands beside its nest (source_loops.h) has no row of its own: its
+// verdict counts for the loop's, and its operations for the region's.
 //
 // Contexts that the tree shows as one node (reached through different stubs) are one loop with the worst verdict.
 // Linear in the profile, but for sorting. Exact, as the verdicts are.
