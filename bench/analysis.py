@@ -104,8 +104,7 @@ def measure_program(loopfold, directory, command):
     result["events"] = least(lambda: analyse(loopfold, directory, 1, "--by-events"), key=by_cpu)
     if result["one"].hash != result["events"].hash:
         sys.exit(f"{' '.join(command)}: another profile with --by-events")
-    if not measure.QUICK:
-        result["plain"] = least(lambda: analyse(loopfold, directory, 1, "--no-verdicts"), key=by_cpu)
+    result["plain"] = least(lambda: analyse(loopfold, directory, 1, "--no-verdicts"), key=by_cpu)
     return result
 
 
@@ -145,7 +144,7 @@ def volume_table(rows):
     for name, r in rows:
         stats = r["one"].stats
         pieces = sum(stats[kind]["pieces"] for kind in ("domains", "accesses", "values", "dependences"))
-        verdicts = f"{r['one'].cost.cpu / r['plain'].cost.cpu:.2f}" if "plain" in r else "–"
+        verdicts = f"{r['one'].cost.cpu / r['plain'].cost.cpu:.2f}"
         lines.append(f"| {name} | {stats['points'] / stats['seconds']['pass2'] / 1e6:.1f} | {verdicts} | "
                      f"{stats['streams']} | {pieces} | {stats['bytes']['shadow'] / 1e6:.1f} | "
                      f"{stats['bytes']['streams'] / 1e6:.1f} |")
