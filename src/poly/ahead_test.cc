@@ -5,30 +5,21 @@
 
 #include <map>
 
-#include "poly/control_testing.h"
+#include "poly/one_loop_testing.h"
 #include "poly/testing.h"
 #include "poly/verdicts.h"
 
 namespace loopfold::poly {
 namespace {
 
-using structure::testing::Script;
+using testing::kIterations;
+using testing::kMain;
+using testing::one_loop;
 using testing::Scene;
 using trace::InstructionFacts;
 using trace::RegisterFile;
 
-constexpr std::uint64_t kMain = 0x1000;
-constexpr std::uint64_t kIterations = 10;
 constexpr ddg::ObjectId kHeap = 2;
-
-structure::testing::Story one_loop() {
-  Script script;
-  script.start(kMain);
-  for (std::uint64_t i = 0; i < kIterations; ++i) script.jump(kMain + 8);
-  script.jump(kMain + 16);
-  script.jump(kMain + 24);
-  return script.finish();
-}
 
 InstructionFacts computes(std::uint32_t form = 1) {
   InstructionFacts facts;

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "poly/control_testing.h"
+#include "poly/one_loop_testing.h"
 #include "poly/placed_code.h"
 #include "poly/testing.h"
 
@@ -11,22 +11,14 @@ namespace loopfold::poly {
 namespace {
 
 using structure::testing::Script;
+using testing::kIterations;
+using testing::kMain;
+using testing::one_loop;
 using testing::Scene;
 using trace::InstructionFacts;
 using trace::RegisterFile;
 
-constexpr std::uint64_t kMain = 0x1000;
-constexpr std::uint64_t kIterations = 10;
 constexpr std::uint16_t kBefore = 0xffff;
-
-structure::testing::Story one_loop() {
-  Script script;
-  script.start(kMain);
-  for (std::uint64_t i = 0; i < kIterations; ++i) script.jump(kMain + 8);
-  script.jump(kMain + 16);
-  script.jump(kMain + 24);
-  return script.finish();
-}
 
 InstructionFacts computes(std::uint32_t kinds = trace::kInteger | trace::kArithmetic) {
   InstructionFacts facts;
