@@ -345,10 +345,17 @@ class Builder {
     StretchPlan plan;
   };
   static constexpr unsigned kMostFailures = 3;
+  static constexpr std::size_t kMostPaths = std::size_t{1} << 17;  // that are remembered
   static PathKey path_key(const Where& where) {
     return {where.context, where.function,
             where.origin == structure::Origin::kSignalHandler ? 0 : where.dimensions.front().counter};
   }
+  /// Of paths that begin with this exit at this place.
+  static std::uint64_t path_hash(const PathKey& key, trace::ExitId exit) {
+    constexpr std::uint64_t kMix = 0x9e3779b97f4a7c15u;
+    return ((key.context * kMix ^ exit) * kMix ^ key.function) * kMix ^ key.stack;
+  }
+  KnownPath* known(const PathKey& key, std::span<const trace::ExitId> exits);
   structure::Known find_path(const PathKey& key, std::span<const trace::ExitId> exits);
   void remember_path(const PathKey& key, std::span<const trace::ExitId> exits, bool counts);
   std::uint64_t stretch_at(const Where& where, const trace::RunExpander& ahead, std::uint64_t n);
@@ -471,7 +478,8 @@ class Builder {
   structure::ContextId path_context_ = structure::kNoContext;
   const std::uint64_t* path_slots_ = nullptr;
   structure::PathTotals path_totals_;
-  std::vector<std::vector<std::unique_ptr<KnownPath>>> known_paths_;  // by first exit
+  std::unordered_map<std::uint64_t, std::vector<std::unique_ptr<KnownPath>>> known_paths_;  // by path_hash()
+  std::size_t known_path_count_ = 0;
   StretchPlan* found_plan_ = nullptr;
   Stretch stretch_;
   Snapshot snapshot_;

@@ -33,36 +33,41 @@ std::uint64_t iterations_within(const Objects::Extent& extent, const Progression
 
 }  // namespace
 
-structure::Known Builder::find_path(const PathKey& key, std::span<const trace::ExitId> exits) {
-  found_plan_ = nullptr;
-  if (exits[0] >= known_paths_.size()) return structure::Known::kNo;
-  for (const std::unique_ptr<KnownPath>& path : known_paths_[exits[0]]) {
-    if (!(path->key == key) || !std::equal(exits.begin(), exits.end(), path->exits.begin(), path->exits.end()))
-      continue;
-    if (path->failures > 0 && path->failures < kMostFailures) return structure::Known::kNo;
-    found_plan_ = &path->plan;
-    return path->failures == 0 ? structure::Known::kPossible : structure::Known::kImpossible;
-  }
-  return structure::Known::kNo;
+Builder::KnownPath* Builder::known(const PathKey& key, std::span<const trace::ExitId> exits) {
+  const auto paths = known_paths_.find(path_hash(key, exits[0]));
+  if (paths == known_paths_.end()) return nullptr;
+  for (const std::unique_ptr<KnownPath>& path : paths->second)
+    if (path->key == key && std::equal(exits.begin(), exits.end(), path->exits.begin(), path->exits.end()))
+      return path.get();
+  return nullptr;
 }
 
+structure::Known Builder::find_path(const PathKey& key, std::span<const trace::ExitId> exits) {
+  using structure::Known;
+  KnownPath* const path = known(key, exits);
+  if (path == nullptr) return known_path_count_ < kMostPaths ? Known::kNo : Known::kImpossible;
+  found_plan_ = &path->plan;
+  if (path->failures == 0) return Known::kPossible;
+  return path->failures < kMostFailures ? Known::kNo : Known::kImpossible;
+}
+
+/// What is not possible is remembered without a plan.
 void Builder::remember_path(const PathKey& key, std::span<const trace::ExitId> exits, bool counts) {
-  if (exits[0] >= known_paths_.size()) known_paths_.resize(exits[0] + std::size_t{1});
-  std::vector<std::unique_ptr<KnownPath>>& known = known_paths_[exits[0]];
-  const auto found = std::find_if(known.begin(), known.end(), [&](const std::unique_ptr<KnownPath>& path) {
-    return path->key == key && std::equal(exits.begin(), exits.end(), path->exits.begin(), path->exits.end());
-  });
-  KnownPath& path = found != known.end() ? **found : *known.emplace_back(std::make_unique<KnownPath>());
-  path.key = key;
-  path.exits.assign(exits.begin(), exits.end());
-  if (counts && path_is_whole_ && !path_.empty()) {
-    path.plan = plan_stretch(path_, granules_.count(), streams_);
-    path.plan.totals = path_totals_;
-    path.plan.events = path_events_;
-    path.failures = path.plan.possible ? 0 : kMostFailures;
-  } else {
-    ++path.failures;
+  KnownPath* path = known(key, exits);
+  if (path == nullptr) {
+    ++known_path_count_;
+    path = known_paths_[path_hash(key, exits[0])].emplace_back(std::make_unique<KnownPath>()).get();
+    path->key = key;
+    path->exits.assign(exits.begin(), exits.end());
   }
+  ++path->failures;
+  if (!counts || !path_is_whole_ || path_.empty()) return;
+  StretchPlan plan = plan_stretch(path_, granules_.count(), streams_);
+  path->failures = plan.possible ? 0 : kMostFailures;
+  if (!plan.possible) return;
+  path->plan = std::move(plan);
+  path->plan.totals = path_totals_;
+  path->plan.events = path_events_;
 }
 
 /// The blocks of a path must be of one entry of one loop.
