@@ -475,6 +475,7 @@ class Builder {
   std::vector<PathPart> path_;
   std::uint64_t path_events_ = 0;
   std::uint64_t path_serial_ = 0;  // of the innermost loop's entry
+  std::uint64_t path_counter_ = 0;
   structure::ContextId path_context_ = structure::kNoContext;
   const std::uint64_t* path_slots_ = nullptr;
   structure::PathTotals path_totals_;

@@ -70,14 +70,17 @@ void Builder::remember_path(const PathKey& key, std::span<const trace::ExitId> e
   path->plan.events = path_events_;
 }
 
-/// The blocks of a path must be of one entry of one loop.
+/// The blocks of a path must be of one iteration of one loop: the iterations of a run may begin elsewhere than at the
+/// loop's header.
 void Builder::note_path_part(const Where& where, const structure::Part& what, PathPart part) {
-  const std::uint64_t serial = where.dimensions.back().serial;
+  const structure::Dimension& innermost = where.dimensions.back();
   if (path_.empty()) {
-    path_serial_ = serial;
+    path_serial_ = innermost.serial;
+    path_counter_ = innermost.counter;
     path_context_ = where.context;
   }
-  if (serial != path_serial_ || where.context != path_context_) path_is_whole_ = false;
+  if (innermost.serial != path_serial_ || innermost.counter != path_counter_ || where.context != path_context_)
+    path_is_whole_ = false;
   path_totals_.instructions += what.instructions;
   path_totals_.memory += what.memory;
   path_totals_.floating += what.floating;
