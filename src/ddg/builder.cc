@@ -148,7 +148,7 @@ Builder::Instance Builder::enter(const Where& where, StackState& stack, SiteId s
 const Builder::LastSite& Builder::site_of(const Where& where, std::uint32_t part, const structure::Part& what,
                                           const PartCode& code) {
   LastSite& last = last_sites_[part];
-  const std::uint64_t number = where.origin == structure::Origin::kSignalHandler ? 0 : where.dimensions.front().counter;
+  const std::uint64_t number = stack_number(where);
   if (last.site == 0 || last.context != where.context || last.function != where.function || last.node != where.node ||
       last.stack != number) [[unlikely]] {
     const SiteId site = streams_.site(
@@ -228,13 +228,8 @@ void Builder::forget_registers(ThreadState& thread) {
 }
 
 void Builder::read_registers(const PartCode& code, const Instance& instance, ThreadState& thread, std::uint64_t top) {
-  Streams::Reader reader;
-  reader.site = instance.site;
   for (const RegisterRead& read : code.reads) {
-    reader.instruction = read.instruction;
-    reader.operand = read.operand;
-    reader.dense = read.dense;
-    reader.address = read.address;
+    Streams::Reader reader = reader_of(instance.site, read);
     read_granules({code.live_ins.data() + read.first, read.count}, top, read.x87, reader, thread.registers);
   }
 }
@@ -269,15 +264,20 @@ void Builder::store(const Where& where, const MemoryAccess& access, std::uint64_
   if (spill) streams_.count_copy();
 }
 
+/// Who wrote some bytes, into chunks_.
+std::size_t Builder::read_chunks(std::uint64_t address, std::uint32_t size) {
+  if (chunks_.size() < size) chunks_.resize(size);
+  std::size_t count = 0;
+  memory_.read(address, size, [&](std::uint64_t offset, std::uint64_t bytes, const Cell& cell) {
+    chunks_[count++] = {offset, bytes, cell};
+  });
+  return count;
+}
+
 void Builder::load(const Where& where, const MemoryAccess& access, std::uint64_t address, const Instance& instance,
                    const ThreadState& thread, const StackState& stack) {
   const bool cold = streams_.cold(instance.site);
-  if (chunks_.size() < access.size) chunks_.resize(access.size);
-  std::size_t count = 0;
-  if (!cold || options_.origins)
-    memory_.read(address, access.size, [&](std::uint64_t offset, std::uint64_t size, const Cell& cell) {
-      chunks_[count++] = {offset, size, cell};
-    });
+  const std::size_t count = !cold || options_.origins ? read_chunks(address, access.size) : 0;
   const std::span<const OriginTracker::Chunk> chunks{chunks_.data(), count};
   bool reload = false;
   if (options_.origins) {
@@ -289,12 +289,7 @@ void Builder::load(const Where& where, const MemoryAccess& access, std::uint64_t
   streams_.access(instance.site, access, point_.data(), place.object, place.block, place.offset,
                   levels_->back().serial);
   if (reload) streams_.count_copy();
-  Streams::Reader reader;
-  reader.site = instance.site;
-  reader.instruction = access.instruction;
-  reader.operand = static_cast<std::uint8_t>(kFirstMemoryOperand + access.index);
-  reader.dense = access.operand;
-  reader.kind = Dependence::Kind::kMemory;
+  Streams::Reader reader = reader_of(instance.site, access);
   reader.object = place.object;
   reader.reload = reload;
   for (const OriginTracker::Chunk& chunk : chunks) {
@@ -311,10 +306,41 @@ void Builder::depend(const Streams::Reader& reader, const Cell& cell) {
   const std::size_t equal = entries_.vector_near(
       cell.entry, cell.counter, point_.data(), levels.size(), [&](std::size_t k) { return levels[k].entry; },
       producer_.data());
-  if (!streams_.dependence(reader, cell.producer, point_.data(), producer_.data(), equal)) return;
+  if (streams_.dependence(reader, cell.producer, point_.data(), producer_.data(), equal)) note_late(cell, 1);
+}
+
+/// The iteration vector of an instance, until the next call.
+const std::int64_t* Builder::vector_of(const Cell& cell) {
+  producer_.resize(std::max<std::size_t>(producer_.size(), entries_.depth(cell.entry)));
+  entries_.vector(cell.entry, cell.counter, producer_.data());
+  return producer_.data();
+}
+
+/// What another stack produced after a loop was entered.
+void Builder::note_late(const Cell& cell, std::uint64_t times) {
   const std::uint64_t slice = entries_.slice(cell.entry);
   for (std::size_t k = 0; k < levels_->size(); ++k)
-    if ((*levels_)[k].since < slice) streams_.late(k);
+    if ((*levels_)[k].since < slice) streams_.late(k, times);
+}
+
+Streams::Reader Builder::reader_of(SiteId site, const RegisterRead& read) {
+  Streams::Reader reader;
+  reader.site = site;
+  reader.instruction = read.instruction;
+  reader.operand = read.operand;
+  reader.dense = read.dense;
+  reader.address = read.address;
+  return reader;
+}
+
+Streams::Reader Builder::reader_of(SiteId site, const MemoryAccess& load) {
+  Streams::Reader reader;
+  reader.site = site;
+  reader.instruction = load.instruction;
+  reader.operand = static_cast<std::uint8_t>(kFirstMemoryOperand + load.index);
+  reader.dense = load.operand;
+  reader.kind = Dependence::Kind::kMemory;
+  return reader;
 }
 
 void Builder::values(const PartCode& code, const trace::Block& block, std::span<const std::uint64_t> slots,

@@ -219,6 +219,11 @@ class Builder {
             &frame_view<S>};
   }
 
+  /// Statements are kept apart by it: signal handlers do not run beside each other.
+  static std::uint64_t stack_number(const Where& where) {
+    return where.origin == structure::Origin::kSignalHandler ? 0 : where.dimensions.front().counter;
+  }
+
   ThreadState& thread(trace::ThreadId id);
   StackState& stack(std::uint64_t id);
   const PartCode& code_of(std::uint32_t part, const structure::Part& what);
@@ -248,6 +253,10 @@ class Builder {
             uses};
   }
   void depend(const Streams::Reader& reader, const Cell& cell);
+  const std::int64_t* vector_of(const Cell& cell);
+  void note_late(const Cell& cell, std::uint64_t times);
+  static Streams::Reader reader_of(SiteId site, const RegisterRead& read);
+  static Streams::Reader reader_of(SiteId site, const MemoryAccess& load);
   void values(const PartCode& code, const trace::Block& block, std::span<const std::uint64_t> slots, SiteId site);
   void follow_stack_pointer(const Where& where, const PartCode& code, std::uint16_t instruction, ThreadState& thread,
                             StackState& stack);
@@ -346,10 +355,7 @@ class Builder {
   };
   static constexpr unsigned kMostFailures = 3;
   static constexpr std::size_t kMostPaths = std::size_t{1} << 17;  // that are remembered
-  static PathKey path_key(const Where& where) {
-    return {where.context, where.function,
-            where.origin == structure::Origin::kSignalHandler ? 0 : where.dimensions.front().counter};
-  }
+  static PathKey path_key(const Where& where) { return {where.context, where.function, stack_number(where)}; }
   /// Of paths that begin with this exit at this place.
   static std::uint64_t path_hash(const PathKey& key, trace::ExitId exit) {
     constexpr std::uint64_t kMix = 0x9e3779b97f4a7c15u;

@@ -194,12 +194,7 @@ bool Builder::locate_accesses(const StretchPlan& plan) {
     at.spill = at.access->spill != MemoryAccess::kNo && in_youngest_frame(where, thread, stack, address);
     if (!at.fixed && at.access->spill != MemoryAccess::kNo) return false;
     if (at.access->store) continue;
-    at.reader = {};
-    at.reader.site = plan.parts[at.part].site;
-    at.reader.instruction = at.access->instruction;
-    at.reader.operand = static_cast<std::uint8_t>(kFirstMemoryOperand + at.access->index);
-    at.reader.dense = at.access->operand;
-    at.reader.kind = Dependence::Kind::kMemory;
+    at.reader = reader_of(plan.parts[at.part].site, *at.access);
     at.reader.object = at.place.object;
   }
   if (stretch_.n < kShortest) return false;
@@ -291,8 +286,6 @@ void Builder::set_iteration(std::uint64_t k) {
   point_[levels_->size() - 1] = static_cast<std::int64_t>(stretch_.counter + k);
 }
 
-// ---------------------------------------------------------------------------------------------------------
-
 void Builder::fold_stretch(const StretchPlan& plan) {
   for (StretchAccess& at : stretch_accesses())
     for (const DependencePiece& piece : at.pieces) end_piece(at, piece);
@@ -303,6 +296,7 @@ void Builder::fold_stretch(const StretchPlan& plan) {
   set_iteration(0);
   for (StretchAccess& at : stretch_accesses()) {
     if (!at.fixed) continue;
+    // Frames are as large as what was touched of them.
     locate(*stretch_.where, *stretch_.thread, *stretch_.stack, address_in(at, stretch_.n - 1));
     streams_.access_run(plan.parts[at.part].site, *at.access, point_.data(), at.place,
                         static_cast<std::int64_t>(at.address.step), stretch_.n, at.copies, stretch_.serial);
@@ -311,12 +305,7 @@ void Builder::fold_stretch(const StretchPlan& plan) {
 
 void Builder::fold_register(const StretchPlan& plan, const Stretch::Register& flow) {
   const StretchPlan::Read& read = *flow.read;
-  Streams::Reader reader;
-  reader.site = plan.parts[read.part].site;
-  reader.instruction = read.read->instruction;
-  reader.operand = read.read->operand;
-  reader.dense = read.read->dense;
-  reader.address = read.read->address;
+  Streams::Reader reader = reader_of(plan.parts[read.part].site, *read.read);
   reader.lane = flow.lane;
   if (streams_.has_dependence(reader, flow.cell.producer))
     return depend_run(reader, flow.cell, flow.first, flow.step, flow.n, 0);

@@ -36,8 +36,6 @@ void Builder::find_range(StretchAccess& at) const {
   at.highest += at.access->size - std::uint64_t{1};
 }
 
-// ----------------------------------------------------------------------------------
-
 /// Which accesses need not wait for the others. A value that was loaded before the stretch may be asked about.
 void Builder::take_turns(const StretchPlan& plan) {
   using Turn = StretchAccess::Turn;
@@ -186,15 +184,6 @@ void Builder::follow_access(const StretchPlan& plan, StretchAccess& at, std::uin
   if (at.turn == StretchAccess::Turn::kInOrder) take_chunks(at, chunks, k, reload);
 }
 
-std::size_t Builder::read_chunks(std::uint64_t address, std::uint32_t size) {
-  if (chunks_.size() < size) chunks_.resize(size);
-  std::size_t count = 0;
-  memory_.read(address, size, [&](std::uint64_t offset, std::uint64_t bytes, const Cell& cell) {
-    chunks_[count++] = {offset, bytes, cell};
-  });
-  return count;
-}
-
 /// Of an access that may be in another block each time.
 void Builder::locate_in(const StretchPlan& plan, StretchAccess& at, std::uint64_t address, std::uint64_t k, bool copy) {
   set_iteration(k);
@@ -263,9 +252,8 @@ bool Builder::is_of_loop(SiteId reader, const Cell& cell) {
   const std::size_t dimensions = levels_->size();
   if (entries_.depth(cell.entry) < dimensions) return false;
   if (origins_.records().shared(reader, streams_.site_of(cell.producer)) < dimensions) return false;
-  producer_.resize(std::max<std::size_t>(producer_.size(), entries_.depth(cell.entry)));
-  entries_.vector(cell.entry, cell.counter, producer_.data());
-  return std::equal(producer_.begin(), producer_.begin() + static_cast<std::ptrdiff_t>(dimensions - 1), point_.begin());
+  const std::int64_t* const vector = vector_of(cell);
+  return std::equal(vector, vector + (dimensions - 1), point_.begin());
 }
 
 void Builder::end_piece(StretchAccess& at, const DependencePiece& piece) {
@@ -278,12 +266,8 @@ void Builder::end_piece(StretchAccess& at, const DependencePiece& piece) {
 void Builder::depend_run(const Streams::Reader& reader, const Cell& cell, std::uint64_t first, std::int64_t step,
                          std::uint64_t n, std::uint64_t reloads) {
   set_iteration(first);
-  producer_.resize(std::max<std::size_t>(producer_.size(), entries_.depth(cell.entry)));
-  entries_.vector(cell.entry, cell.counter, producer_.data());
-  if (!streams_.dependence_run(reader, cell.producer, point_.data(), producer_.data(), step, n, reloads)) return;
-  const std::uint64_t slice = entries_.slice(cell.entry);
-  for (std::size_t k = 0; k < levels_->size(); ++k)
-    if ((*levels_)[k].since < slice) streams_.late(k, n);
+  if (streams_.dependence_run(reader, cell.producer, point_.data(), vector_of(cell), step, n, reloads))
+    note_late(cell, n);
 }
 
 }  // namespace loopfold::ddg

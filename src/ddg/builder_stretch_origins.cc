@@ -69,17 +69,14 @@ bool Builder::keeps_uneven(const StretchPlan& plan, const StretchAccess& at) con
          plan.parts[at.part].code->origins.loads[at.access->load].kept;
 }
 
-/// Whether the iterations that are followed, the first, iteration k and the last, are enough to see that addresses do
-/// not grow in proportion to the iterations, or whether they do.
+/// Whether the iterations that are followed, all up to k and the last, show that addresses do not grow in proportion to
+/// the iterations; or whether they do.
 bool Builder::shows_uneven(const StretchAccess& at, std::uint64_t k) const {
   const std::vector<std::uint64_t>& values = stretch_.uneven[at.column].values;
-  const std::uint64_t step = (values[k] - values[0]) / k;
-  const auto in_line = [&](std::uint64_t i) { return values[i] - values[0] == step * i; };
-  if (!in_line(k)) return true;
-  if (!in_line(stretch_.n - 1)) return true;
-  for (std::uint64_t i = 1; i < stretch_.n; ++i)
-    if (!in_line(i)) return false;
-  return true;
+  const std::uint64_t step = values[1] - values[0];
+  std::uint64_t first = 1;  // that is not in line
+  while (first < stretch_.n && values[first] - values[0] == step * first) ++first;
+  return first == stretch_.n || first <= k || values[stretch_.n - 1] - values[0] != step * (stretch_.n - 1);
 }
 
 /// By a store of the same iteration, behind it; and all stores that touch it move along with it.

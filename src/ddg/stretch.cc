@@ -28,7 +28,9 @@ class Planner {
   StretchPlan plan(std::span<const PathPart> parts) {
     plan_.parts.assign(parts.begin(), parts.end());
     for (const PathPart& part : parts) {
-      plan_.possible = plan_.possible && is_simple(*part.code, streams_, part.site);
+      const auto again =
+          std::count_if(parts.begin(), parts.end(), [&](const PathPart& p) { return p.site == part.site; });
+      plan_.possible = plan_.possible && again == 1 && is_simple(*part.code, streams_, part.site);
       if (part.code->unknown) plan_.unknown_instructions += part.code->instructions;
     }
     if (!plan_.possible) return std::move(plan_);

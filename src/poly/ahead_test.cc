@@ -12,6 +12,7 @@
 namespace loopfold::poly {
 namespace {
 
+using testing::branches;
 using testing::kIterations;
 using testing::kMain;
 using testing::one_loop;
@@ -22,31 +23,10 @@ using trace::RegisterFile;
 constexpr ddg::ObjectId kHeap = 2;
 
 InstructionFacts computes(std::uint32_t form = 1) {
-  InstructionFacts facts;
-  facts.kinds = trace::kInteger | trace::kArithmetic;
-  facts.form = form;
-  for (std::uint8_t reg = 0; reg < 2; ++reg)
-    facts.reads.push_back({.file = RegisterFile::kGeneral, .index = reg, .width = 8});
-  facts.writes.push_back({.file = RegisterFile::kGeneral, .index = 0, .width = 8});
-  return facts;
+  return testing::computes(trace::kInteger | trace::kArithmetic, form);
 }
-
-InstructionFacts adds() {
-  InstructionFacts facts = computes(2);
-  facts.associative = trace::Associative::kAdd;
-  return facts;
-}
-
-/// Operand 0 is its address.
-InstructionFacts loads() {
-  InstructionFacts facts;
-  facts.kinds = trace::kInteger | trace::kLoad;
-  facts.form = 3;
-  facts.transfer = trace::Transfer::kCopy;
-  facts.reads.push_back({.file = RegisterFile::kGeneral, .index = 3, .width = 8, .address = true});
-  facts.writes.push_back({.file = RegisterFile::kGeneral, .index = 0, .width = 8});
-  return facts;
-}
+InstructionFacts adds() { return testing::adds(2); }
+InstructionFacts loads() { return testing::loads(3); }
 
 /// Operand 0 is its address, operand 1 what it stores.
 InstructionFacts stores() {
@@ -56,13 +36,6 @@ InstructionFacts stores() {
   facts.transfer = trace::Transfer::kCopy;
   facts.reads.push_back({.file = RegisterFile::kGeneral, .index = 3, .width = 8, .address = true});
   facts.reads.push_back({.file = RegisterFile::kGeneral, .index = 1, .width = 8});
-  return facts;
-}
-
-InstructionFacts branches() {
-  InstructionFacts facts;
-  facts.kinds = trace::kBranch | trace::kConditional;
-  facts.flags_read = trace::kZeroFlag;
   return facts;
 }
 

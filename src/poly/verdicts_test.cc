@@ -11,45 +11,18 @@ namespace loopfold::poly {
 namespace {
 
 using structure::testing::Script;
+using testing::adds;
+using testing::branches;
+using testing::computes;
 using testing::kIterations;
 using testing::kMain;
+using testing::loads;
 using testing::one_loop;
 using testing::Scene;
 using trace::InstructionFacts;
 using trace::RegisterFile;
 
 constexpr std::uint16_t kBefore = 0xffff;
-
-InstructionFacts computes(std::uint32_t kinds = trace::kInteger | trace::kArithmetic) {
-  InstructionFacts facts;
-  facts.kinds = kinds;
-  for (std::uint8_t reg = 0; reg < 2; ++reg)
-    facts.reads.push_back({.file = RegisterFile::kGeneral, .index = reg, .width = 8});
-  facts.writes.push_back({.file = RegisterFile::kGeneral, .index = 0, .width = 8});
-  return facts;
-}
-
-InstructionFacts adds() {
-  InstructionFacts facts = computes();
-  facts.associative = trace::Associative::kAdd;
-  return facts;
-}
-
-InstructionFacts loads() {
-  InstructionFacts facts;
-  facts.kinds = trace::kInteger | trace::kLoad;
-  facts.transfer = trace::Transfer::kCopy;
-  facts.reads.push_back({.file = RegisterFile::kGeneral, .index = 3, .width = 8, .address = true});
-  facts.writes.push_back({.file = RegisterFile::kGeneral, .index = 0, .width = 8});
-  return facts;
-}
-
-InstructionFacts branches() {
-  InstructionFacts facts;
-  facts.kinds = trace::kBranch | trace::kConditional;
-  facts.flags_read = trace::kZeroFlag;
-  return facts;
-}
 
 /// The block of the loop; the last instruction is the branch that ends it.
 class Body {

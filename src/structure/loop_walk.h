@@ -29,8 +29,9 @@
 // *journal*), and further ones along the same path are the journal times their number. An Observer that wants every
 // part has kEveryPart and is told of each, in order. One with kValues is also told of every event, with all its slots,
 // before its parts, and of every side event. leave() and end() tell of frames about to be popped and stacks that ended.
-// One with kStretches is asked whether it takes iterations of the innermost loop at once: begin_path() when an
-// iteration begins that may be followed by others like it, stretch() when it ended so.
+// One with kStretches may take iterations of the innermost loop at once, along paths that it has learned: begin_path()
+// when an iteration begins that it may learn from, learn_path() when that has ended, known_path() and stretch() when
+// iterations are to come.
 #pragma once
 
 #include <algorithm>
