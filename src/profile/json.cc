@@ -19,6 +19,9 @@ constexpr std::string_view kObjectKinds[] = {"heap", "global", "stack", "environ
 constexpr std::string_view kBlockingKinds[] = {"register", "memory", "environment", "control"};
 constexpr std::string_view kVerdicts[] = {"yes", "no", "reduction", "unknown"};
 constexpr std::string_view kReuses[] = {"none", "private", "expand", "unknown"};
+constexpr std::string_view kStatuses[] = {"found", "original", "gave up"};
+constexpr std::string_view kFusions[] = {"max", "smart", "none"};
+constexpr std::string_view kLegals[] = {"yes", "no", "unknown"};
 
 }  // namespace
 
@@ -30,6 +33,9 @@ std::span<const std::string_view> names_of(Object::Kind) { return kObjectKinds; 
 std::span<const std::string_view> names_of(Blocking::Kind) { return kBlockingKinds; }
 std::span<const std::string_view> names_of(Loop::Parallel) { return kVerdicts; }
 std::span<const std::string_view> names_of(Loop::Reuse) { return kReuses; }
+std::span<const std::string_view> names_of(Transformed::Status) { return kStatuses; }
+std::span<const std::string_view> names_of(Transformed::Fusion) { return kFusions; }
+std::span<const std::string_view> names_of(Suggestion::Legal) { return kLegals; }
 
 namespace {
 

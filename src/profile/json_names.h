@@ -28,6 +28,9 @@ std::span<const std::string_view> names_of(Object::Kind);
 std::span<const std::string_view> names_of(Blocking::Kind);
 std::span<const std::string_view> names_of(Loop::Parallel);
 std::span<const std::string_view> names_of(Loop::Reuse);
+std::span<const std::string_view> names_of(Transformed::Status);
+std::span<const std::string_view> names_of(Transformed::Fusion);
+std::span<const std::string_view> names_of(Suggestion::Legal);
 
 template <typename Thing, typename Wanted>
 concept Is = std::is_same_v<std::remove_const_t<Thing>, Wanted>;
@@ -322,6 +325,69 @@ void visit(Visitor& fields, Thing& loop) {
   fields.percent("stride01_percent", loop.stride01_percent);
 }
 
+template <typename Visitor, Is<BandMember::Term> Thing>
+void visit(Visitor& fields, Thing& term) {
+  fields.need("node", term.node);
+  fields.may("factor", term.factor, std::int64_t{1});
+}
+
+template <typename Visitor, Is<BandMember> Thing>
+void visit(Visitor& fields, Thing& member) {
+  fields.need("terms", member.terms);
+  fields.need("parallel", member.parallel);
+}
+
+template <typename Visitor, Is<Band> Thing>
+void visit(Visitor& fields, Thing& band) {
+  fields.need("first", band.first);
+  fields.need("statements", band.statements);
+  fields.need("members", band.members);
+}
+
+template <typename Visitor, Is<Transformed> Thing>
+void visit(Visitor& fields, Thing& transformed) {
+  fields.need("status", transformed.status);
+  fields.may("why", transformed.why);
+  fields.percent("parallel_ops_percent", transformed.parallel_ops_percent);
+  fields.percent("simd_ops_percent", transformed.simd_ops_percent);
+  fields.percent("reuse_percent", transformed.reuse_percent);
+  fields.percent("potential_reuse_percent", transformed.potential_reuse_percent);
+  fields.need("tile_depth", transformed.tile_depth);
+  fields.percent("tilable_ops_percent", transformed.tilable_ops_percent);
+  fields.need("skew", transformed.skew);
+  fields.need("interchange", transformed.interchange);
+  fields.need("fusion", transformed.fusion);
+  fields.need("components_before", transformed.components_before);
+  fields.need("components_after", transformed.components_after);
+  fields.need("schedule", transformed.schedule);
+  fields.need("bands", transformed.bands);
+  fields.need("steps", transformed.steps);
+  fields.need("ast_before", transformed.ast_before);
+  fields.need("ast", transformed.ast);
+}
+
+template <typename Visitor, Is<Requirement> Thing>
+void visit(Visitor& fields, Thing& requirement) {
+  fields.need("kind", requirement.kind);
+  fields.need("variable", requirement.variable);
+  fields.need("loop", requirement.loop);
+  fields.need("clause", requirement.clause);
+  fields.need("bytes", requirement.bytes);
+}
+
+template <typename Visitor, Is<Suggestion> Thing>
+void visit(Visitor& fields, Thing& suggestion) {
+  fields.need("rule", suggestion.rule);
+  fields.need("title", suggestion.title);
+  fields.need("where", suggestion.where);
+  fields.need("legal", suggestion.legal);
+  fields.need("requires", suggestion.requirements);
+  fields.number("gain", suggestion.gain);
+  fields.need("estimate", suggestion.estimate);
+  fields.need("evidence", suggestion.evidence);
+  fields.may("loops", suggestion.loops);
+}
+
 template <typename Visitor, Is<Region> Thing>
 void visit(Visitor& fields, Thing& region) {
   fields.need("id", region.id);
@@ -339,6 +405,8 @@ void visit(Visitor& fields, Thing& region) {
   fields.need("depth_source", region.depth_source);
   fields.need("static_obstacles", region.static_obstacles);
   fields.need("loops", region.loops);
+  fields.may("transformed", region.transformed);
+  fields.may("suggestions", region.suggestions);
 }
 
 }  // namespace loopfold::profile

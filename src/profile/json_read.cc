@@ -116,6 +116,34 @@ std::optional<std::string> contradiction_in_loop(const Loop& loop, const Profile
   return problem;
 }
 
+/// Nodes and statements that are named are there.
+std::optional<std::string> contradiction_in_advice(const Region& region, const Profile& profile, std::size_t number) {
+  const std::size_t nodes = profile.tree.size();
+  std::optional<std::string> problem;
+  const auto check_node = [&](std::uint64_t node) {
+    if (!problem) problem = dangling({{"regions", number, "node", node, nodes}});
+  };
+  for (const Suggestion& suggestion : region.suggestions) {
+    for (const std::uint32_t node : suggestion.loops) check_node(node);
+    for (const Requirement& requirement : suggestion.requirements)
+      if (requirement.loop) check_node(*requirement.loop);
+  }
+  if (!region.transformed) return problem;
+  for (const std::vector<std::uint32_t>& pair : region.transformed->interchange) {
+    if (pair.size() != 2) return fmt::format("regions[{}]: an interchange is not of two loops", number);
+    for (const std::uint32_t node : pair) check_node(node);
+  }
+  for (const std::vector<std::int64_t>& skew : region.transformed->skew) {
+    if (skew.size() != 3 || skew[0] < 0 || skew[1] < 0)
+      return fmt::format("regions[{}]: a skew is not two loops and a factor", number);
+    for (const std::size_t i : {0, 1}) check_node(static_cast<std::uint64_t>(skew[i]));
+  }
+  for (const Band& band : region.transformed->bands)
+    for (const BandMember& member : band.members)
+      for (const BandMember::Term& term : member.terms) check_node(term.node);
+  return problem;
+}
+
 std::optional<std::string> contradiction_in_regions(const Profile& profile) {
   for (std::size_t i = 0; i < profile.regions.size(); i++) {
     const Region& region = profile.regions[i];
@@ -125,6 +153,7 @@ std::optional<std::string> contradiction_in_regions(const Profile& profile) {
     if (region.loops.empty()) return fmt::format("regions[{}]: no loops", i);
     for (const Loop& loop : region.loops)
       if ((problem = contradiction_in_loop(loop, profile, i))) return problem;
+    if ((problem = contradiction_in_advice(region, profile, i))) return problem;
   }
   return std::nullopt;
 }

@@ -309,6 +309,83 @@ struct Loop {
   double stride01_percent = 0;  // of its accesses
 };
 
+/// One loop of a new order: it goes over a sum of counters of the loops as written.
+struct BandMember {
+  struct Term {
+    std::uint32_t node = 0;  // of the tree: the loop as written
+    std::int64_t factor = 1;
+    friend bool operator==(const Term&, const Term&) = default;
+  };
+  std::vector<Term> terms;  // the loop that it stands for first; none: it only puts statements in order
+  Loop::Parallel parallel = Loop::Parallel::kUnknown;
+  friend bool operator==(const BandMember&, const BandMember&) = default;
+};
+
+/// Loops of a new order that may change places with each other and be tiled together: consecutive dimensions of the
+/// schedule, for some of its statements. Of instances whose dimensions before the band are equal, no consumer comes
+/// before its producer in any dimension of the band; and with equal dimensions before a parallel member, none comes
+/// behind it in that member either.
+struct Band {
+  std::uint32_t first = 0;                // dimension of the schedule
+  std::vector<std::uint32_t> statements;  // increasing
+  std::vector<BandMember> members;        // outermost first
+  friend bool operator==(const Band&, const Band&) = default;
+};
+
+/// What a legal schedule can make of a region. Percentages are of the region's operations, but those of reuse, which
+/// are of its accesses.
+struct Transformed {
+  enum class Status : std::uint8_t {
+    kFound,     // another order is better
+    kOriginal,  // nothing better than the order as written was found
+    kGaveUp,    // no order was found within the budget, or something about the region is not known: see `why`
+  };
+  enum class Fusion : std::uint8_t { kMax, kSmart, kNone };
+  Status status = Status::kGaveUp;
+  std::string why;
+  double parallel_ops_percent = 0;
+  double simd_ops_percent = 0;
+  double reuse_percent = 0;            // accesses of stride 0 or 1 in the innermost loops as written
+  double potential_reuse_percent = 0;  // the same in the best order of the loops
+  std::uint32_t tile_depth = 0;
+  double tilable_ops_percent = 0;
+  std::vector<std::vector<std::int64_t>> skew;          // node, node, factor: the first becomes first + factor * second
+  std::vector<std::vector<std::uint32_t>> interchange;  // pairs of nodes of the tree: the outer one as written first
+  Fusion fusion = Fusion::kNone;
+  std::uint64_t components_before = 0;  // outermost loops
+  std::uint64_t components_after = 0;
+  std::string schedule;            // isl: { S3[i0, i1] -> [t0, t1, ...]; ... }, all of one length
+  std::vector<Band> bands;         // outermost first
+  std::vector<std::string> steps;  // the transformation in words, one step each
+  std::string ast_before;          // simplified, annotated
+  std::string ast;
+  friend bool operator==(const Transformed&, const Transformed&) = default;
+};
+
+/// What must change first.
+struct Requirement {
+  std::string kind;      // "private", "expand", "reduction", "reload", "unknown"
+  std::string variable;  // empty if it has no name
+  std::optional<std::uint32_t> loop;
+  std::string clause;  // of OpenMP
+  std::optional<std::uint64_t> bytes;
+  friend bool operator==(const Requirement&, const Requirement&) = default;
+};
+
+struct Suggestion {
+  enum class Legal : std::uint8_t { kYes, kNo, kUnknown };
+  std::string rule;   // "LF-PAR", ...
+  std::string title;  // one sentence
+  std::vector<Source> where;
+  Legal legal = Legal::kUnknown;
+  std::vector<Requirement> requirements;  // "requires"
+  double gain = 1;                        // of the whole program's speed
+  std::string estimate;                   // how the gain was found
+  std::vector<std::string> evidence;
+  std::vector<std::uint32_t> loops;  // nodes of the tree that it is about
+  friend bool operator==(const Suggestion&, const Suggestion&) = default;
+};
+
 /// An outermost loop, with all that runs inside it.
 struct Region {
   std::uint32_t id = 0;    // its place in Profile::regions
@@ -326,6 +403,8 @@ struct Region {
   std::uint32_t depth_source = 0;
   std::vector<std::string> static_obstacles;
   std::vector<Loop> loops;  // in the order of the tree
+  std::optional<Transformed> transformed;
+  std::vector<Suggestion> suggestions;  // the greatest gain first
 };
 
 struct Profile {
