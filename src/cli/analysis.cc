@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "advise/advise.h"
 #include "cli/progress.h"
 #include "cli/structure.h"
 #include "cli/trace_commands.h"
@@ -86,6 +87,9 @@ Result<Analysed> analyse_trace(const std::string& directory, const AnalyzeOption
   analysis.min_percent = options.min_percent;
   analysis.pure = options.pure;
   analysis.jobs = options.jobs != 0 ? options.jobs : std::max(1u, std::thread::hardware_concurrency());
+  if (options.advice)
+    analysis.advise = [](const ddg::Graph& graph, const poly::Context& context, const poly::RegionFlow& flow,
+                         profile::Profile& profile) { advise::advise(graph, context, flow, profile); };
   Analysed analysed;
   {
     ProgressLine line("analysing", !options.quiet);
@@ -182,7 +186,7 @@ std::string costs_json(const Analysed& analysed, const AnalyzeOptions& options) 
         {"choosing", costs.choosing},
         {"pass2", costs.pass2},
         {"describing", costs.describing},
-        {"judging", costs.judging}}},
+        {"judging", costs.judging}, {"advising", costs.advising}}},
       {"bytes", {{"peak", peak_memory()}, {"shadow", costs.ddg.shadow_bytes}, {"streams", costs.ddg.stream_bytes}}},
       {"points", costs.ddg.points},
       {"streams", costs.ddg.streams},

@@ -16,6 +16,7 @@ struct AnalyzeOptions {
   std::uint64_t max_memory = poly::AnalysisOptions{}.max_memory;
   std::uint64_t max_statements = poly::AnalysisOptions{}.max_statements;
   bool verdicts = true;
+  bool advice = true;  // orders and suggestions, if there are verdicts
   bool by_runs = true;
   double min_percent = poly::AnalysisOptions{}.min_percent;
   std::vector<std::string> pure;

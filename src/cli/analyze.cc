@@ -35,6 +35,7 @@ class AnalyzeCommand : public Command {
     app.add_option("--max-statements", options_.max_statements,
                    "Keep about so many statements, of the contexts that ran most; 0 keeps all")
         ->capture_default_str();
+    app.add_flag("!--no-advice", options_.advice, "Verdicts only: no schedules and no suggestions");
     app.add_flag("!--no-verdicts", options_.verdicts,
                  "Do not judge loops: quicker, for exports; values are not followed through copies");
     app.add_option("--min-percent", options_.min_percent,

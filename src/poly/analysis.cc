@@ -106,12 +106,19 @@ profile::Profile analyse(const trace::Reader& reader, const AnalysisOptions& opt
     add_quality(pure, options, profile);
     const std::vector<SourceLoop> loops =
         loops_in_regions(source_loops(structure, tree, names, symbolizer), context, options.min_percent, profile);
-    const VerdictOptions verdict_options{std::move(pure.contexts), &symbolizer};
+    RegionFlow flow(graph, tree);
+    VerdictOptions verdict_options{std::move(pure.contexts), &symbolizer, {}};
+    if (options.advise) verdict_options.on_loop = [&](const JudgedLoop& judged) { flow.add(judged); };
     describe_regions(graph, judge(graph, structure, tree, loops, verdict_options), context, options.min_percent,
                      profile);
     costs.unmatched_pure = std::move(pure.unmatched);
+    costs.judging = watch.lap();
+    if (options.advise) {
+      flow.finish();
+      options.advise(graph, context, flow, profile);
+    }
+    costs.advising = watch.lap();
   }
-  costs.judging = watch.lap();
 
   costs.functions = structure.flow.functions().size();
   costs.places = structure.code.places();

@@ -14,6 +14,8 @@
 
 #include "ddg/analysis.h"
 #include "ddg/graph.h"
+#include "poly/describe.h"
+#include "poly/region_flow.h"
 #include "poly/statistics.h"
 #include "profile/profile.h"
 #include "trace/reader.h"
@@ -29,6 +31,8 @@ struct AnalysisOptions {
   bool verdicts = true;                  // judge loops; without, values are not followed through copies
   double min_percent = 1;                // of the operations: outermost loops with less are not judged
   std::vector<std::string> pure;         // functions whose calls may be reordered (pure_calls.h)
+  /// Adds advice to a profile that has everything else: called at the end, if loops are judged.
+  std::function<void(const ddg::Graph&, const Context&, RegionFlow&, profile::Profile&)> advise;
   /// Called now and then: the share of the whole that is done, and the instructions that the dependence pass has seen.
   std::function<void(double share, std::uint64_t instructions)> progress;
 };
@@ -43,6 +47,7 @@ struct AnalysisCosts {
   double naming = 0;      // source lines
   double describing = 0;  // the graph as profile
   double judging = 0;     // loops of the source, verdicts
+  double advising = 0;    // schedules, suggestions
   std::uint64_t functions = 0;
   std::uint64_t places = 0;
   std::uint64_t static_loops = 0;

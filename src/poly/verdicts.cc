@@ -54,6 +54,8 @@ class Judge {
     conclude();
   }
 
+  std::span<const KeptEdge> kept() const { return kept_; }
+
  private:
   bool is_pure(ddg::StatementId statement) const {
     const structure::ContextId context = graph_.statements[statement].context;
@@ -278,6 +280,8 @@ class Judge {
     for (FoundReduction& found : reductions_.find(flow_, carried_)) {
       for (const std::uint32_t edge : found.chain) chains_[edge] = true;
       explained.insert(found.edges.begin(), found.edges.end());
+      if (found.what.operation != trace::Associative::kNone)
+        for (const std::uint32_t edge : found.edges) kept_.push_back({edge, KeptEdge::Why::kReduction});
       if (found.what.operation != trace::Associative::kNone) verdict_.reductions.push_back(found.what);
     }
     std::erase_if(carried_, [&](std::uint32_t edge) { return explained.contains(edge); });
@@ -355,10 +359,14 @@ class Judge {
   }
 
   void conclude() {
-    for (const std::uint32_t edge : carried_)
+    for (const std::uint32_t edge : carried_) {
       add_blocking(flow_.edges[edge], kind_of(flow_.edges[edge]), flow_.edges[edge].carried);
-    for (const std::uint32_t edge : turns_)
+      kept_.push_back({edge, KeptEdge::Why::kBlocking});
+    }
+    for (const std::uint32_t edge : turns_) {
       add_blocking(flow_.edges[edge], Blocking::Kind::kTurn, values_.facts(edge).turns);
+      kept_.push_back({edge, KeptEdge::Why::kTurn});
+    }
     for (const auto& [key, blocking] : merged_) verdict_.blocking.push_back(blocking);
     std::stable_sort(verdict_.blocking.begin(), verdict_.blocking.end(),
                      [](const Blocking& a, const Blocking& b) { return a.count > b.count; });
@@ -388,6 +396,7 @@ class Judge {
   std::vector<bool> chains_;  // by edge: of a reduction
   std::vector<std::uint32_t> carried_;
   std::vector<std::uint32_t> turns_;
+  std::vector<KeptEdge> kept_;
   std::set<CodePoint> reload_;
   std::map<std::tuple<Blocking::Kind, CodePoint, CodePoint, ddg::ObjectId>, Blocking> merged_;
 };
@@ -408,7 +417,9 @@ std::vector<LoopVerdict> judge(const ddg::Graph& graph, const structure::Structu
     LoopVerdict& verdict = verdicts.emplace_back();
     verdict.loop = loop;
     const LoopValues values(index, control, loop, scratch);
-    Judge(index, structure, control, reductions, options, names ? &*names : nullptr, values, verdict).run();
+    Judge judge(index, structure, control, reductions, options, names ? &*names : nullptr, values, verdict);
+    judge.run();
+    if (options.on_loop) options.on_loop({verdict, values, control, judge.kept()});
   }
   return verdicts;
 }

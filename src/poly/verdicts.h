@@ -75,11 +75,31 @@ struct LoopVerdict {
   std::vector<Doubt> doubts;
 };
 
+class Control;
+class LoopValues;
+
+/// A flow that the loop carries and that a new order of its iterations must keep: an edge of its LoopFlow.
+struct KeptEdge {
+  enum class Why : std::uint8_t { kBlocking, kReduction, kTurn };
+  std::uint32_t edge = 0;
+  Why why = Why::kBlocking;
+};
+
+/// A loop that was just judged, with all that was looked at.
+struct JudgedLoop {
+  const LoopVerdict& verdict;
+  const LoopValues& values;
+  const Control& control;
+  std::span<const KeptEdge> kept;
+};
+
 struct VerdictOptions {
   /// Calls of these functions (contexts) may be reordered: what they do to each other is of no account.
   std::vector<bool> pure;  // by context: it is a call of such a function, or inside one; may be empty
   /// For source positions: without it, loops that were unrolled are not told from others.
   symbols::Symbolizer* symbolizer = nullptr;
+  /// Told of every loop, one after the other.
+  std::function<void(const JudgedLoop&)> on_loop;
 };
 
 /// One verdict per loop, in their order.

@@ -1,0 +1,31 @@
+#include "advise/advise.h"
+
+#include <fmt/format.h>
+
+#include "advise/suggest.h"
+#include "advise/transformed.h"
+
+namespace loopfold::advise {
+
+void advise(const ddg::Graph& graph, const poly::Context& context, const poly::RegionFlow& flow,
+            profile::Profile& profile, const PlanLimits& limits) {
+  bool timed_out = false;
+  for (profile::Region& region : profile.regions) {
+    const RegionPlan plan = plan_region(graph, context, flow, region, profile, limits);
+    timed_out = timed_out || plan.timed_out;
+    region.transformed = describe_plan(plan, context, region, profile);
+    region.suggestions = suggest(plan, context, region, profile);
+    for (const Opaque& given_up : plan.gave_up) {
+      const profile::TreeNode& node = profile.tree[context.nodes[given_up.loop]];
+      const auto whole = static_cast<double>(std::max<std::uint64_t>(profile.program.instructions, 1));
+      profile.gave_up.push_back(
+          {fmt::format("schedule of the loop in {}{}", node.function,
+                       node.source ? fmt::format(" at {}:{}", node.source->file, node.source->line) : ""),
+           given_up.why, static_cast<double>(node.ops) / whole});
+    }
+  }
+  if (timed_out)
+    profile.quality.push_back({"timer", "a schedule was stopped by the timer: another run may find more", 0});
+}
+
+}  // namespace loopfold::advise

@@ -1,0 +1,237 @@
+#include "advise/choose.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "poly/budget.h"
+
+namespace loopfold::advise {
+
+namespace {
+
+// What things are worth, for all operations of a nest.
+constexpr double kOuterParallel = 1.0;
+constexpr double kWavefront = 0.8;
+constexpr double kInnerParallel = 0.5;
+constexpr double kReduction = 0.4;
+constexpr double kVector = 0.3;
+constexpr double kNear = 0.4;
+constexpr double kTiling = 0.2;  // for a band of three or more
+constexpr double kSkewCost = 0.15;
+constexpr double kChangeCost = 0.05;  // what another order must be better by
+constexpr double kNearEnough = 0.5;   // share of the accesses, for vectors
+
+bool varies(const Row& row) {
+  return std::any_of(row.coefficients.begin(), row.coefficients.end(), [](std::int64_t c) { return c != 0; });
+}
+
+bool in_band(const OrderBand& band, std::uint32_t group) {
+  return std::find(band.groups.begin(), band.groups.end(), group) != band.groups.end();
+}
+
+/// Loops of a band that a group really goes over.
+std::uint32_t loops_in(const Order& order, const OrderBand& band, std::uint32_t group) {
+  std::uint32_t loops = 0;
+  for (std::uint32_t k = 0; k < band.depth; ++k) loops += varies(order.rows[group][band.first + k]) ? 1 : 0;
+  return loops;
+}
+
+double parallel_worth(const Order& order, std::uint32_t group, Worth& worth, double share) {
+  bool outermost = true;
+  double best = 0;
+  for (const OrderBand& band : order.bands) {
+    if (!in_band(band, group)) continue;
+    const bool wave = band.permutable && loops_in(order, band, group) >= 2;
+    for (std::uint32_t k = 0; k < band.depth; ++k) {
+      if (!varies(order.rows[group][band.first + k])) continue;
+      if (band.carries[k] == Carries::kNothing) best = std::max(best, outermost ? kOuterParallel : kInnerParallel);
+      if (band.carries[k] == Carries::kReduction) best = std::max(best, kReduction);
+      outermost = false;
+    }
+    if (wave) best = std::max(best, kWavefront);
+  }
+  if (best > 0) worth.parallel += share;
+  if (best >= kOuterParallel) worth.outer += share;
+  return best * share;
+}
+
+}  // namespace
+
+bool is_loop(const Order& order, const OrderBand& band, std::uint32_t place) {
+  return std::any_of(band.groups.begin(), band.groups.end(),
+                     [&](std::uint32_t group) { return varies(order.rows[group][band.first + place]); });
+}
+
+std::optional<Innermost> innermost_of(const Order& order, std::uint32_t group) {
+  std::optional<Innermost> found;
+  for (std::size_t i = 0; i < order.bands.size(); ++i) {
+    if (!in_band(order.bands[i], group)) continue;
+    for (std::uint32_t k = 0; k < order.bands[i].depth; ++k)
+      if (varies(order.rows[group][order.bands[i].first + k])) found = Innermost{i, k};
+  }
+  return found;
+}
+
+Worth worth_of(const Order& order, const std::vector<GroupFacts>& facts) {
+  Worth worth;
+  double ops = 0;
+  for (const GroupFacts& group : facts) ops += group.ops;
+  double accesses = 0;
+  double near = 0;
+  double heaviest = 0;
+  for (std::uint32_t i = 0; i < facts.size(); ++i) {
+    const double share = ops == 0 ? 1.0 / static_cast<double>(facts.size()) : facts[i].ops / ops;
+    worth.total += parallel_worth(order, i, worth, share);
+    std::uint32_t depth = 0;
+    for (const OrderBand& band : order.bands)
+      if (in_band(band, i) && band.permutable) depth = std::max(depth, loops_in(order, band, i));
+    if (depth >= 2) {
+      worth.tilable += share;
+      worth.total += share * kTiling * std::min(depth, 3u) / 3;
+      if (share > heaviest) {
+        heaviest = share;
+        worth.tile_depth = depth;
+      }
+    }
+    for (const Row& row : order.rows[i]) worth.skewed = worth.skewed || (varies(row) && !single_coordinate(row));
+    const std::optional<Innermost> inner = innermost_of(order, i);
+    if (!inner) continue;
+    const OrderBand& band = order.bands[inner->band];
+    const double local = near_share(facts, {i}, {direction_of(order.rows[i], band.first + inner->place)});
+    double count = 0;
+    for (const AccessFacts& access : facts[i].accesses) count += static_cast<double>(access.count);
+    accesses += count;
+    near += local * count;
+    if (band.carries[inner->place] != Carries::kFlow && local >= kNearEnough) {
+      worth.vector += share;
+      worth.total += share * kVector;
+    }
+  }
+  worth.near = accesses == 0 ? 1.0 : near / accesses;
+  worth.total += worth.near * kNear;
+  if (worth.skewed) worth.total -= kSkewCost;
+  return worth;
+}
+
+namespace {
+
+/// Puts the rows of each band in the best order.
+class Improver {
+ public:
+  explicit Improver(const std::vector<GroupFacts>& facts) : facts_(facts) {}
+
+  void improve(Order& order, Worth& worth) {
+    for (std::size_t i = 0; i < order.bands.size(); ++i) {
+      const std::uint32_t depth = order.bands[i].depth;
+      if (!order.bands[i].permutable || depth < 2 || depth > kDeepest) continue;
+      restore_written(order, worth, i);
+      improve_band(order, worth, i);
+    }
+  }
+
+ private:
+  static constexpr std::uint32_t kDeepest = 5;
+
+  /// The scheduler does not care in which order the loops were written: start from that.
+  void restore_written(Order& order, Worth& worth, std::size_t number) {
+    const OrderBand& band = order.bands[number];
+    std::vector<std::uint32_t> places(band.depth);
+    std::iota(places.begin(), places.end(), 0u);
+    const auto coordinate = [&](std::uint32_t place) {
+      std::size_t least = 1000;
+      for (const std::uint32_t group : band.groups) {
+        const Row& row = order.rows[group][band.first + place];
+        std::size_t last = 1000;
+        for (std::size_t c = 0; c < row.coefficients.size(); ++c)
+          if (row.coefficients[c] != 0) last = c;
+        least = std::min(least, last);
+      }
+      return least;
+    };
+    std::stable_sort(places.begin(), places.end(),
+                     [&](std::uint32_t a, std::uint32_t b) { return coordinate(a) < coordinate(b); });
+    try_places(order, worth, number, places, -kAnything);
+  }
+
+  void improve_band(Order& order, Worth& worth, std::size_t number) {
+    const std::uint32_t depth = order.bands[number].depth;
+    std::vector<std::uint32_t> places(depth);
+    std::iota(places.begin(), places.end(), 0u);
+    std::vector<std::uint32_t> best = places;
+    const Order start = order;
+    Order best_order = order;
+    Worth best_worth = worth;
+    while (std::next_permutation(places.begin(), places.end())) {
+      Order other = start;
+      permute(other, number, places);
+      const Worth other_worth = worth_of(other, facts_);
+      if (other_worth.total <= best_worth.total + kMargin) continue;
+      best_order = std::move(other);
+      best_worth = other_worth;
+    }
+    if (best_worth.total <= worth.total + kChangeCost) return;
+    order = std::move(best_order);
+    worth = best_worth;
+  }
+
+  void try_places(Order& order, Worth& worth, std::size_t number, const std::vector<std::uint32_t>& places,
+                  double margin) {
+    Order other = order;
+    permute(other, number, places);
+    const Worth other_worth = worth_of(other, facts_);
+    if (other_worth.total <= worth.total + margin) return;
+    order = std::move(other);
+    worth = other_worth;
+  }
+
+  static constexpr double kAnything = 1e9;
+  static constexpr double kMargin = 1e-6;
+
+  const std::vector<GroupFacts>& facts_;
+};
+
+}  // namespace
+
+Choice choose_order(isl_ctx* isl, const poly::Program& program, const std::vector<GroupFacts>& facts,
+                    std::uint64_t operations) {
+  using Fusion = profile::Transformed::Fusion;
+  constexpr std::chrono::milliseconds kNet(20'000);
+  Choice choice;
+  choice.written = original_order(program);
+  {
+    const poly::IslBudget budget(isl, 4 * operations, kNet);
+    examine(isl, program, choice.written);
+    choice.timed_out = budget.timed_out();
+  }
+  choice.worth_written = worth_of(choice.written, facts);
+  choice.best = choice.written;
+  choice.worth = choice.worth_written;
+  if (!choice.written.legal) {
+    choice.why = "the order as written could not be confirmed";
+    return choice;
+  }
+  bool found = false;
+  const auto consider = [&](Fusion fusion, bool bounded) {
+    const poly::IslBudget budget(isl, operations, kNet);
+    std::optional<Order> order = find_order(isl, program, fusion, bounded);
+    if (order) examine(isl, program, *order);
+    if (order && order->legal) {
+      found = true;
+      Worth worth = worth_of(*order, facts);
+      Improver(facts).improve(*order, worth);
+      const double margin = choice.is_written ? kChangeCost : 1e-6;
+      if (!budget.exceeded() && worth.total > choice.worth.total + margin) {
+        choice.best = std::move(*order);
+        choice.worth = worth;
+        choice.is_written = false;
+      }
+    }
+    choice.timed_out = choice.timed_out || budget.timed_out();
+  };
+  for (const Fusion fusion : {Fusion::kMax, Fusion::kSmart, Fusion::kNone}) consider(fusion, false);
+  if (!found) consider(Fusion::kMax, true);
+  if (!found) choice.why = "the scheduler found no order within its budget";
+  return choice;
+}
+
+}  // namespace loopfold::advise

@@ -1,0 +1,163 @@
+#include "advise/nest_facts.h"
+
+#include <algorithm>
+#include <map>
+
+namespace loopfold::advise {
+
+namespace {
+
+using structure::ContextId;
+
+/// A variable in a frame that stays where it is in the whole nest.
+bool is_scalar_in_frame(const AccessFacts& access, const profile::Profile& profile) {
+  const bool stays = std::all_of(access.steps.begin(), access.steps.end(), [](const auto& step) { return step == 0; });
+  return stays && profile.objects[access.access->object].kind == profile::Object::Kind::kStack;
+}
+
+void add_accesses(const poly::Program& program, const profile::Profile& profile, std::vector<GroupFacts>& facts) {
+  std::map<std::uint32_t, std::uint32_t> group_of;
+  for (std::uint32_t i = 0; i < program.groups.size(); ++i)
+    for (const ddg::StatementId id : program.groups[i].statements) group_of[id] = i;
+  for (const profile::Access& access : profile.accesses) {
+    const auto found = group_of.find(access.statement);
+    if (found == group_of.end()) continue;
+    AccessFacts made;
+    made.access = &access;
+    made.count = access.count;
+    for (std::size_t k = 0; k < program.groups[found->second].loops.size(); ++k) {
+      const std::size_t at = program.prefix + k;
+      const bool known = at < access.coefficients.size() && at < access.block_coefficients.size() &&
+                         access.block_coefficients[at] == 0;
+      made.steps.push_back(known ? access.coefficients[at] : std::nullopt);
+    }
+    if (!is_scalar_in_frame(made, profile)) facts[found->second].accesses.push_back(std::move(made));
+  }
+}
+
+}  // namespace
+
+profile::Coefficient AccessFacts::step(const Direction& direction) const {
+  if (direction.empty()) return std::nullopt;
+  std::int64_t sum = 0;
+  for (std::size_t i = 0; i < direction.size(); ++i) {
+    if (direction[i] == 0) continue;
+    if (!steps[i]) return std::nullopt;
+    std::int64_t product = 0;
+    if (__builtin_mul_overflow(*steps[i], direction[i], &product) || __builtin_add_overflow(sum, product, &sum))
+      return std::nullopt;
+  }
+  return sum;
+}
+
+bool AccessFacts::near(const Direction& direction) const {
+  const profile::Coefficient bytes = step(direction);
+  const auto size = static_cast<std::int64_t>(access->size);
+  return bytes && (*bytes == 0 || *bytes == size || *bytes == -size);
+}
+
+std::vector<GroupFacts> nest_facts(const ddg::Graph& graph, const poly::Context& context, const poly::RegionFlow& flow,
+                                   const poly::Program& program, const profile::Profile& profile) {
+  std::vector<GroupFacts> facts(program.groups.size());
+  for (std::size_t i = 0; i < facts.size(); ++i)
+    for (const ddg::StatementId id : program.groups[i].statements)
+      facts[i].ops += static_cast<double>(graph.statements[id].instructions.size() * graph.statements[id].count);
+  std::map<ContextId, double> own;  // by loop: instructions directly in it
+  for (ContextId id = 1; id < context.tree.contexts().size(); ++id) {
+    const ContextId loop = flow.loop_around(id);
+    if (loop != structure::kNoContext) own[loop] += static_cast<double>(context.tree[id].instructions);
+  }
+  std::vector<double> all(facts.size());
+  for (const auto& [loop, ops] : own) {
+    double direct = 0;
+    double inside = 0;
+    for (std::size_t i = 0; i < facts.size(); ++i) {
+      const std::vector<ContextId>& loops = program.groups[i].loops;
+      if (loops.back() == loop) direct += facts[i].ops;
+      if (std::find(loops.begin(), loops.end(), loop) != loops.end()) inside += facts[i].ops;
+    }
+    for (std::size_t i = 0; i < facts.size(); ++i) {
+      const std::vector<ContextId>& loops = program.groups[i].loops;
+      if (direct > 0 ? loops.back() == loop : std::find(loops.begin(), loops.end(), loop) != loops.end())
+        all[i] += inside == 0 ? 0 : ops * facts[i].ops / (direct > 0 ? direct : inside);
+    }
+  }
+  for (std::size_t i = 0; i < facts.size(); ++i) facts[i].ops = all[i];
+  add_accesses(program, profile, facts);
+  return facts;
+}
+
+double near_share(const std::vector<GroupFacts>& facts, const std::vector<std::uint32_t>& groups,
+                  const std::vector<Direction>& directions) {
+  std::uint64_t all = 0;
+  std::uint64_t near = 0;
+  for (std::size_t i = 0; i < groups.size(); ++i)
+    for (const AccessFacts& access : facts[groups[i]].accesses) {
+      all += access.count;
+      if (access.near(directions[i])) near += access.count;
+    }
+  return all == 0 ? 1.0 : static_cast<double>(near) / static_cast<double>(all);
+}
+
+namespace {
+
+/// Solves rows * x = (0, ..., 1 at `wanted`, ..., 0) in whole numbers, by elimination with exact fractions kept as
+/// whole numbers: rows are few, and their numbers small.
+Direction solve(std::vector<std::vector<std::int64_t>> rows, std::size_t wanted) {
+  const std::size_t n = rows.size();
+  for (std::size_t i = 0; i < n; ++i) rows[i].push_back(i == wanted ? 1 : 0);
+  for (std::size_t c = 0; c < n; ++c) {
+    std::size_t pivot = c;
+    while (pivot < n && rows[pivot][c] == 0) ++pivot;
+    if (pivot == n) return {};
+    std::swap(rows[c], rows[pivot]);
+    for (std::size_t r = 0; r < n; ++r) {
+      if (r == c || rows[r][c] == 0) continue;
+      const std::int64_t a = rows[c][c];
+      const std::int64_t b = rows[r][c];
+      for (std::size_t k = 0; k <= n; ++k) {
+        std::int64_t x = 0;
+        std::int64_t y = 0;
+        if (__builtin_mul_overflow(rows[r][k], a, &x) || __builtin_mul_overflow(rows[c][k], b, &y) ||
+            __builtin_sub_overflow(x, y, &rows[r][k]))
+          return {};
+      }
+    }
+  }
+  Direction direction;
+  for (std::size_t c = 0; c < n; ++c) {
+    if (rows[c][n] % rows[c][c] != 0) return {};
+    direction.push_back(rows[c][n] / rows[c][c]);
+  }
+  return direction;
+}
+
+bool varies(const Row& row) {
+  return std::any_of(row.coefficients.begin(), row.coefficients.end(), [](std::int64_t c) { return c != 0; });
+}
+
+}  // namespace
+
+Direction direction_of(const std::vector<Row>& rows, std::size_t row) {
+  std::vector<std::vector<std::int64_t>> system;
+  std::size_t wanted = 0;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (!varies(rows[i])) continue;
+    if (i == row) wanted = system.size();
+    system.push_back(rows[i].coefficients);
+  }
+  if (system.empty() || !varies(rows[row]) || system.size() != rows[row].coefficients.size()) return {};
+  return solve(std::move(system), wanted);
+}
+
+std::optional<std::size_t> single_coordinate(const Row& row) {
+  std::optional<std::size_t> found;
+  for (std::size_t i = 0; i < row.coefficients.size(); ++i) {
+    if (row.coefficients[i] == 0) continue;
+    if (found) return std::nullopt;
+    found = i;
+  }
+  return found;
+}
+
+}  // namespace loopfold::advise

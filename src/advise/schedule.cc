@@ -1,0 +1,460 @@
+#include "advise/schedule.h"
+
+#include <isl/options.h>
+
+#include <algorithm>
+#include <map>
+
+namespace loopfold::advise {
+
+namespace {
+
+using poly::Isl;
+using poly::Program;
+using structure::ContextId;
+using structure::kNoContext;
+
+constexpr long kLargeBound = 20;
+
+// ---- simpler dependences for the scheduler ----
+
+/// Whether a constraint only says that one variable is not greater than a large number.
+bool is_large_bound(isl_constraint* constraint) {
+  if (isl_constraint_is_equality(constraint) != isl_bool_false) return false;
+  int used = 0;
+  bool negative = false;
+  for (const isl_dim_type type : {isl_dim_in, isl_dim_out, isl_dim_div}) {
+    const isl_size count = isl_constraint_dim(constraint, type);
+    for (isl_size i = 0; i < count; ++i) {
+      const Isl<isl_val> value(isl_constraint_get_coefficient_val(constraint, type, i));
+      if (isl_val_is_zero(value.get()) == isl_bool_true) continue;
+      ++used;
+      negative = isl_val_is_neg(value.get()) == isl_bool_true;
+    }
+  }
+  const Isl<isl_val> constant(isl_constraint_get_constant_val(constraint));
+  return used == 1 && negative && isl_val_gt_si(constant.get(), kLargeBound) == isl_bool_true;
+}
+
+struct Relaxed {
+  Isl<isl_map> map;
+};
+
+isl_stat relax_one(isl_basic_map* given, void* user) {
+  Isl<isl_basic_map> basic(isl_basic_map_remove_divs(given));
+  Isl<isl_basic_map> result(isl_basic_map_universe(isl_basic_map_get_space(basic.get())));
+  isl_basic_map_foreach_constraint(
+      basic.get(),
+      [](isl_constraint* constraint, void* into) {
+        auto& kept = *static_cast<Isl<isl_basic_map>*>(into);
+        if (is_large_bound(constraint))
+          isl_constraint_free(constraint);
+        else
+          kept = Isl<isl_basic_map>(isl_basic_map_add_constraint(kept.release(), constraint));
+        return isl_stat_ok;
+      },
+      &result);
+  auto& relaxed = *static_cast<Relaxed*>(user);
+  Isl<isl_map> map(isl_map_from_basic_map(result.release()));
+  relaxed.map = relaxed.map ? Isl<isl_map>(isl_map_union(relaxed.map.release(), map.release())) : std::move(map);
+  return isl_stat_ok;
+}
+
+/// A superset without large upper bounds and without divisions.
+Isl<isl_map> relaxed(const Isl<isl_map>& map) {
+  Relaxed result;
+  isl_map_foreach_basic_map(map.get(), relax_one, &result);
+  return result.map ? Isl<isl_map>(isl_map_coalesce(result.map.release())) : map;
+}
+
+Isl<isl_set> relaxed(const Isl<isl_set>& set) {
+  const Isl<isl_map> map = relaxed(Isl<isl_map>(isl_map_from_range(set.copy())));
+  return Isl<isl_set>(isl_map_range(map.copy()));
+}
+
+/// The difference of consumer and producer is one vector.
+bool is_uniform(const Isl<isl_map>& map) {
+  if (isl_map_dim(map.get(), isl_dim_in) != isl_map_dim(map.get(), isl_dim_out)) return false;
+  Isl<isl_map> plain(isl_map_reset_tuple_id(map.copy(), isl_dim_in));
+  plain = Isl<isl_map>(isl_map_reset_tuple_id(plain.release(), isl_dim_out));
+  const Isl<isl_set> deltas(isl_map_deltas(plain.release()));
+  return isl_set_is_singleton(deltas.get()) == isl_bool_true;
+}
+
+// ---- from a schedule tree to rows ----
+
+class TreeReader {
+ public:
+  TreeReader(const Program& program, Order& order) : program_(program), order_(order) {
+    for (std::uint32_t i = 0; i < program.groups.size(); ++i) group_of_[program.groups[i].name] = i;
+    order_.rows.assign(program.groups.size(), {});
+  }
+
+  bool read(isl_schedule* schedule) {
+    std::vector<std::uint32_t> all(program_.groups.size());
+    for (std::uint32_t i = 0; i < all.size(); ++i) all[i] = i;
+    const Isl<isl_schedule_node> root(isl_schedule_get_root(schedule));
+    const Isl<isl_schedule_node> child(isl_schedule_node_get_child(root.get(), 0));
+    if (!walk(child, all, 0)) return false;
+    std::size_t most = 0;
+    for (const std::vector<Row>& rows : order_.rows) most = std::max(most, rows.size());
+    for (std::uint32_t i = 0; i < order_.rows.size(); ++i)
+      while (order_.rows[i].size() < most) order_.rows[i].push_back(constant_row(i, 0));
+    std::stable_sort(order_.bands.begin(), order_.bands.end(),
+                     [](const OrderBand& a, const OrderBand& b) { return a.first < b.first; });
+    return true;
+  }
+
+ private:
+  Row constant_row(std::uint32_t group, std::int64_t value) const {
+    return {std::vector<std::int64_t>(program_.groups[group].loops.size()), value};
+  }
+
+  bool walk(const Isl<isl_schedule_node>& node, const std::vector<std::uint32_t>& groups, std::uint32_t depth) {
+    switch (isl_schedule_node_get_type(node.get())) {
+      case isl_schedule_node_leaf:
+        return true;
+      case isl_schedule_node_band:
+        return band(node, groups, depth);
+      case isl_schedule_node_sequence:
+      case isl_schedule_node_set:
+        return sequence(node, groups, depth);
+      case isl_schedule_node_filter:
+        return walk(Isl<isl_schedule_node>(isl_schedule_node_get_child(node.get(), 0)), groups, depth);
+      default:
+        return false;
+    }
+  }
+
+  bool band(const Isl<isl_schedule_node>& node, const std::vector<std::uint32_t>& groups, std::uint32_t depth) {
+    const isl_size members = isl_schedule_node_band_n_member(node.get());
+    if (members < 0) return false;
+    const Isl<isl_multi_union_pw_aff> partial(isl_schedule_node_band_get_partial_schedule(node.get()));
+    for (isl_size m = 0; m < members; ++m) {
+      const Isl<isl_union_pw_aff> one(isl_multi_union_pw_aff_get_union_pw_aff(partial.get(), m));
+      for (const std::uint32_t group : groups) {
+        const std::optional<Row> row = row_of(one, group);
+        if (!row) return false;
+        order_.rows[group].push_back(*row);
+      }
+    }
+    order_.bands.push_back({depth, static_cast<std::uint32_t>(members), groups, false, {}, {}});
+    return walk(Isl<isl_schedule_node>(isl_schedule_node_get_child(node.get(), 0)), groups,
+                depth + static_cast<std::uint32_t>(members));
+  }
+
+  bool sequence(const Isl<isl_schedule_node>& node, const std::vector<std::uint32_t>& groups, std::uint32_t depth) {
+    const isl_size children = isl_schedule_node_n_children(node.get());
+    std::vector<std::pair<Isl<isl_schedule_node>, std::vector<std::uint32_t>>> parts;
+    for (isl_size i = 0; i < children; ++i) {
+      Isl<isl_schedule_node> child(isl_schedule_node_get_child(node.get(), i));
+      std::vector<std::uint32_t> inside = groups_in(child, groups);
+      for (const std::uint32_t group : inside) order_.rows[group].push_back(constant_row(group, i));
+      parts.emplace_back(std::move(child), std::move(inside));
+    }
+    for (const auto& [child, inside] : parts)
+      if (!walk(child, inside, depth + 1)) return false;
+    return true;
+  }
+
+  std::vector<std::uint32_t> groups_in(const Isl<isl_schedule_node>& filter,
+                                       const std::vector<std::uint32_t>& of) const {
+    const Isl<isl_union_set> sets(isl_schedule_node_filter_get_filter(filter.get()));
+    std::vector<std::uint32_t> found;
+    for (const std::uint32_t group : of) {
+      Isl<isl_space> space(isl_set_get_space(program_.groups[group].domain.get()));
+      const Isl<isl_set> part(isl_union_set_extract_set(sets.get(), space.release()));
+      if (isl_set_is_empty(part.get()) == isl_bool_false) found.push_back(group);
+    }
+    return found;
+  }
+
+  std::optional<Row> row_of(const Isl<isl_union_pw_aff>& one, std::uint32_t group) const {
+    Isl<isl_space> space(isl_set_get_space(program_.groups[group].domain.get()));
+    space = Isl<isl_space>(isl_space_from_domain(space.release()));
+    space = Isl<isl_space>(isl_space_add_dims(space.release(), isl_dim_out, 1));
+    const Isl<isl_pw_aff> piecewise(isl_union_pw_aff_extract_pw_aff(one.get(), space.release()));
+    if (!piecewise || isl_pw_aff_n_piece(piecewise.get()) != 1) return std::nullopt;
+    std::optional<Row> row;
+    isl_pw_aff_foreach_piece(
+        piecewise.get(),
+        [](isl_set* set, isl_aff* aff, void* user) {
+          *static_cast<std::optional<Row>*>(user) = row_of(aff);
+          isl_set_free(set);
+          isl_aff_free(aff);
+          return isl_stat_ok;
+        },
+        &row);
+    return row;
+  }
+
+  static std::optional<Row> row_of(isl_aff* aff) {
+    Row row;
+    if (isl_aff_dim(aff, isl_dim_div) != 0) return std::nullopt;
+    const isl_size dimensions = isl_aff_dim(aff, isl_dim_in);
+    const auto number = [](isl_val* given) -> std::optional<std::int64_t> {
+      const Isl<isl_val> value(given);
+      if (isl_val_is_int(value.get()) != isl_bool_true || isl_val_cmp_si(value.get(), 1L << 40) > 0 ||
+          isl_val_cmp_si(value.get(), -(1L << 40)) < 0)
+        return std::nullopt;
+      return isl_val_get_num_si(value.get());
+    };
+    for (isl_size i = 0; i < dimensions; ++i) {
+      const std::optional<std::int64_t> value = number(isl_aff_get_coefficient_val(aff, isl_dim_in, i));
+      if (!value) return std::nullopt;
+      row.coefficients.push_back(*value);
+    }
+    const std::optional<std::int64_t> constant = number(isl_aff_get_constant_val(aff));
+    if (!constant) return std::nullopt;
+    row.constant = *constant;
+    return row;
+  }
+
+  const Program& program_;
+  Order& order_;
+  std::map<std::string, std::uint32_t> group_of_;
+};
+
+// ---- the order as written ----
+
+class OriginalOrder {
+ public:
+  OriginalOrder(const Program& program, Order& order) : program_(program), order_(order) {
+    order_.rows.assign(program.groups.size(), {});
+  }
+
+  void run() {
+    body(kNoContext, 0);
+    std::size_t most = 0;
+    for (const std::vector<Row>& rows : order_.rows) most = std::max(most, rows.size());
+    for (std::uint32_t i = 0; i < order_.rows.size(); ++i)
+      while (order_.rows[i].size() < most) order_.rows[i].push_back(row(i, std::nullopt, 0));
+  }
+
+ private:
+  Row row(std::uint32_t group, std::optional<std::size_t> coordinate, std::int64_t constant) const {
+    Row made{std::vector<std::int64_t>(program_.groups[group].loops.size()), constant};
+    if (coordinate) made.coefficients[*coordinate] = 1;
+    return made;
+  }
+
+  std::vector<std::uint32_t> groups_in(ContextId loop) const {
+    std::vector<std::uint32_t> found;
+    for (std::uint32_t i = 0; i < program_.groups.size(); ++i) {
+      const std::vector<ContextId>& loops = program_.groups[i].loops;
+      if (std::find(loops.begin(), loops.end(), loop) != loops.end()) found.push_back(i);
+    }
+    return found;
+  }
+
+  /// `depth`: of loops. A body of one part needs no row for its place.
+  void body(ContextId loop, std::size_t depth) {
+    const std::vector<Program::Child>& children = program_.body(loop);
+    std::size_t used = 0;
+    for (const Program::Child& child : children)
+      if (child.loop == kNoContext || !groups_in(child.loop).empty()) ++used;
+    std::int64_t place = 0;
+    for (const Program::Child& child : children) {
+      const std::vector<std::uint32_t> groups =
+          child.loop == kNoContext ? std::vector<std::uint32_t>{child.group} : groups_in(child.loop);
+      if (groups.empty()) continue;
+      if (used > 1)
+        for (const std::uint32_t group : groups) order_.rows[group].push_back(row(group, std::nullopt, place));
+      ++place;
+      if (child.loop == kNoContext) continue;
+      const auto first = static_cast<std::uint32_t>(order_.rows[groups.front()].size());
+      for (const std::uint32_t group : groups) order_.rows[group].push_back(row(group, depth, 0));
+      order_.bands.push_back({first, 1, groups, false, {}, {}});
+      body(child.loop, depth + 1);
+    }
+  }
+
+  const Program& program_;
+  Order& order_;
+};
+
+// ---- proofs ----
+
+/// No difference is less (sign < 0) or greater than 0 in this row. What cannot be decided is not empty.
+bool is_empty_where(const Isl<isl_set>& set, std::size_t row, int sign) {
+  const auto at = static_cast<unsigned>(row);
+  Isl<isl_set> part(sign < 0 ? isl_set_upper_bound_si(set.copy(), isl_dim_set, at, -1)
+                             : isl_set_lower_bound_si(set.copy(), isl_dim_set, at, 1));
+  return isl_set_is_empty(part.get()) == isl_bool_true;
+}
+
+/// Row by row: what is left when all rows before it are equal.
+void find_carries(OrderBand& band) {
+  band.carries.assign(band.depth, Carries::kNothing);
+  for (const Differences& differences : band.differences) {
+    Isl<isl_set> left = differences.set;
+    for (std::uint32_t k = 0; k < band.depth; ++k) {
+      if (!is_empty_where(left, k, -1) || !is_empty_where(left, k, 1))
+        band.carries[k] = std::max(band.carries[k], differences.reduction ? Carries::kReduction : Carries::kFlow);
+      left = Isl<isl_set>(isl_set_fix_si(left.release(), isl_dim_set, k, 0));
+      if (isl_set_is_empty(left.get()) == isl_bool_true) break;
+    }
+  }
+}
+
+class Examiner {
+ public:
+  Examiner(isl_ctx* isl, const Program& program, Order& order) : isl_(isl), program_(program), order_(order) {}
+
+  void run() {
+    order_.legal = true;
+    order_.violated.reset();
+    for (OrderBand& band : order_.bands) {
+      band.permutable = true;
+      band.differences.clear();
+    }
+    for (std::size_t i = 0; i < program_.dependences.size(); ++i) look_at(i);
+    for (OrderBand& band : order_.bands) find_carries(band);
+  }
+
+ private:
+  void look_at(std::size_t number) {
+    const poly::ProgramDependence& dependence = program_.dependences[number];
+    const bool reduction = dependence.flow != nullptr && dependence.flow->reduction;
+    Isl<isl_set> left = differences(dependence);  // not carried by an earlier row
+    for (std::size_t k = 0; k < order_.length(); ++k) {
+      look_at_bands(dependence, left, k, reduction);
+      if (!is_empty_where(left, k, -1)) violate(number);
+      left = Isl<isl_set>(isl_set_fix_si(left.release(), isl_dim_set, static_cast<unsigned>(k), 0));
+      if (isl_set_is_empty(left.get()) == isl_bool_true) return;
+    }
+    violate(number);  // at the same time
+  }
+
+  void violate(std::size_t number) {
+    order_.legal = false;
+    if (!order_.violated) order_.violated = number;
+  }
+
+  /// Bands that begin at this row.
+  void look_at_bands(const poly::ProgramDependence& dependence, const Isl<isl_set>& left, std::size_t row,
+                     bool reduction) {
+    for (OrderBand& band : order_.bands) {
+      if (row != band.first || !contains(band, dependence.from) || !contains(band, dependence.to)) continue;
+      Isl<isl_set> inside = left;
+      const auto end = static_cast<unsigned>(band.first + band.depth);
+      const auto length = static_cast<unsigned>(order_.length());
+      inside = Isl<isl_set>(isl_set_project_out(inside.release(), isl_dim_set, end, length - end));
+      inside = Isl<isl_set>(isl_set_project_out(inside.release(), isl_dim_set, 0, band.first));
+      inside = Isl<isl_set>(isl_set_coalesce(inside.release()));
+      const bool known = std::any_of(band.differences.begin(), band.differences.end(), [&](const Differences& other) {
+        return other.reduction == reduction && isl_set_plain_is_equal(other.set.get(), inside.get()) == isl_bool_true;
+      });
+      if (known) continue;
+      for (std::uint32_t k = 0; k < band.depth; ++k)
+        if (!is_empty_where(inside, k, -1)) band.permutable = false;
+      band.differences.push_back({std::move(inside), reduction});
+    }
+  }
+
+  static bool contains(const OrderBand& band, std::uint32_t group) {
+    return std::find(band.groups.begin(), band.groups.end(), group) != band.groups.end();
+  }
+
+  Isl<isl_map> times(std::uint32_t group) const {
+    Isl<isl_space> space(isl_set_get_space(program_.groups[group].domain.get()));
+    isl_local_space* const local = isl_local_space_from_space(space.copy());
+    const auto length = static_cast<unsigned>(order_.length());
+    isl_space* target = isl_space_add_dims(isl_space_from_domain(space.release()), isl_dim_out, length);
+    isl_multi_aff* times = isl_multi_aff_zero(target);
+    for (unsigned k = 0; k < length; ++k) {
+      const Row& row = order_.rows[group][k];
+      isl_aff* aff = isl_aff_zero_on_domain(isl_local_space_copy(local));
+      for (std::size_t i = 0; i < row.coefficients.size(); ++i)
+        aff = isl_aff_set_coefficient_val(aff, isl_dim_in, static_cast<int>(i),
+                                          isl_val_int_from_si(isl_, row.coefficients[i]));
+      aff = isl_aff_set_constant_val(aff, isl_val_int_from_si(isl_, row.constant));
+      times = isl_multi_aff_set_aff(times, static_cast<int>(k), aff);
+    }
+    isl_local_space_free(local);
+    return Isl<isl_map>(isl_map_from_multi_aff(times));
+  }
+
+  /// Of the consumer's time and the producer's.
+  Isl<isl_set> differences(const poly::ProgramDependence& dependence) {
+    Isl<isl_map> map = dependence.map;
+    map = Isl<isl_map>(isl_map_apply_domain(map.release(), times(dependence.from).release()));
+    map = Isl<isl_map>(isl_map_apply_range(map.release(), times(dependence.to).release()));
+    return Isl<isl_set>(isl_map_deltas(map.release()));
+  }
+
+  isl_ctx* isl_;
+  const Program& program_;
+  Order& order_;
+};
+
+}  // namespace
+
+Order original_order(const Program& program) {
+  Order order;
+  OriginalOrder(program, order).run();
+  return order;
+}
+
+std::optional<Order> find_order(isl_ctx* isl, const Program& program, profile::Transformed::Fusion fusion,
+                                bool bounded) {
+  using Fusion = profile::Transformed::Fusion;
+  Isl<isl_union_set> domain(isl_union_set_empty_ctx(isl));
+  for (const poly::Group& group : program.groups) {
+    Isl<isl_set> set = bounded ? group.domain : relaxed(group.domain);
+    domain = Isl<isl_union_set>(isl_union_set_add_set(domain.release(), set.release()));
+  }
+  Isl<isl_union_map> all(isl_union_map_empty_ctx(isl));
+  Isl<isl_union_map> near(isl_union_map_empty_ctx(isl));
+  for (const poly::ProgramDependence& dependence : program.dependences) {
+    const Isl<isl_map> map = bounded ? dependence.map : relaxed(dependence.map);
+    all = Isl<isl_union_map>(isl_union_map_add_map(all.release(), map.copy()));
+    if (is_uniform(dependence.map)) near = Isl<isl_union_map>(isl_union_map_add_map(near.release(), map.copy()));
+  }
+  all = Isl<isl_union_map>(isl_union_map_coalesce(all.release()));
+  isl_options_set_schedule_serialize_sccs(isl, fusion == Fusion::kNone ? 1 : 0);
+  isl_options_set_schedule_maximize_coincidence(isl, fusion == Fusion::kSmart ? 1 : 0);
+  Isl<isl_schedule_constraints> constraints(isl_schedule_constraints_on_domain(domain.release()));
+  constraints = Isl<isl_schedule_constraints>(isl_schedule_constraints_set_validity(constraints.release(), all.copy()));
+  constraints =
+      Isl<isl_schedule_constraints>(isl_schedule_constraints_set_coincidence(constraints.release(), all.release()));
+  constraints =
+      Isl<isl_schedule_constraints>(isl_schedule_constraints_set_proximity(constraints.release(), near.release()));
+  const Isl<isl_schedule> schedule(isl_schedule_constraints_compute_schedule(constraints.release()));
+  if (!schedule) return std::nullopt;
+  Order order;
+  order.fusion = fusion;
+  if (!TreeReader(program, order).read(schedule.get())) return std::nullopt;
+  return order;
+}
+
+void examine(isl_ctx* isl, const Program& program, Order& order) { Examiner(isl, program, order).run(); }
+
+namespace {
+
+/// The dimensions of a set in another order.
+Isl<isl_set> permuted(const Isl<isl_set>& set, const std::vector<std::uint32_t>& permutation) {
+  Isl<isl_space> space(isl_set_get_space(set.get()));
+  isl_multi_aff* rows = isl_multi_aff_identity(isl_space_map_from_set(space.copy()));
+  isl_multi_aff* result = isl_multi_aff_copy(rows);
+  for (std::size_t k = 0; k < permutation.size(); ++k)
+    result = isl_multi_aff_set_aff(result, static_cast<int>(k),
+                                   isl_multi_aff_get_aff(rows, static_cast<int>(permutation[k])));
+  isl_multi_aff_free(rows);
+  return Isl<isl_set>(isl_set_apply(set.copy(), isl_map_from_multi_aff(result)));
+}
+
+}  // namespace
+
+void permute(Order& order, std::size_t number, const std::vector<std::uint32_t>& permutation) {
+  OrderBand& band = order.bands[number];
+  for (Differences& differences : band.differences) differences.set = permuted(differences.set, permutation);
+  find_carries(band);
+  for (const std::uint32_t group : band.groups) {
+    std::vector<Row>& rows = order.rows[group];
+    const std::vector<Row> old(rows.begin() + band.first, rows.begin() + band.first + band.depth);
+    for (std::uint32_t k = 0; k < band.depth; ++k) rows[band.first + k] = old[permutation[k]];
+  }
+}
+
+}  // namespace loopfold::advise

@@ -1,0 +1,337 @@
+#include "advise/suggest.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "advise/order_text.h"
+
+namespace loopfold::advise {
+
+double amdahl(double share, double speedup) { return 1 / ((1 - share) + share / speedup); }
+
+namespace {
+
+using profile::Loop;
+using profile::Suggestion;
+
+/// Cache lines that the accesses of a group touch, from one iteration to the next, each with what it costs.
+double lines_touched(const GroupFacts& group, const Direction& along, const profile::Profile& profile) {
+  double lines = 0;
+  for (const AccessFacts& access : group.accesses) {
+    double touched = 1;
+    if (const profile::Coefficient step = access.step(along))
+      touched = std::min(1.0, std::abs(static_cast<double>(*step)) / kCacheLine);
+    const profile::Object& object = profile.objects[access.access->object];
+    const double cost = object.size * std::max<std::uint64_t>(object.blocks, 1) > kFirstCache ? kLineCost : 1;
+    lines += cost * touched * static_cast<double>(access.count);
+  }
+  return lines;
+}
+
+class Suggester {
+ public:
+  Suggester(const RegionPlan& plan, const poly::Context& context, const profile::Region& region,
+            const profile::Profile& profile)
+      : plan_(plan), context_(context), region_(region), profile_(profile) {}
+
+  std::vector<Suggestion> run() {
+    suggest_parallel();
+    for (const NestPlan& nest : plan_.nests) {
+      suggest_order(nest);
+      suggest_tiling(nest);
+      suggest_wavefront(nest);
+      suggest_fusion(nest);
+    }
+    suggest_vectors();
+    std::erase_if(found_, [](const Suggestion& suggestion) { return suggestion.gain < kLeastGain; });
+    std::stable_sort(found_.begin(), found_.end(),
+                     [](const Suggestion& a, const Suggestion& b) { return a.gain > b.gain; });
+    return std::move(found_);
+  }
+
+ private:
+  double share_of(const Loop& loop) const { return std::min(1.0, loop.ops_percent / 100); }
+
+  const Loop* loop_at(std::uint32_t node) const {
+    for (const Loop& loop : region_.loops)
+      if (std::find(loop.nodes.begin(), loop.nodes.end(), node) != loop.nodes.end()) return &loop;
+    return nullptr;
+  }
+
+  std::string place(const Loop& loop) const {
+    if (!loop.source) return fmt::format("the loop in {}", loop.function);
+    const std::size_t slash = loop.source->file.rfind('/');
+    return fmt::format("{}:{}", slash == std::string::npos ? loop.source->file : loop.source->file.substr(slash + 1),
+                       loop.source->line);
+  }
+  std::string place(std::uint32_t node) const {
+    const Loop* const loop = loop_at(node);
+    return loop != nullptr ? place(*loop) : fmt::format("loop {}", node);
+  }
+
+  Suggestion& add(std::string rule, std::string title, const std::vector<std::uint32_t>& nodes) {
+    Suggestion& suggestion = found_.emplace_back();
+    suggestion.rule = std::move(rule);
+    suggestion.title = std::move(title);
+    suggestion.loops = nodes;
+    for (const std::uint32_t node : nodes) {
+      const Loop* const loop = loop_at(node);
+      if (loop != nullptr && loop->source) suggestion.where.push_back(*loop->source);
+    }
+    suggestion.requirements.push_back({"unknown", "", std::nullopt, "", std::nullopt});  // memory reuse
+    return suggestion;
+  }
+
+  static void add_conditions(const Loop& loop, Suggestion& suggestion) {
+    for (const profile::Touched& touched : loop.reload)
+      if (touched.source)
+        suggestion.requirements.push_back(
+            {"reload", fmt::format("{}:{}", touched.source->file, touched.source->line), loop.node, "", std::nullopt});
+    if (!loop.assumes.empty())
+      suggestion.evidence.push_back(
+          fmt::format("{} branches on data went one way only in this run", loop.assumes.size()));
+  }
+
+  // ---- threads ----
+
+  /// The outermost loops that can: what is inside them need not.
+  void suggest_parallel() {
+    std::uint32_t inside = 0xffffffff;  // depth of the last one that can
+    for (const Loop& loop : region_.loops) {
+      if (loop.depth > inside) continue;
+      inside = 0xffffffff;
+      if (loop.parallel != Loop::Parallel::kYes && loop.parallel != Loop::Parallel::kReduction) continue;
+      if (loop.trip.mean < 2) continue;
+      inside = loop.depth;
+      const bool reduction = loop.parallel == Loop::Parallel::kReduction;
+      const double cores = std::min(kCores, loop.trip.mean);
+      Suggestion& made =
+          add(reduction ? "LF-RED" : "LF-PAR",
+              fmt::format("Run the iterations of {} in parallel{}", place(loop), reduction ? ", as a reduction" : ""),
+              {loop.node});
+      made.gain = amdahl(share_of(loop), cores);
+      made.estimate = fmt::format("Amdahl: {:.1f} % of the operations on {:g} cores", loop.ops_percent, cores);
+      made.evidence.push_back(fmt::format("no value flows from one iteration to another{}",
+                                          reduction ? ", but through the reduction" : ""));
+      for (const profile::Reduction& r : loop.reductions)
+        made.requirements.push_back({"reduction", r.variable, loop.node,
+                                     r.variable.empty() ? "" : fmt::format("reduction({}:{})", r.operation, r.variable),
+                                     std::nullopt});
+      add_conditions(loop, made);
+    }
+  }
+
+  // ---- memory ----
+
+  struct Cost {
+    double instructions = 0;
+    double lines = 0;  // weighted
+    double total() const { return instructions + lines; }
+  };
+
+  Cost cost_of(const NestPlan& nest, const Order& order) const {
+    Cost cost;
+    for (std::uint32_t g = 0; g < nest.facts.size(); ++g) {
+      const std::optional<Innermost> inner = innermost_of(order, g);
+      Direction along;
+      if (inner) along = direction_of(order.rows[g], order.bands[inner->band].first + inner->place);
+      cost.instructions += nest.facts[g].ops;
+      cost.lines += lines_touched(nest.facts[g], along, profile_);
+    }
+    return cost;
+  }
+
+  double share_of(const NestPlan& nest) const {
+    return std::min(1.0, nest.ops / static_cast<double>(std::max<std::uint64_t>(profile_.program.instructions, 1)));
+  }
+
+  void suggest_order(const NestPlan& nest) {
+    if (nest.choice.is_written) return;
+    const OrderText text(nest, context_, profile_);
+    const std::vector<std::vector<std::uint32_t>> pairs = text.interchanged();
+    if (pairs.empty()) return;
+    const Cost before = cost_of(nest, nest.choice.written);
+    const Cost after = cost_of(nest, nest.choice.best);
+    std::set<std::uint32_t> nodes;
+    for (const std::vector<std::uint32_t>& pair : pairs) nodes.insert(pair.begin(), pair.end());
+    std::vector<std::string> names;
+    for (const std::uint32_t node : nodes) names.push_back(place(node));
+    Suggestion& made =
+        add("LF-ICH", fmt::format("Interchange {}", fmt::join(names, " and ")), {nodes.begin(), nodes.end()});
+    made.gain = amdahl(share_of(nest), before.total() / std::max(after.total(), 1.0));
+    made.estimate = fmt::format(
+        "instructions and cache lines touched ({:g} instructions each where the data exceeds {} KB): {:.3g} before, "
+        "{:.3g} after, for {:.1f} % of the operations",
+        kLineCost, kFirstCache / 1024, before.total(), after.total(), 100 * share_of(nest));
+    made.evidence.push_back(
+        fmt::format("accesses of stride 0 or 1 in the innermost loop: {:.0f} % before, {:.0f} % after",
+                    100 * nest.choice.worth_written.near, 100 * nest.choice.worth.near));
+    made.evidence.push_back(
+        fmt::format("checked against {} dependences of the nest: none is reversed", nest.program.dependences.size()));
+  }
+
+  /// Data that is used again by an outer loop of the band, and does not stay in the cache until then.
+  void suggest_tiling(const NestPlan& nest) {
+    const Order& order = nest.choice.best;
+    for (const OrderBand& band : order.bands) {
+      std::vector<std::uint32_t> loops;
+      for (std::uint32_t k = 0; k < band.depth; ++k)
+        if (is_loop(order, band, k)) loops.push_back(k);
+      if (!band.permutable || loops.size() < 2) continue;
+      double saved = 0;
+      double lines = 0;
+      double ops = 0;
+      for (const std::uint32_t g : band.groups) {
+        ops += nest.facts[g].ops;
+        const std::optional<Innermost> inner = innermost_of(order, g);
+        if (!inner) continue;
+        const Direction along = direction_of(order.rows[g], order.bands[inner->band].first + inner->place);
+        for (const AccessFacts& access : nest.facts[g].accesses) {
+          GroupFacts one;
+          one.accesses.push_back(access);
+          const double touched = lines_touched(one, along, profile_);
+          lines += touched;
+          if (profile_.objects[access.access->object].size > kFirstCache && is_reused(access, order, band, g, loops))
+            saved += touched * (1 - 1.0 / kTile);
+        }
+      }
+      if (saved == 0) continue;
+      const OrderText text(nest, context_, profile_);
+      std::vector<std::uint32_t> nodes;
+      std::vector<std::string> names;
+      for (const std::uint32_t k : loops) {
+        const auto terms = text.terms(order, band, k);
+        nodes.push_back(terms.front().node);
+        names.push_back(place(terms.front().node));
+      }
+      Suggestion& made = add("LF-TIL", fmt::format("Tile {} by {:g}", fmt::join(names, ", "), kTile), nodes);
+      made.gain = amdahl(share_of(nest), (ops + lines) / (ops + lines - saved));
+      made.estimate = fmt::format(
+          "cache lines touched again from one tile of {:g} instead of from memory: {:.3g} of {:.3g} instructions' "
+          "worth "
+          "saved, for {:.1f} % of the operations",
+          kTile, saved, ops + lines, 100 * share_of(nest));
+      made.evidence.push_back(
+          fmt::format("{} loops may change places: no dependence goes backwards in any of them", loops.size()));
+    }
+  }
+
+  static constexpr double kTile = 32;
+
+  /// It stays where it is along a loop of the band that is not the innermost one.
+  static bool is_reused(const AccessFacts& access, const Order& order, const OrderBand& band, std::uint32_t group,
+                        const std::vector<std::uint32_t>& loops) {
+    for (std::size_t i = 0; i + 1 < loops.size(); ++i) {
+      const Row& row = order.rows[group][band.first + loops[i]];
+      const std::optional<std::size_t> along = single_coordinate(row);
+      if (along && access.stays(*along)) return true;
+    }
+    return false;
+  }
+
+  /// A band without a parallel loop: its tiles can run along wavefronts.
+  void suggest_wavefront(const NestPlan& nest) {
+    const Order& order = nest.choice.best;
+    if (nest.choice.is_written) return;
+    const OrderText text(nest, context_, profile_);
+    const auto skews = text.skews();
+    if (skews.empty()) return;
+    for (const OrderBand& band : order.bands) {
+      if (!band.permutable || band.depth < 2) continue;
+      std::vector<std::uint32_t> nodes;
+      for (const std::vector<std::int64_t>& skew : skews)
+        for (const std::size_t i : {0, 1}) nodes.push_back(static_cast<std::uint32_t>(skew[i]));
+      std::sort(nodes.begin(), nodes.end());
+      nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
+      std::vector<std::string> parts;
+      for (const std::vector<std::int64_t>& skew : skews)
+        parts.push_back(fmt::format("{} by {} times {}", place(static_cast<std::uint32_t>(skew[0])), skew[2],
+                                    place(static_cast<std::uint32_t>(skew[1]))));
+      const bool free = std::find(band.carries.begin(), band.carries.end(), Carries::kNothing) != band.carries.end();
+      Suggestion& made = add("LF-SKW",
+                             fmt::format("Skew {}, tile the {} loops and run tiles in parallel{}",
+                                         fmt::join(parts, ", "), band.depth, free ? "" : " along wavefronts"),
+                             nodes);
+      const double cores = kCores / 2;
+      made.gain = amdahl(share_of(nest), cores);
+      made.estimate =
+          fmt::format("Amdahl: {:.1f} % of the operations on {:g} of {:g} cores (a wavefront fills and drains)",
+                      100 * share_of(nest), cores, kCores);
+      made.evidence.push_back(
+          "as written no loop around the work is parallel and tilable; in the skewed order no "
+          "dependence goes backwards in any loop of the band");
+      return;
+    }
+  }
+
+  void suggest_fusion(const NestPlan& nest) {
+    if (nest.choice.is_written) return;
+    const std::size_t before = components(nest.choice.written);
+    const std::size_t after = components(nest.choice.best);
+    (void)before;
+    (void)after;
+  }
+
+  // ---- vectors ----
+
+  /// Innermost loops that are parallel and near, and are not vectorised yet.
+  void suggest_vectors() {
+    for (std::size_t i = 0; i < region_.loops.size(); ++i) {
+      const Loop& loop = region_.loops[i];
+      const bool inner = i + 1 < region_.loops.size() && region_.loops[i + 1].depth > loop.depth;
+      if (inner || loop.trip.mean < 4) continue;
+      if (loop.parallel != Loop::Parallel::kYes && loop.parallel != Loop::Parallel::kReduction) continue;
+      if (loop.stride01_percent < 100 * kNearEnough) continue;
+      const std::uint64_t size = element_size(loop);
+      if (size == 0 || size >= 16) continue;  // nothing to load, or vectors already
+      const double width = kVectorBytes / static_cast<double>(size);
+      const double near = loop.stride01_percent / 100;
+      Suggestion& made = add("LF-SIMD", fmt::format("Vectorise {}", place(loop)), {loop.node});
+      const double speedup = 1 / ((1 - near) + near / std::min(width, loop.trip.mean));
+      made.gain = amdahl(share_of(loop), speedup);
+      made.estimate = fmt::format(
+          "{:g} elements of {} bytes in a vector, for {:.0f} % of the accesses, in {:.1f} % of the operations", width,
+          size, loop.stride01_percent, loop.ops_percent);
+      made.evidence.push_back("the innermost loop carries nothing, and most accesses have stride 0 or 1");
+      add_conditions(loop, made);
+    }
+  }
+
+  static constexpr double kNearEnough = 0.5;
+
+  /// Of most accesses in the loop that are no scalars of a frame.
+  std::uint64_t element_size(const Loop& loop) const {
+    std::uint64_t most = 0;
+    std::uint64_t size = 0;
+    for (const profile::Access& access : profile_.accesses) {
+      const profile::Statement& statement = profile_.statements[access.statement];
+      if (statement.loops.empty() || !statement.loops.back()) continue;
+      if (std::find(loop.nodes.begin(), loop.nodes.end(), *statement.loops.back()) == loop.nodes.end()) continue;
+      if (access.coefficients.empty() || access.coefficients.back() == 0) continue;
+      if (access.size >= 16) return 16;
+      if (access.count > most) {
+        most = access.count;
+        size = access.size;
+      }
+    }
+    return size;
+  }
+
+  const RegionPlan& plan_;
+  const poly::Context& context_;
+  const profile::Region& region_;
+  const profile::Profile& profile_;
+  std::vector<Suggestion> found_;
+};
+
+}  // namespace
+
+std::vector<Suggestion> suggest(const RegionPlan& plan, const poly::Context& context, const profile::Region& region,
+                                const profile::Profile& profile) {
+  return Suggester(plan, context, region, profile).run();
+}
+
+}  // namespace loopfold::advise

@@ -1,0 +1,105 @@
+// The flow that a new order of loops must keep, collected while loops are judged one by one.
+//
+// A schedule of several loops needs the flow of all of them at once. Each loop's judgement (verdicts.h) says what the
+// loop carries that must stay in order: what every iteration can compute for itself, load again, or has in a register
+// only because the compiler put it there, is gone. What goes from one statement to another within one iteration of the
+// innermost loop around both must be kept, too, unless it is an index value of every loop around its producer: such a
+// value can be computed anew wherever it is used.
+//
+// A loop whose judgement is in doubt is *opaque*: something about its flow is not known, so its iterations keep their
+// order, and what it contains may be reordered only within one iteration of it.
+//
+// One loop may see through a copy, and another may not (loop_values.h). A flow that an outer loop sees inside its
+// iterations, and that the innermost loop around both ends does not know at all, is kept as one of unknown distance.
+//
+// Sizes are linear in the flow of the loops, times their depth.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <span>
+#include <string>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "ddg/graph.h"
+#include "poly/loop_flow.h"
+#include "poly/verdicts.h"
+#include "structure/loop_tree.h"
+
+namespace loopfold::poly {
+
+/// One way of a value, or of a decision.
+struct KeptFlow {
+  enum class Kind : std::uint8_t { kRegister, kMemory, kEnvironment, kControl };
+  enum class Where : std::uint8_t {
+    kCarried,  // from an earlier iteration of the loop
+    kInside,   // within an iteration of the innermost loop around both
+    kWithin,   // within an iteration of the loop, in whatever way: inner loops may carry it
+  };
+  CodePoint from;
+  CodePoint to;
+  std::uint8_t operand = 0;
+  std::uint16_t lane = 0;
+  Kind kind = Kind::kRegister;
+  Where where = Where::kInside;
+  bool direct = false;  // the graph has a dependence of just this
+  bool reduction = false;
+  ddg::ObjectId object = ddg::kUnknownObject;
+  std::int64_t least = 0;  // distance in iterations, if carried; both 0: not known
+  std::int64_t greatest = 0;
+  std::uint64_t count = 0;
+};
+
+/// What must be kept of one loop of the source.
+struct FlowOfLoop {
+  SourceLoop loop;
+  std::uint16_t level = 0;  // its coordinate in iteration vectors
+  Parallel parallel = Parallel::kUnknown;
+  std::string doubt;  // not empty: it is opaque, because
+  std::vector<KeptFlow> flows;
+  std::vector<CodePoint> exits;  // branches on data that decide whether there is a next iteration
+};
+
+class RegionFlow {
+ public:
+  RegionFlow(const ddg::Graph& graph, const structure::LoopTree& tree);
+
+  /// A VerdictOptions::on_loop. Loops come before those inside them.
+  void add(const JudgedLoop& judged);
+  /// After all loops: what is left out because it can be computed anew is left out.
+  void finish();
+
+  std::span<const FlowOfLoop> loops() const { return loops_; }
+  /// Its results are index values of all loops around it that were judged.
+  bool is_index(CodePoint at) const { return points_[first_point_[at.statement] + at.instruction] == State::kIndex; }
+  /// The innermost context of kind kLoop around both; kNoContext if there is none.
+  structure::ContextId loop_around(structure::ContextId a, structure::ContextId b) const;
+  /// The same of one.
+  structure::ContextId loop_around(structure::ContextId context) const { return innermost_[context]; }
+
+ private:
+  enum class State : std::uint8_t { kUnseen, kIndex, kData };
+  using Pair = std::pair<CodePoint, CodePoint>;
+
+  void add_index(const JudgedLoop& judged);
+  void add_flows(const JudgedLoop& judged, FlowOfLoop& into);
+  void add_control(const JudgedLoop& judged, FlowOfLoop& into);
+  KeptFlow flow_of(const JudgedLoop& judged, std::uint32_t edge) const;
+  bool can_be_computed_anew(const KeptFlow& flow) const;
+
+  const ddg::Graph& graph_;
+  const structure::LoopTree& tree_;
+  std::vector<structure::ContextId> innermost_;  // by context: loop around it, or itself
+  std::vector<std::uint32_t> depth_;             // by context
+  std::vector<std::uint32_t> first_point_;       // by statement
+  std::vector<State> points_;                    // by instruction
+  std::vector<FlowOfLoop> loops_;
+  std::vector<std::uint32_t> loop_of_;                      // by context: in loops_
+  std::vector<std::pair<std::uint32_t, KeptFlow>> deeper_;  // seen by a loop, and inside another one in it
+  std::vector<std::set<Pair>> known_;                       // by loop: ends of all its flow
+};
+
+}  // namespace loopfold::poly
