@@ -1,9 +1,9 @@
 // A network of two layers in training, as one writes it down: for each output, the sum over its inputs; then, for each
-// output, a step on each of its weights. The weights are rows of their own, one malloc per input, so both inner loops go
-// down a column.
+// output, a step on each of its weights. The weights are rows of their own, one malloc per input, so both inner loops
+// go down a column.
 //
-// forward: outputs are free of each other, the inner loop adds up. The two loops may change places: then neighbours in a
-// row are read one after the other, and the inner loop is parallel. The sum needs an element for each output first.
+// forward: outputs are free of each other, the inner loop adds up. The two loops may change places: then neighbours in
+// a row are read one after the other, and the inner loop is parallel. The sum needs an element for each output first.
 // Along the inner loop, two of three loads are near: the pointer to the row and the input; along the outer one all are.
 //
 // adjust: both loops are parallel, and every weight is touched once; the inner loop goes down the columns of two

@@ -1,9 +1,9 @@
 // The network of backprop.c with its advice followed: the two loops of each nest have changed places, and the sum of a
 // layer has an element for each output. Inner loops go along rows; nothing is left to interchange.
 //
-// forward: the outer loop adds up, into all sums (a reduction of an array); the inner one is parallel. Outputs are free of
-// each other as before, so that the nest can still be run in parallel, over the inner loop.
-// adjust: both loops are parallel, the outer one over rows.
+// forward: the outer loop adds up, into all sums (a reduction of an array); the inner one is parallel. Outputs are free
+// of each other as before, so that the nest can still be run in parallel, over the inner loop. adjust: both loops are
+// parallel, the outer one over rows.
 //
 // It prints what backprop.c prints: the order of additions to a sum is the same.
 //
@@ -48,7 +48,8 @@ KERNEL void adjust(const struct layer* layer, const double* in, const double* er
   double** const last = layer->last;
   const int inputs = layer->inputs;
   const int outputs = layer->outputs;
-  // expect-advice: tile_depth 2; skew no; never LF-ICH; interchange none; reuse >= 98; simd_ops >= 80; parallel_ops >= 95
+  // expect-advice: tile_depth 2; skew no; never LF-ICH; interchange none; reuse >= 98; simd_ops >= 80
+  // expect-advice: parallel_ops >= 95
   // expect-advice at hidden_step: suggests LF-PAR i; suggests LF-SIMD o
   for (int i = 0; i <= inputs; i++) {  // expect: parallel
     double* const now = weight[i];

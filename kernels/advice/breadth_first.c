@@ -12,7 +12,8 @@ KERNEL int search(const int* start, const int* neighbour, int* depth, int* queue
   int tail = 1;
   queue[0] = 0;
   depth[0] = 0;
-  // expect-advice: never LF-PAR; never LF-RED; never LF-ICH; never LF-SKW; never LF-SIMD; parallel_ops <= 10; simd_ops <= 10
+  // expect-advice: never LF-PAR; never LF-RED; never LF-ICH; never LF-SKW; never LF-SIMD; parallel_ops <= 10
+  // expect-advice: simd_ops <= 10
   // expect-advice: blocking Q -> N
   while (head < tail) {  // expect: no: the queue, and its length
     const int node = queue[head++];

@@ -1,5 +1,5 @@
-// A filter that goes on from its last value, and a polynomial of what it gives, in one loop. The filter keeps the loop in
-// order; the polynomial only follows it. In two loops, the second one is parallel: about two thirds of the work.
+// A filter that goes on from its last value, and a polynomial of what it gives, in one loop. The filter keeps the loop
+// in order; the polynomial only follows it. In two loops, the second one is parallel: about two thirds of the work.
 //
 // advice: run 400
 #include "../kernel.h"

@@ -1,8 +1,8 @@
 // An array of structures, of which a loop wants a few fields: every access moves on by a whole structure. The loop is
 // parallel, and no order of loops helps, since there is only one: what would help is another layout.
 //
-// The second nest moves particles in time. A step needs the one before, so time is no parallel loop; particles are free of
-// each other. The loops may change places: then the inner loop goes on with one particle, and everything stays.
+// The second nest moves particles in time. A step needs the one before, so time is no parallel loop; particles are free
+// of each other. The loops may change places: then the inner loop goes on with one particle, and everything stays.
 //
 // advice: run 200 6
 #include "../kernel.h"

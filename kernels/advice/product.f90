@@ -1,5 +1,5 @@
-! A matrix product in Fortran, written as one would in C. Arrays lie the other way round: the first index is the near one.
-! Along k, b is near and a is not; along i, a and c are near and b stays. So i belongs inside.
+! A matrix product in Fortran, written as one would in C. Arrays lie the other way round: the first index is the near
+! one. Along k, b is near and a is not; along i, a and c are near and b stays. So i belongs inside.
 !
 ! advice: run 24
 program product

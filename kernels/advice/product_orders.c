@@ -1,9 +1,9 @@
 // The matrix product in all six orders of its loops: the same flow, C[i][j] from one k to the next, six times.
 //
-// The three loops may be put in any order and tiled together, without skewing. i and j carry nothing; k adds up. Only the
-// innermost loop makes the difference for memory: along j all accesses are near (C 1, A 0, B 1), along k all but B, along
-// i only B. So every order with another loop innermost should be interchanged, and no other. C may be A or B for all that
-// the compiler knows, so it is stored every time; at -O2 its load is saved along k.
+// The three loops may be put in any order and tiled together, without skewing. i and j carry nothing; k adds up. Only
+// the innermost loop makes the difference for memory: along j all accesses are near (C 1, A 0, B 1), along k all but B,
+// along i only B. So every order with another loop innermost should be interchanged, and no other. C may be A or B for
+// all that the compiler knows, so it is stored every time; at -O2 its load is saved along k.
 //
 // advice: run 24
 #include "../kernel.h"

@@ -1,6 +1,6 @@
-// Two recursions. A sum by halves, with a loop at the leaves: each leaf is a region of its own, a plain reduction. And a
-// walk through a tree whose loop over children calls the function that it is in: the recursion cuts the loop to pieces,
-// so that nothing is known about it, and nothing may be suggested.
+// Two recursions. A sum by halves, with a loop at the leaves: each leaf is a region of its own, a plain reduction. And
+// a walk through a tree whose loop over children calls the function that it is in: the recursion cuts the loop to
+// pieces, so that nothing is known about it, and nothing may be suggested.
 //
 // advice: run 512 6
 // advice: builds -O1: at -O2 a recursion may become a loop

@@ -1,7 +1,7 @@
-// A line that is relaxed in place, again and again. Each point needs its left neighbour of this sweep and its right one of
-// the sweep before: distances (0, 1), (1, 0) and (1, -1). Neither loop is parallel, and they may not change places: (1, -1)
-// would come out negative. With i replaced by i + t the distances are (0, 1), (1, 1) and (1, 0): both loops may be
-// tiled, and the tiles of a diagonal are free of each other.
+// A line that is relaxed in place, again and again. Each point needs its left neighbour of this sweep and its right one
+// of the sweep before: distances (0, 1), (1, 0) and (1, -1). Neither loop is parallel, and they may not change places:
+// (1, -1) would come out negative. With i replaced by i + t the distances are (0, 1), (1, 1) and (1, 0): both loops may
+// be tiled, and the tiles of a diagonal are free of each other.
 //
 // advice: run 12 60
 #include "../kernel.h"

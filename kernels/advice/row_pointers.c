@@ -1,5 +1,5 @@
-// A matrix product over rows that were allocated one by one. A compiler sees pointers that may lead anywhere; a run shows
-// that rows do not overlap: the flow is that of any matrix product, C[i][j] from one k to the next.
+// A matrix product over rows that were allocated one by one. A compiler sees pointers that may lead anywhere; a run
+// shows that rows do not overlap: the flow is that of any matrix product, C[i][j] from one k to the next.
 //
 // Along k, the load of B moves from block to block; the pointers to rows and A are near. Along j everything is: the
 // pointers stay, C and B go along their rows. So j and k should change places.

@@ -1,6 +1,6 @@
-// Row by row: a pass that computes a row of differences, and a pass that uses it. The second needs from the first what has
-// the same column, so the passes may be one loop, and the row of differences one variable. Rows are free of each other,
-// but all use the same temporary row, which must be private to each before they run in parallel.
+// Row by row: a pass that computes a row of differences, and a pass that uses it. The second needs from the first what
+// has the same column, so the passes may be one loop, and the row of differences one variable. Rows are free of each
+// other, but all use the same temporary row, which must be private to each before they run in parallel.
 //
 // advice: run 30 40
 #include "../kernel.h"
