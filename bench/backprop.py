@@ -1,5 +1,5 @@
-"""What following the advice on kernels/advice/backprop.c brings: nanoseconds per weight of its two kernels as written, and
-as in backprop_by_hand.c (loops interchanged, the sum expanded).
+"""What following the advice on kernels/advice/backprop.c brings: nanoseconds per weight of its two kernels as written,
+and as in backprop_by_hand.c (loops interchanged, the sum expanded).
 
     bench/backprop.py [--update docs/rules/LF-ICH.md]
 

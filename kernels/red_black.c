@@ -18,7 +18,7 @@
 #include "kernel.h"
 
 KERNEL void sweeps(int steps, int n, int m, double (*A)[m]) {
-  // expect-advice: parallel_ops >= 90; never LF-PAR t; suggests LF-PAR
+  // expect-advice: tile_depth 3; skew yes; parallel_ops >= 90; never LF-PAR t; suggests LF-PAR
   for (int t = 0; t < steps; t++) {  // expect: no: the sweep before
     for (int i = 1; i < n - 1; i++) {  // expect: parallel
       for (int j = 1; j < m - 1; j++) {  // expect: parallel

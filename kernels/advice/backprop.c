@@ -88,10 +88,10 @@ int main(int argc, char** argv) {
   const double* const in = numbers(inputs + 1);
   double* const between = numbers(hidden + 1);
   double* const out = numbers(kOutputs + 1);
-  forward(&first, in, between);   // hidden:
+  forward(&first, in, between);    // hidden:
   forward(&second, between, out);  // output:
-  adjust(&second, between, out);  // output_step:
-  adjust(&first, in, between);    // hidden_step:
+  adjust(&second, between, out);   // output_step:
+  adjust(&first, in, between);     // hidden_step:
   for (int i = 0; i <= inputs; i++) print_sum(first.weight[i], hidden + 1);
   print_sum(out, kOutputs + 1);
   return 0;

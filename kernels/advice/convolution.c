@@ -11,8 +11,8 @@ enum { kSize = 9 };
 KERNEL void filter(int n, int m, double (*A)[m + kSize], double (*w)[kSize], double (*B)[m]) {
   // expect-advice: tile_depth >= 3; tilable_ops >= 90; parallel_ops >= 95; reuse >= 95; never LF-PAR k
   // expect-advice: suggests LF-PAR i
-  for (int i = 0; i < n; i++) {  // expect: parallel
-    for (int j = 0; j < m; j++) {  // expect: parallel
+  for (int i = 0; i < n; i++) {          // expect: parallel
+    for (int j = 0; j < m; j++) {        // expect: parallel
       for (int k = 0; k < kSize; k++) {  // expect: reduction(+)
         // expect-advice: stride01 100
         for (int l = 0; l < kSize; l++) {  // expect: reduction(+)
@@ -27,7 +27,7 @@ int main(int argc, char** argv) {
   const int n = size_argument(argc, argv, 1, 14);
   const int m = size_argument(argc, argv, 2, 15);
   double* const b = numbers((long)n * m);
-  filter(n, m, (double(*)[m + kSize])numbers((long)(n + kSize) * (m + kSize)),
+  filter(n, m, (double(*)[m + kSize]) numbers((long)(n + kSize) * (m + kSize)),
          (double(*)[kSize])numbers((long)kSize * kSize), (double(*)[m])b);
   print_sum(b, (long)n * m);
   return 0;

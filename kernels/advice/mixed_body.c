@@ -7,8 +7,8 @@
 KERNEL void smooth(int n, const double* in, double* level, double* out) {
   // expect-advice: tile_depth 1; skew no; parallel_ops 40..90; simd_ops 40..90; suggests LF-DIS i; never LF-PAR i
   // expect-advice: blocking L -> L distance 1; interchange none; never LF-ICH; never LF-SKW
-  for (int i = 1; i < n; i++) {  // expect: no: the level before
-    level[i] = 0.5 * level[i - 1] + in[i];                                                                // L:
+  for (int i = 1; i < n; i++) {             // expect: no: the level before
+    level[i] = 0.5 * level[i - 1] + in[i];  // L:
     out[i] = ((level[i] * 0.25 + in[i]) * level[i] - 0.5 * in[i]) * level[i] + in[i] * in[i] * level[i];  // P:
   }
 }

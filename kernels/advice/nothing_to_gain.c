@@ -7,7 +7,7 @@ KERNEL double iterate(int n, double x) {
   // expect-advice: status original; suggests nothing; tile_depth <= 1; skew no; interchange none
   // expect-advice: parallel_ops <= 5; simd_ops <= 5; blocking S -> S distance 1
   for (int i = 0; i < n; i++) {  // expect: no: x of the iteration before
-    x = 3.7 * x * (1 - x);  // S:
+    x = 3.7 * x * (1 - x);       // S:
   }
   return x;
 }

@@ -23,9 +23,9 @@ KERNEL void move(int steps, int n, struct particle* p) {
   // expect-advice: tile_depth 2; skew no; parallel_ops >= 95; reuse <= 1; potential_reuse >= 98; never LF-SKW
   // expect-advice: never LF-PAR t; suggests LF-PAR i; blocking V -> X distance 1; blocking X -> X distance 1
   for (int t = 0; t < steps; t++) {  // expect: no: where a particle was
-    for (int i = 0; i < n; i++) {  // expect: parallel
-      p[i].x += 0.1 * p[i].vx;  // X:
-      p[i].vx -= 0.2 * p[i].x;  // V:
+    for (int i = 0; i < n; i++) {    // expect: parallel
+      p[i].x += 0.1 * p[i].vx;       // X:
+      p[i].vx -= 0.2 * p[i].x;       // V:
     }
   }
 }

@@ -14,7 +14,7 @@ KERNEL void product_ijk(int n, double (*C)[n], double (*A)[n], double (*B)[n]) {
   // expect-advice: suggests LF-TIL i j k; never LF-SKW; suggests LF-PAR i
   // expect-advice -O1: reuse 75
   // expect-advice -O2: reuse 67
-  for (int i = 0; i < n; i++) {  // expect: parallel
+  for (int i = 0; i < n; i++) {    // expect: parallel
     for (int j = 0; j < n; j++) {  // expect: parallel
       // expect-advice -O1: stride01 75
       // expect-advice -O2: stride01 67
@@ -29,7 +29,7 @@ KERNEL void product_ikj(int n, double (*C)[n], double (*A)[n], double (*B)[n]) {
   // expect-advice: tile_depth 3; tilable_ops >= 95; skew no; parallel_ops >= 95; simd_ops >= 90; potential_reuse >= 98
   // expect-advice: reuse >= 98; suggests LF-SIMD j; never LF-ICH k j; interchange none
   // expect-advice: suggests LF-TIL i j k; never LF-SKW; suggests LF-PAR i
-  for (int i = 0; i < n; i++) {  // expect: parallel
+  for (int i = 0; i < n; i++) {    // expect: parallel
     for (int k = 0; k < n; k++) {  // expect: reduction(+)
       // expect-advice: stride01 100
       for (int j = 0; j < n; j++) {  // expect: parallel
@@ -45,7 +45,7 @@ KERNEL void product_jik(int n, double (*C)[n], double (*A)[n], double (*B)[n]) {
   // expect-advice: suggests LF-TIL i j k; never LF-SKW; suggests LF-PAR j
   // expect-advice -O1: reuse 75
   // expect-advice -O2: reuse 67
-  for (int j = 0; j < n; j++) {  // expect: parallel
+  for (int j = 0; j < n; j++) {    // expect: parallel
     for (int i = 0; i < n; i++) {  // expect: parallel
       // expect-advice -O1: stride01 75
       // expect-advice -O2: stride01 67
@@ -61,7 +61,7 @@ KERNEL void product_jki(int n, double (*C)[n], double (*A)[n], double (*B)[n]) {
   // expect-advice: interchange j i; suggests LF-ICH j i
   // expect-advice: suggests LF-TIL i j k; never LF-SKW; suggests LF-PAR j
   // expect-advice: reuse 25
-  for (int j = 0; j < n; j++) {  // expect: parallel
+  for (int j = 0; j < n; j++) {    // expect: parallel
     for (int k = 0; k < n; k++) {  // expect: reduction(+)
       // expect-advice: stride01 25
       for (int i = 0; i < n; i++) {  // expect: parallel
@@ -75,7 +75,7 @@ KERNEL void product_kij(int n, double (*C)[n], double (*A)[n], double (*B)[n]) {
   // expect-advice: tile_depth 3; tilable_ops >= 95; skew no; parallel_ops >= 95; simd_ops >= 90; potential_reuse >= 98
   // expect-advice: reuse >= 98; suggests LF-SIMD j; never LF-ICH k j
   // expect-advice: suggests LF-TIL i j k; never LF-SKW
-  for (int k = 0; k < n; k++) {  // expect: reduction(+)
+  for (int k = 0; k < n; k++) {    // expect: reduction(+)
     for (int i = 0; i < n; i++) {  // expect: parallel
       // expect-advice: stride01 100
       for (int j = 0; j < n; j++) {  // expect: parallel
@@ -90,7 +90,7 @@ KERNEL void product_kji(int n, double (*C)[n], double (*A)[n], double (*B)[n]) {
   // expect-advice: interchange j i; suggests LF-ICH j i
   // expect-advice: suggests LF-TIL i j k; never LF-SKW
   // expect-advice: reuse 25
-  for (int k = 0; k < n; k++) {  // expect: reduction(+)
+  for (int k = 0; k < n; k++) {    // expect: reduction(+)
     for (int j = 0; j < n; j++) {  // expect: parallel
       // expect-advice: stride01 25
       for (int i = 0; i < n; i++) {  // expect: parallel
@@ -102,9 +102,9 @@ KERNEL void product_kji(int n, double (*C)[n], double (*A)[n], double (*B)[n]) {
 
 int main(int argc, char** argv) {
   const int n = size_argument(argc, argv, 1, 24);
-  double (*const c)[n] = (double(*)[n])numbers((long)n * n);
-  double (*const a)[n] = (double(*)[n])numbers((long)n * n);
-  double (*const b)[n] = (double(*)[n])numbers((long)n * n);
+  double(*const c)[n] = (double(*)[n])numbers((long)n * n);
+  double(*const a)[n] = (double(*)[n])numbers((long)n * n);
+  double(*const b)[n] = (double(*)[n])numbers((long)n * n);
   product_ijk(n, c, a, b);
   product_ikj(n, c, a, b);
   product_jik(n, c, a, b);

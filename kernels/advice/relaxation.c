@@ -11,7 +11,7 @@ KERNEL void relax(int sweeps, int n, double* a) {
   // expect-advice: never LF-PAR t; blocking S -> S
   for (int t = 0; t < sweeps; t++) {  // expect: no: the sweep before
     // expect-advice: blocking S -> S distance 1; never LF-SIMD i
-    for (int i = 1; i < n - 1; i++) {  // expect: no: the left neighbour
+    for (int i = 1; i < n - 1; i++) {              // expect: no: the left neighbour
       a[i] = (a[i - 1] + a[i] + a[i + 1]) * 0.25;  // S:
     }
   }

@@ -12,7 +12,7 @@ KERNEL void product(int n, double** C, double** A, double** B) {
   // expect-advice: reuse 70..90; interchange j k; suggests LF-ICH j k; suggests LF-PAR i; suggests LF-TIL i j k
   for (int i = 0; i < n; i++) {  // expect: parallel
     // expect-advice: stride01 >= 98
-    for (int j = 0; j < n; j++) {  // expect: parallel
+    for (int j = 0; j < n; j++) {    // expect: parallel
       for (int k = 0; k < n; k++) {  // expect: reduction(+)
         C[i][j] += A[i][k] * B[k][j];
       }

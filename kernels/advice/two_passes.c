@@ -8,7 +8,7 @@
 KERNEL void sharpen(int n, int m, double (*A)[m], double (*B)[m], double* t) {
   // expect-advice: tile_depth 2; skew no; parallel_ops >= 95; simd_ops >= 90; reuse >= 98; never LF-ICH; never LF-SKW
   // expect-advice: suggests LF-PAR i needs private; suggests LF-FUS j.1 j.2; interchange none
-  for (int i = 0; i < n; i++) {  // expect: parallel
+  for (int i = 0; i < n; i++) {        // expect: parallel
     for (int j = 1; j < m - 1; j++) {  // expect: parallel
       t[j] = 2 * A[i][j] - A[i][j - 1] - A[i][j + 1];
     }

@@ -92,8 +92,8 @@ def print_totals(cases, waiting):
     wrong = [case for case in cases if any(each.problems for each in case.verdicts)
              or any(each.problem not in (None, SILENT) for each in case.facts)]
     rows, facts = sum(len(case.verdicts) for case in cases), sum(len(case.facts) for case in cases)
-    print(f"{len({case.kernel.name for case in cases})} kernels in {len(cases)} builds: {rows} verdicts, {facts} facts, "
-          f"of which {waiting} wait for advice; {len(wrong)} builds with something wrong"
+    print(f"{len({case.kernel.name for case in cases})} kernels in {len(cases)} builds: {rows} verdicts, {facts} facts,"
+          f" of which {waiting} wait for advice; {len(wrong)} builds with something wrong"
           + (f": {', '.join(map(str, wrong))}" if wrong else ""))
 
 

@@ -28,10 +28,11 @@ do i = 1, n  ! expect: parallel
 end do
 """
 
-REFUSED = ["", "tile_depth", "tile_depth two", "tile_depth 3..2", "skew maybe", "interchange i", "interchange i k", "reuse",
-           "suggests", "suggests LF-XXX", "suggests LF-PAR k", "suggests LF-PAR i needs luck", "never",
+REFUSED = ["", "tile_depth", "tile_depth two", "tile_depth 3..2", "skew maybe", "interchange i", "interchange i k",
+           "reuse", "suggests", "suggests LF-XXX", "suggests LF-PAR k", "suggests LF-PAR i needs luck", "never",
            "suggests LF-PAR i legal maybe", "blocking S", "blocking S -> T", "blocking S -> S distance x",
-           "components 2", "others known", "depth 3", "tile_depth 2,skew no", "fusion", "status good", "suggests LF-PAR j.2"]
+           "components 2", "others known", "depth 3", "tile_depth 2,skew no", "fusion", "status good",
+           "suggests LF-PAR j.2"]
 
 
 def here(line):
@@ -64,12 +65,14 @@ def made_up_profile():
 TRUE = ["tile_depth 2", "tile_depth >= 2", "tile_depth 1..2", "skew no", "interchange i j", "parallel_ops >= 90",
         "simd_ops <= 10", "reuse 50", "potential_reuse 100", "tilable_ops 85..95", "fusion max", "components 2 -> 1",
         "status found", "suggests LF-PAR i", "suggests LF-PAR i needs private legal yes", "suggests LF-ICH i j",
-        "suggests LF-ICH i j needs expand", "never LF-SKW", "never LF-PAR j", "interprocedural no", "stride01 0", "trip 4"]
+        "suggests LF-ICH i j needs expand", "never LF-SKW", "never LF-PAR j", "interprocedural no", "stride01 0",
+        "trip 4"]
 FALSE = ["tile_depth 3", "tile_depth >= 3", "tile_depth 0..1", "skew yes", "interchange j i", "interchange none",
-         "parallel_ops >= 96", "simd_ops >= 1", "reuse 52", "potential_reuse <= 98", "fusion none", "components 2 -> 2",
-         "status original", "status gave up", "suggests LF-PAR j", "suggests LF-PAR i needs expand", "suggests LF-TIL i",
-         "suggests LF-PAR i legal no", "suggests nothing", "never LF-PAR", "never LF-PAR i", "never LF-ICH", "stride01 50",
-         "others unknown", "interprocedural yes", "trip 5", "blocking S -> S"]
+         "parallel_ops >= 96", "simd_ops >= 1", "reuse 52", "potential_reuse <= 98", "fusion none",
+         "components 2 -> 2", "status original", "status gave up", "suggests LF-PAR j",
+         "suggests LF-PAR i needs expand", "suggests LF-TIL i", "suggests LF-PAR i legal no", "suggests nothing",
+         "never LF-PAR", "never LF-PAR i", "never LF-ICH", "stride01 50", "others unknown", "interprocedural yes",
+         "trip 5", "blocking S -> S"]
 
 
 def kernel_with(facts, prefix=""):
