@@ -13,18 +13,28 @@
 // static:   order [j, 2, k, i]
 // static:   reads A[j + 1 + k + i, j + 1 + k], A[j + 1 + k + i, j], A[j + 1 + k, j]
 // static:   writes A[j + 1 + k + i, j + 1 + k]
+//
+// Columns are finished from left to right; D and U of one column are free of each other. U goes down columns: only
+// A[k][j] is near along i, all but A[k][j] along k. The loops of U may change places, in a triangle. All three loops
+// can be tiled (R as D with i = j, D as U with k = j); see lu.c for skewing.
+//
+// advice: run 24
 #include <math.h>
 
 #include "kernel.h"
 
 KERNEL void cholesky(int n, double (*A)[n]) {
-  for (int j = 0; j < n; j++) {
+  // expect-advice: tile_depth 3; skew no; tilable_ops >= 90; parallel_ops >= 90; simd_ops >= 85; never LF-SKW
+  // expect-advice: never LF-PAR j
+  // expect-advice: interchange k i.2; suggests LF-ICH k i.2; reuse 20..35; potential_reuse 65..85; suggests LF-TIL
+  for (int j = 0; j < n; j++) {  // expect: no: the columns before
     A[j][j] = sqrt(A[j][j]);  // R:
-    for (int i = j + 1; i < n; i++) {
+    for (int i = j + 1; i < n; i++) {  // expect: parallel
       A[i][j] /= A[j][j];  // D:
     }
-    for (int k = j + 1; k < n; k++) {
-      for (int i = k; i < n; i++) {
+    for (int k = j + 1; k < n; k++) {  // expect: parallel
+      // expect-advice -O1: stride01 25
+      for (int i = k; i < n; i++) {  // expect: parallel
         A[i][k] -= A[i][j] * A[k][j];  // U:
       }
     }

@@ -10,17 +10,28 @@
 // static:   order [1, i, k, j]
 // static:   reads C[i, j], A[i, k], B[k, j]
 // static:   writes C[i, j]
+//
+// The order to be in: along j all accesses are near. Nothing is left to interchange; tiling still pays.
+//
+// advice: run 24 26 28
 #include "kernel.h"
 
 KERNEL void dgemm(int n, int m, int depth, double (*C)[m], double (*A)[depth], double (*B)[m]) {
-  for (int i = 0; i < n; i++) {
-    for (int j = 0; j < m; j++) {
+  // expect-advice: tile_depth 2; skew no; parallel_ops >= 95; simd_ops >= 90; reuse 100; never LF-ICH
+  // expect-advice: suggests LF-PAR i; suggests LF-SIMD j
+  for (int i = 0; i < n; i++) {  // expect: parallel
+    for (int j = 0; j < m; j++) {  // expect: parallel
       C[i][j] *= 0.5;  // Z:
     }
   }
-  for (int i = 0; i < n; i++) {
-    for (int k = 0; k < depth; k++) {
-      for (int j = 0; j < m; j++) {
+  // expect-advice: tile_depth 3; tilable_ops >= 95; skew no; parallel_ops >= 95; simd_ops >= 90; potential_reuse >= 98
+  // expect-advice: never LF-SKW
+  // expect-advice: reuse >= 98; interchange none; never LF-ICH; suggests LF-PAR i; suggests LF-SIMD j
+  // expect-advice: suggests LF-TIL i j k
+  for (int i = 0; i < n; i++) {  // expect: parallel
+    for (int k = 0; k < depth; k++) {  // expect: reduction(+)
+      // expect-advice: stride01 100
+      for (int j = 0; j < m; j++) {  // expect: parallel
         C[i][j] += A[i][k] * B[k][j];  // S:
       }
     }

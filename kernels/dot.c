@@ -16,14 +16,20 @@
 // static:   order [3]
 // static:   reads s[]
 // static:   writes out[0]
+//
+// Two sums into one variable, each a reduction.
+//
+// advice: run 300
 #include "kernel.h"
 
 KERNEL void sums(int n, double* a, double* b, double* out) {
   double s = out[0];  // Z:
-  for (int i = 0; i < n; i++) {
+  // expect-advice: tile_depth <= 1; reuse 100; suggests LF-RED i needs reduction; never LF-ICH; never LF-SKW
+  for (int i = 0; i < n; i++) {  // expect: reduction(+)
     s += a[i];  // S:
   }
-  for (int i = 0; i < n; i++) {
+  // expect-advice: tile_depth <= 1; reuse 100; suggests LF-RED i needs reduction; never LF-ICH; never LF-SKW
+  for (int i = 0; i < n; i++) {  // expect: reduction(+)
     s += a[i] * b[i];  // D:
   }
   out[0] = s;  // W:

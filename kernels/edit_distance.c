@@ -11,19 +11,28 @@
 // static:   order [2, i, j]
 // static:   reads D[i, j], D[i, j + 1], D[i + 1, j], x[i], y[j]
 // static:   writes D[i + 1, j + 1]
+//
+// A cell needs those to the left, above, and above to the left: (0, 1), (1, 0), (1, 1). No loop is parallel, both can
+// be tiled as they are, and cells or tiles of a diagonal are free of each other.
+//
+// advice: run 24 26
 #include "kernel.h"
 
 #define SMALLER(a, b) ((a) < (b) ? (a) : (b))
 
 KERNEL void distances(int n, int m, int* x, int* y, int (*D)[m + 1]) {
-  for (int i = 0; i <= n; i++) {
+  // expect-advice: suggests LF-PAR i
+  for (int i = 0; i <= n; i++) {  // expect: parallel
     D[i][0] = i;  // V:
   }
-  for (int j = 0; j <= m; j++) {
+  // expect-advice: suggests LF-PAR j
+  for (int j = 0; j <= m; j++) {  // expect: parallel
     D[0][j] = j;  // H:
   }
-  for (int i = 0; i < n; i++) {
-    for (int j = 0; j < m; j++) {
+  // expect-advice: tile_depth 2; tilable_ops >= 95; parallel_ops >= 90; never LF-PAR i; blocking S -> S distance 1
+  for (int i = 0; i < n; i++) {  // expect: no: the row above
+    // expect-advice: blocking S -> S distance 1
+    for (int j = 0; j < m; j++) {  // expect: no: the cell to the left
       D[i + 1][j + 1] = SMALLER(D[i][j] + (x[i] != y[j]), 1 + SMALLER(D[i][j + 1], D[i + 1][j]));  // S:
     }
   }

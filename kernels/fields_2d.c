@@ -18,25 +18,32 @@
 // static:   order [t, 3, i, j]
 // static:   reads hz[i, j], ex[i, j + 1], ex[i, j], ey[i + 1, j], ey[i, j]
 // static:   writes hz[i, j]
+//
+// Within a step the four nests follow each other, and each is parallel. hz of the step before is needed at i - 1 and j
+// - 1, ex and ey of this one at i + 1 and j + 1: all can be one nest, skewed by time, and tiled.
+//
+// advice: run 6 16 18
 #include "kernel.h"
 
 KERNEL void fields(int steps, int n, int m, double (*ex)[m], double (*ey)[m], double (*hz)[m], double* pulse) {
-  for (int t = 0; t < steps; t++) {
-    for (int j = 0; j < m; j++) {
+  // expect-advice: tile_depth 3; skew yes; tilable_ops >= 90; parallel_ops >= 90; simd_ops >= 90; never LF-PAR t
+  // expect-advice: suggests LF-SKW; reuse >= 98
+  for (int t = 0; t < steps; t++) {  // expect: no: the fields of the step before
+    for (int j = 0; j < m; j++) {  // expect: parallel
       ey[0][j] = pulse[t];  // P:
     }
-    for (int i = 1; i < n; i++) {
-      for (int j = 0; j < m; j++) {
+    for (int i = 1; i < n; i++) {  // expect: parallel
+      for (int j = 0; j < m; j++) {  // expect: parallel
         ey[i][j] -= 0.5 * (hz[i][j] - hz[i - 1][j]);  // Y:
       }
     }
-    for (int i = 0; i < n; i++) {
-      for (int j = 1; j < m; j++) {
+    for (int i = 0; i < n; i++) {  // expect: parallel
+      for (int j = 1; j < m; j++) {  // expect: parallel
         ex[i][j] -= 0.5 * (hz[i][j] - hz[i][j - 1]);  // X:
       }
     }
-    for (int i = 0; i < n - 1; i++) {
-      for (int j = 0; j < m - 1; j++) {
+    for (int i = 0; i < n - 1; i++) {  // expect: parallel
+      for (int j = 0; j < m - 1; j++) {  // expect: parallel
         hz[i][j] -= 0.7 * (ex[i][j + 1] - ex[i][j] + ey[i + 1][j] - ey[i][j]);  // H:
       }
     }

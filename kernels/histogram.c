@@ -1,10 +1,16 @@
 // A histogram: the subscript is data. No static truth.
 //
 // irregular: sizes N = 400, B = 12
+//
+// Which counter is next depends on data, but each only adds up: a reduction of an array.
+//
+// advice: run 400 12
 #include "kernel.h"
 
 KERNEL void histogram(int n, int* x, int* bins) {
-  for (int i = 0; i < n; i++) {
+  // expect-advice: tile_depth <= 1; suggests LF-RED i needs reduction; never LF-ICH; never LF-TIL; never LF-SKW
+  // expect-advice: reuse 30..55
+  for (int i = 0; i < n; i++) {  // expect: reduction(+)
     bins[x[i]] += 1;  // S:
   }
 }

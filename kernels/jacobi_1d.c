@@ -9,14 +9,22 @@
 // static:   order [t, 1, i]
 // static:   reads b[i + 1]
 // static:   writes a[i + 1]
+//
+// A point needs three of the step before, at distances (1, -1), (1, 0), (1, 1) through the copy: to be tiled with time,
+// i must be skewed by t, and the two loops over i be one. As written, they are parallel within a step.
+//
+// advice: run 12 60
 #include "kernel.h"
 
 KERNEL void steps(int count, int n, double* a, double* b) {
-  for (int t = 0; t < count; t++) {
-    for (int i = 1; i < n - 1; i++) {
+  // expect-advice: tile_depth 2; skew yes; tilable_ops >= 95; parallel_ops >= 90; simd_ops >= 90; reuse >= 98
+  // expect-advice: suggests LF-SKW; never LF-PAR t
+  // expect-advice: blocking R -> S distance 1
+  for (int t = 0; t < count; t++) {  // expect: no: the step before
+    for (int i = 1; i < n - 1; i++) {  // expect: parallel
       b[i] = (a[i - 1] + a[i] + a[i + 1]) * 0.33333;  // S:
     }
-    for (int i = 1; i < n - 1; i++) {
+    for (int i = 1; i < n - 1; i++) {  // expect: parallel
       a[i] = b[i];  // R:
     }
   }

@@ -9,17 +9,25 @@
 // static:   order [t, 1, i, j]
 // static:   reads B[i, j + 1], B[i + 1, j], B[i + 1, j + 1], B[i + 1, j + 2], B[i + 2, j + 1]
 // static:   writes A[i + 1, j + 1]
+//
+// Neighbours in all directions from one half step to the next: both loops over space must be skewed by time before the
+// three are tiled. Within a half step everything is parallel.
+//
+// advice: run 6 18 20
 #include "kernel.h"
 
 KERNEL void steps(int count, int n, int m, double (*A)[m], double (*B)[m]) {
-  for (int t = 0; t < count; t++) {
-    for (int i = 1; i < n - 1; i++) {
-      for (int j = 1; j < m - 1; j++) {
+  // expect-advice: tile_depth 3; skew yes; tilable_ops >= 95; parallel_ops >= 90; simd_ops >= 90; reuse >= 98
+  // expect-advice: suggests LF-SKW; never LF-PAR t
+  // expect-advice: blocking R -> S distance 1
+  for (int t = 0; t < count; t++) {  // expect: no: the step before
+    for (int i = 1; i < n - 1; i++) {  // expect: parallel
+      for (int j = 1; j < m - 1; j++) {  // expect: parallel
         B[i][j] = (A[i - 1][j] + A[i][j - 1] + A[i][j] + A[i][j + 1] + A[i + 1][j]) * 0.2;  // S:
       }
     }
-    for (int i = 1; i < n - 1; i++) {
-      for (int j = 1; j < m - 1; j++) {
+    for (int i = 1; i < n - 1; i++) {  // expect: parallel
+      for (int j = 1; j < m - 1; j++) {  // expect: parallel
         A[i][j] = (B[i - 1][j] + B[i][j - 1] + B[i][j] + B[i][j + 1] + B[i + 1][j]) * 0.2;  // R:
       }
     }

@@ -13,12 +13,21 @@
 // static:   order [j, 2]
 // static:   reads sum[]
 // static:   writes l2[j + 1]
+//
+// Two of three loads are near along k: the pointer to the row and l1; along j all are. j and k may change places once
+// sum has an element for each j. See advice/backprop.c.
+//
+// advice: run 24 60
 #include "kernel.h"
 
 KERNEL void layer_forward(double* l1, double* l2, double** conn, int n1, int n2) {
-  for (int j = 1; j <= n2; j++) {
+  // expect-advice: tile_depth 2; skew no; parallel_ops >= 95; simd_ops >= 80; reuse 60..70; potential_reuse >= 95
+  // expect-advice: never LF-SKW
+  // expect-advice: interchange j k; suggests LF-ICH j k needs expand; suggests LF-PAR j; stride01 >= 98
+  for (int j = 1; j <= n2; j++) {  // expect: parallel
     double sum = l2[0];  // Z:
-    for (int k = 0; k <= n1; k++) {
+    // expect-advice: stride01 67
+    for (int k = 0; k <= n1; k++) {  // expect: reduction(+)
       sum += conn[k][j] * l1[k];  // S:
     }
     l2[j] = sum / (1 + sum);  // W:

@@ -6,13 +6,20 @@
 // static:   order [i, j]
 // static:   reads L[i, j], L[i, j + 1], L[i + 1, j], x[i], y[j]
 // static:   writes L[i + 1, j + 1]
+//
+// As edit_distance.c. The greatest so far goes along j, but every cell of it is kept: a scan, not a reduction.
+//
+// advice: run 24 26
 #include "kernel.h"
 
 #define LARGER(a, b) ((a) > (b) ? (a) : (b))
 
 KERNEL void lengths(int n, int m, int* x, int* y, int (*L)[m + 1]) {
-  for (int i = 0; i < n; i++) {
-    for (int j = 0; j < m; j++) {
+  // expect-advice: tile_depth 2; tilable_ops >= 95; parallel_ops >= 90; never LF-PAR; never LF-RED
+  // expect-advice: blocking S -> S distance 1
+  for (int i = 0; i < n; i++) {  // expect: no: the row above
+    // expect-advice: blocking S -> S distance 1
+    for (int j = 0; j < m; j++) {  // expect: no: the cell to the left
       L[i + 1][j + 1] = LARGER(L[i][j] + (x[i] == y[j]), LARGER(L[i][j + 1], L[i + 1][j]));  // S:
     }
   }

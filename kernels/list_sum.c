@@ -1,6 +1,10 @@
 // The sum over a linked list whose nodes lie in memory in no order. No static truth.
 //
 // irregular: sizes N = 300
+//
+// Where the next element is stands in this one: nothing can be done about the loop, and the sum alone does not help.
+//
+// advice: run 300
 #include "kernel.h"
 
 struct node {
@@ -10,7 +14,9 @@ struct node {
 
 KERNEL double sum_of(const struct node* p) {
   double s = 0;
-  while (p != NULL) {
+  // expect-advice: never LF-PAR; never LF-RED; never LF-SIMD; never LF-TIL; parallel_ops <= 10
+  // expect-advice: blocking P -> P distance 1
+  while (p != NULL) {  // expect: no: the next node
     s += p->value;  // S:
     p = p->next;    // P:
   }

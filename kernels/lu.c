@@ -9,13 +9,23 @@
 // static:   order [k, i, 1, j]
 // static:   reads A[k + 1 + i, k + 1 + j], A[k + 1 + i, k], A[k, k + 1 + j]
 // static:   writes A[k + 1 + i, k + 1 + j]
+//
+// S(k, i, j) goes to S(k + 1, i, j), D and S of step k need what step k - 1 left in row and column k: no distance is
+// negative, so the three loops can be tiled as they are. Rows and columns of one step are free of each other. (i and j
+// begin at k + 1: counted from there they would seem to be skewed, which they are not.)
+//
+// advice: run 24
 #include "kernel.h"
 
 KERNEL void lu(int n, double (*A)[n]) {
-  for (int k = 0; k < n; k++) {
-    for (int i = k + 1; i < n; i++) {
+  // expect-advice: tile_depth 3; skew no; tilable_ops >= 95; parallel_ops >= 90; simd_ops >= 85; reuse >= 90
+  // expect-advice: never LF-SKW; never LF-PAR k
+  // expect-advice: suggests LF-TIL k i j; suggests LF-PAR i; blocking S -> S distance 1
+  for (int k = 0; k < n; k++) {  // expect: no: the steps before
+    for (int i = k + 1; i < n; i++) {  // expect: parallel
       A[i][k] /= A[k][k];  // D:
-      for (int j = k + 1; j < n; j++) {
+      // expect-advice: stride01 100
+      for (int j = k + 1; j < n; j++) {  // expect: parallel
         A[i][j] -= A[i][k] * A[k][j];  // S:
       }
     }

@@ -9,13 +9,19 @@
 // static:   order [l, i, 1, k]
 // static:   reads C[i, i + l + 1], C[i, i + k], C[i + k + 1, i + l + 1]
 // static:   writes C[i, i + l + 1]
+//
+// Longer chains need shorter ones. Those of one length are free of each other; each is the least of its splits.
+//
+// advice: run 16
+// advice: builds -O1: at -O2 the sum is kept in a register and still stored every time, which hides the reduction
 #include "kernel.h"
 
 KERNEL void chain(int n, double* p, double (*C)[n]) {
-  for (int l = 1; l < n; l++) {
-    for (int i = 0; i < n - l; i++) {
+  // expect-advice: parallel_ops >= 90; never LF-PAR l; suggests LF-PAR i
+  for (int l = 1; l < n; l++) {  // expect: no: shorter chains
+    for (int i = 0; i < n - l; i++) {  // expect: parallel
       C[i][i + l] = 1e30;  // Z:
-      for (int k = i; k < i + l; k++) {
+      for (int k = i; k < i + l; k++) {  // expect: reduction(min)
         const double* const c = &C[i][i + l];
         const double* const left = &C[i][k];
         const double* const right = &C[k + 1][i + l];

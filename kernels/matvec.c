@@ -12,17 +12,26 @@
 // static:   order [1, i, j]
 // static:   reads z[i], A[i, j], y[j]
 // static:   writes z[i]
+//
+// Rows are free of each other, and a row adds up. Both loops go along rows.
+//
+// advice: run 40
+// advice: builds -O1: at -O2 the sum is kept in a register and still stored every time, which hides the reduction
 #include "kernel.h"
 
 KERNEL void products(int n, double (*A)[n], double* x, double* y, double* z) {
-  for (int i = 0; i < n; i++) {
+  // expect-advice: tile_depth 2; skew no; parallel_ops >= 95; reuse >= 98; never LF-ICH; suggests LF-PAR i
+  for (int i = 0; i < n; i++) {  // expect: parallel
     y[i] = 0;  // Z:
-    for (int j = 0; j < n; j++) {
+    // expect-advice: stride01 100
+    for (int j = 0; j < n; j++) {  // expect: reduction(+)
       y[i] += A[i][j] * x[j];  // S:
     }
   }
-  for (int i = 0; i < n; i++) {
-    for (int j = 0; j < n; j++) {
+  // expect-advice: tile_depth 2; skew no; parallel_ops >= 95; reuse >= 98; never LF-ICH; suggests LF-PAR i
+  for (int i = 0; i < n; i++) {  // expect: parallel
+    // expect-advice: stride01 100
+    for (int j = 0; j < n; j++) {  // expect: reduction(+)
       z[i] += A[i][j] * y[j];  // R:
     }
   }

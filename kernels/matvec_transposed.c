@@ -12,14 +12,21 @@
 // static:   order [1, i, j, 1]
 // static:   reads r[i], A[i, j], q[j]
 // static:   writes r[i]
+//
+// S adds up along i, R along j: each loop carries one of the two and is parallel for the other. Nothing is negative, so
+// the nest can be tiled.
+//
+// advice: run 24 26
 #include "kernel.h"
 
 KERNEL void products(int n, int m, double (*A)[m], double* x, double* y, double* q, double* r) {
-  for (int j = 0; j < m; j++) {
+  for (int j = 0; j < m; j++) {  // expect: parallel
     y[j] = 0;  // Z:
   }
-  for (int i = 0; i < n; i++) {
-    for (int j = 0; j < m; j++) {
+  // expect-advice: tile_depth 2; skew no; tilable_ops >= 95; parallel_ops >= 90; reuse >= 98; never LF-SKW
+  for (int i = 0; i < n; i++) {  // expect: reduction(+)
+    // expect-advice: stride01 100
+    for (int j = 0; j < m; j++) {  // expect: reduction(+)
       y[j] += A[i][j] * x[i];  // S:
       r[i] += A[i][j] * q[j];  // R:
     }

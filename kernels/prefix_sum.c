@@ -9,13 +9,20 @@
 // static:   order [1, i]
 // static:   reads a[i + W], a[i]
 // static:   writes b[i]
+//
+// The running sum keeps every value, so it is a scan, and the only order. The differences are parallel.
+//
+// advice: run 300 6
 #include "kernel.h"
 
 KERNEL void sums(int n, int window, double* a, double* b) {
-  for (int i = 1; i < n; i++) {
+  // expect-advice: suggests nothing; tile_depth <= 1; skew no; parallel_ops <= 5; simd_ops <= 5; interchange none
+  // expect-advice: blocking S -> S distance 1
+  for (int i = 1; i < n; i++) {  // expect: no: the sum so far
     a[i] += a[i - 1];  // S:
   }
-  for (int i = 0; i < n - window; i++) {
+  // expect-advice: tile_depth 1; parallel_ops >= 95; suggests LF-PAR i; never LF-ICH
+  for (int i = 0; i < n - window; i++) {  // expect: parallel
     b[i] = a[i + window] - a[i];  // D:
   }
 }

@@ -12,13 +12,19 @@
 // static:   order [i, j, 2]
 // static:   reads s[], C[i, j]
 // static:   writes C[i, j]
+//
+// Both matrices are read along rows: the order is as good as it can be, and the sum stays in a register.
+//
+// advice: run 24 26 28
 #include "kernel.h"
 
 KERNEL void product(int n, int m, int depth, double (*C)[m], double (*A)[depth], double (*B)[depth]) {
-  for (int i = 0; i < n; i++) {
-    for (int j = 0; j < m; j++) {
+  // expect-advice: tile_depth 3; skew no; parallel_ops >= 95; reuse >= 95; never LF-SKW; suggests LF-PAR i
+  for (int i = 0; i < n; i++) {  // expect: parallel
+    for (int j = 0; j < m; j++) {  // expect: parallel
       double s = A[i][j % depth];  // Z:
-      for (int k = 0; k < depth; k++) {
+      // expect-advice: stride01 100
+      for (int k = 0; k < depth; k++) {  // expect: reduction(+)
         s += A[i][k] * B[j][k];  // S:
       }
       C[i][j] += s;  // W:

@@ -10,19 +10,25 @@
 // static:   order [t, 1, i, j]
 // static:   reads A[i, j + 1], A[i + 1, j], A[i + 1, j + 2], A[i + 2, j + 1]
 // static:   writes A[i + 1, j + 1]
+//
+// Points of one colour need only the other colour: within a half sweep everything is parallel. Half sweeps follow each
+// other.
+//
+// advice: run 5 16 18
 #include "kernel.h"
 
 KERNEL void sweeps(int steps, int n, int m, double (*A)[m]) {
-  for (int t = 0; t < steps; t++) {
-    for (int i = 1; i < n - 1; i++) {
-      for (int j = 1; j < m - 1; j++) {
+  // expect-advice: tile_depth 3; skew yes; parallel_ops >= 90; never LF-PAR t; suggests LF-PAR
+  for (int t = 0; t < steps; t++) {  // expect: no: the sweep before
+    for (int i = 1; i < n - 1; i++) {  // expect: parallel
+      for (int j = 1; j < m - 1; j++) {  // expect: parallel
         if ((i + j) % 2 == 0) {
           A[i][j] = (A[i - 1][j] + A[i][j - 1] + A[i][j + 1] + A[i + 1][j]) * 0.25;  // R:
         }
       }
     }
-    for (int i = 1; i < n - 1; i++) {
-      for (int j = 1; j < m - 1; j++) {
+    for (int i = 1; i < n - 1; i++) {  // expect: parallel
+      for (int j = 1; j < m - 1; j++) {  // expect: parallel
         if ((i + j) % 2 == 1) {
           A[i][j] = (A[i - 1][j] + A[i][j - 1] + A[i][j + 1] + A[i + 1][j]) * 0.25;  // B:
         }

@@ -6,12 +6,21 @@
 // static:   order [k, i, j]
 // static:   reads D[i, j], D[i, k], D[k, j]
 // static:   writes D[i, j]
+//
+// Row and column k are stored again in step k, unchanged or not, and read by the rest of the step: no loop is parallel.
+// The step before is needed on both sides of row and column k, at any distance, so k cannot be tiled with the others; i
+// and j can, within a step.
+//
+// advice: run 16
 #include "kernel.h"
 
 KERNEL void paths(int n, double (*D)[n]) {
-  for (int k = 0; k < n; k++) {
-    for (int i = 0; i < n; i++) {
-      for (int j = 0; j < n; j++) {
+  // expect-advice: tile_depth 2; skew no; tilable_ops >= 95; never LF-PAR; never LF-SKW; reuse >= 95
+  for (int k = 0; k < n; k++) {  // expect: no: the step before
+    // expect-advice: blocking S -> S
+    for (int i = 0; i < n; i++) {  // expect: no: row k
+      // expect-advice: blocking S -> S
+      for (int j = 0; j < n; j++) {  // expect: no: column k
         D[i][j] = D[i][k] + D[k][j] < D[i][j] ? D[i][k] + D[k][j] : D[i][j];  // S:
       }
     }

@@ -11,11 +11,20 @@
 // static:   order [i, 1]
 // static:   reads x[i], L[i, i]
 // static:   writes x[i]
+//
+// x[i] takes its terms in the order in which they get finished: S(i, j) needs S(i, j - 1) and D(j). Both loops can be
+// tiled together; with j outside, the rows below j are free of each other.
+//
+// advice: run 40
+// advice: builds -O1: at -O2 the sum is kept in a register and still stored every time, which hides the reduction
 #include "kernel.h"
 
 KERNEL void solve(int first, int n, double (*L)[n], double* x) {
-  for (int i = first; i < n; i++) {
-    for (int j = 0; j < i; j++) {
+  // expect-advice: tile_depth 2; skew no; tilable_ops >= 90; parallel_ops >= 90; reuse >= 95; never LF-SKW
+  // expect-advice: never LF-PAR i
+  // expect-advice: blocking D -> S
+  for (int i = first; i < n; i++) {  // expect: no: the unknowns before
+    for (int j = 0; j < i; j++) {  // expect: reduction(+)
       x[i] -= L[i][j] * x[j];  // S:
     }
     x[i] /= L[i][i];  // D:

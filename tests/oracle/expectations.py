@@ -62,12 +62,23 @@ def nest(source, loops):
     open_loops = []
     for head, loop in zip(heads, loops):
         end = matching(text, text.index("(", head.start()), "(", ")")
-        close = matching(text, text.index("{", end), "{", "}")
+        close = end_of_body(text, end + 1)
         loop.last_line = text.count("\n", 0, close) + 1
         open_loops = [(other, at) for other, at in open_loops if at > head.start()]
         loop.parent = open_loops[-1][0] if open_loops else None
         open_loops.append((loop, close))
     return loops
+
+
+def end_of_body(text, start):
+    """The end of the statement at `start`: a block, another loop, or what a semicolon ends."""
+    start += len(text[start:]) - len(text[start:].lstrip())
+    if text[start] == "{":
+        return matching(text, start, "{", "}")
+    head = HEAD.match(text, start)
+    if head:
+        return end_of_body(text, matching(text, head.end() - 1, "(", ")") + 1)
+    return text.index(";", start)
 
 
 def matching(text, start, opening, closing):

@@ -109,12 +109,17 @@ def names_instance(block):
 
 def analysed(program, build, directory):
     """The profile of a program, built and recorded."""
-    binary = os.path.join(directory, f"{program.name}.{build.compiler}{build.level}")
+    def command(binary):
+        return [program.compiler(build.compiler), program.standard(), "-g", *build.flags, "-w", "-o", binary,
+                program.path, "-lm", "-pthread"]
+    return recorded(command, INPUT, os.path.join(directory, f"{program.name}.{build.compiler}{build.level}"))
+
+
+def recorded(command, arguments, binary):
+    """The profile of what a compiler's command makes, run with arguments."""
     trace = binary + ".lf"
-    command = [program.compiler(build.compiler), program.standard(), "-g", *build.flags, "-w", "-o", binary,
-               program.path, "-lm", "-pthread"]
-    succeed(lf.run(command, env={**lf.ENVIRONMENT, "PATH": os.environ["PATH"]}))
-    succeed(lf.record(trace, [binary, *INPUT], options=("--quiet",)))
+    succeed(lf.run(command(binary), env={**lf.ENVIRONMENT, "PATH": os.environ["PATH"]}))
+    succeed(lf.record(trace, [binary, *arguments], options=("--quiet",)))
     succeed(lf.run([lf.LOOPFOLD, "analyze", "--quiet", "--jobs", "1", "--min-percent", "0", trace]))
     with open(os.path.join(trace, "profile.json"), encoding="utf-8") as file:
         profile = json.load(file)
