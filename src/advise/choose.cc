@@ -14,7 +14,7 @@ constexpr double kOuterParallel = 1.0;
 constexpr double kWavefront = 0.8;
 constexpr double kInnerParallel = 0.5;
 constexpr double kReduction = 0.4;
-constexpr double kVector = 0.3;
+constexpr double kVector = 0.1;
 constexpr double kNear = 0.4;
 constexpr double kTiling = 0.2;  // for a band of three or more
 constexpr double kSkewCost = 0.15;
@@ -50,7 +50,7 @@ double parallel_worth(const Order& order, std::uint32_t group, Worth& worth, dou
     }
     if (wave) best = std::max(best, kWavefront);
   }
-  if (best > 0) worth.parallel += share;
+  if (best >= kInnerParallel) worth.parallel += share;
   if (best >= kOuterParallel) worth.outer += share;
   return best * share;
 }
@@ -72,6 +72,17 @@ std::optional<Innermost> innermost_of(const Order& order, std::uint32_t group) {
   return found;
 }
 
+bool is_vector(const Order& order, std::uint32_t group) {
+  const std::optional<Innermost> inner = innermost_of(order, group);
+  return inner && order.bands[inner->band].carries[inner->place] != Carries::kFlow;
+}
+
+double access_count(const GroupFacts& group) {
+  double count = 0;
+  for (const AccessFacts& access : group.accesses) count += static_cast<double>(access.count);
+  return count;
+}
+
 Worth worth_of(const Order& order, const std::vector<GroupFacts>& facts) {
   Worth worth;
   double ops = 0;
@@ -88,24 +99,25 @@ Worth worth_of(const Order& order, const std::vector<GroupFacts>& facts) {
     if (depth >= 2) {
       worth.tilable += share;
       worth.total += share * kTiling * std::min(depth, 3u) / 3;
-      if (share > heaviest) {
-        heaviest = share;
-        worth.tile_depth = depth;
-      }
     }
-    for (const Row& row : order.rows[i]) worth.skewed = worth.skewed || (varies(row) && !single_coordinate(row));
+    if (share > heaviest) {
+      heaviest = share;
+      worth.tile_depth = depth;
+    }
+    const std::vector<std::optional<std::size_t>> own = stands_for(order.rows[i]);
+    for (std::size_t k = 0; k < own.size(); ++k)
+      worth.skewed = worth.skewed || (own[k] && is_skewed(order.rows[i][k], *own[k], facts[i]));
     const std::optional<Innermost> inner = innermost_of(order, i);
     if (!inner) continue;
     const OrderBand& band = order.bands[inner->band];
     const double local = near_share(facts, {i}, {direction_of(order.rows[i], band.first + inner->place)});
-    double count = 0;
-    for (const AccessFacts& access : facts[i].accesses) count += static_cast<double>(access.count);
-    accesses += count;
-    near += local * count;
-    if (band.carries[inner->place] != Carries::kFlow && local >= kNearEnough) {
-      worth.vector += share;
-      worth.total += share * kVector;
+    if (facts[i].innermost) {
+      accesses += access_count(facts[i]);
+      near += local * access_count(facts[i]);
     }
+    if (!is_vector(order, i)) continue;
+    worth.vector += share;
+    if (local >= kNearEnough) worth.total += share * kVector;
   }
   worth.near = accesses == 0 ? 1.0 : near / accesses;
   worth.total += worth.near * kNear;

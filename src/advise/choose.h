@@ -23,9 +23,9 @@ namespace loopfold::advise {
 struct Worth {
   double parallel = 0;           // have a parallel loop, or are in a tiled band that can run as a wavefront
   double outer = 0;              // have one outermost
-  double vector = 0;             // innermost loop parallel, with most accesses near
+  double vector = 0;             // innermost loop parallel, or a reduction
   double tilable = 0;            // are in a band of two loops or more
-  double near = 0;               // of the accesses, along the innermost loop
+  double near = 0;               // of the accesses in innermost loops, along these
   std::uint32_t tile_depth = 0;  // of the band with most operations
   bool skewed = false;
   double total = 0;
@@ -53,6 +53,12 @@ struct Innermost {
   std::uint32_t place = 0;
 };
 std::optional<Innermost> innermost_of(const Order& order, std::uint32_t group);
+
+/// Its innermost loop carries nothing, or a reduction only.
+bool is_vector(const Order& order, std::uint32_t group);
+
+/// Accesses of a group that were looked at.
+double access_count(const GroupFacts& group);
 
 /// A row that does not stay the same in some group of its band.
 bool is_loop(const Order& order, const OrderBand& band, std::uint32_t place);

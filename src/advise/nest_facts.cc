@@ -35,7 +35,65 @@ void add_accesses(const poly::Program& program, const profile::Profile& profile,
   }
 }
 
+/// From the bounds of the statements' domains.
+void add_bounds(const ddg::Graph& graph, const poly::Program& program, std::size_t shift,
+                std::vector<GroupFacts>& facts) {
+  for (std::size_t g = 0; g < facts.size(); ++g)
+    for (const ddg::StatementId id : program.groups[g].statements)
+      for (const fold::Piece& piece : graph.statements[id].domain.pieces)
+        for (std::size_t c = 0; c < program.groups[g].loops.size(); ++c) {
+          const fold::Affine& upper = piece.ranges[shift + c].upper;
+          for (std::size_t o = 0; o < c; ++o)
+            if (upper.coefficients[shift + o] != 0) facts[g].natural.insert({c, o, -upper.coefficients[shift + o]});
+        }
+}
+
+/// From integer results of all statements in the loops of a group.
+void add_values(const poly::Context& context, const poly::Program& program, const profile::Profile& profile,
+                std::vector<GroupFacts>& facts) {
+  for (const profile::Value& value : profile.values) {
+    const profile::Statement& statement = profile.statements[value.statement];
+    for (std::size_t g = 0; g < facts.size(); ++g) {
+      const std::vector<ContextId>& loops = program.groups[g].loops;
+      std::size_t shared = 0;
+      while (shared < loops.size() && program.prefix + shared < statement.loops.size() &&
+             statement.loops[program.prefix + shared] == context.nodes[loops[shared]])
+        ++shared;
+      for (std::size_t c = 1; c < shared; ++c) {
+        const profile::Coefficient& own = value.coefficients[program.prefix + c];
+        if (!own || *own == 0) continue;
+        for (std::size_t o = 0; o < c; ++o) {
+          const profile::Coefficient& other = value.coefficients[program.prefix + o];
+          if (other && *other != 0 && *other % *own == 0) facts[g].natural.insert({c, o, *other / *own});
+        }
+      }
+    }
+  }
+}
+
 }  // namespace
+
+bool is_skewed(const Row& row, std::size_t own, const GroupFacts& facts) {
+  for (std::size_t c = 0; c < row.coefficients.size(); ++c) {
+    if (c == own || row.coefficients[c] == 0) continue;
+    if (row.coefficients[c] % row.coefficients[own] != 0) return true;
+    if (!facts.natural.contains({own, c, row.coefficients[c] / row.coefficients[own]})) return true;
+  }
+  return false;
+}
+
+std::vector<std::optional<std::size_t>> stands_for(const std::vector<Row>& rows) {
+  std::vector<std::optional<std::size_t>> result;
+  std::set<std::size_t> used;
+  for (const Row& row : rows) {
+    std::optional<std::size_t> found;
+    for (std::size_t c = row.coefficients.size(); c-- > 0 && !found;)
+      if (row.coefficients[c] != 0 && !used.contains(c)) found = c;
+    if (found) used.insert(*found);
+    result.push_back(found);
+  }
+  return result;
+}
 
 profile::Coefficient AccessFacts::step(const Direction& direction) const {
   if (direction.empty()) return std::nullopt;
@@ -84,6 +142,15 @@ std::vector<GroupFacts> nest_facts(const ddg::Graph& graph, const poly::Context&
   }
   for (std::size_t i = 0; i < facts.size(); ++i) facts[i].ops = all[i];
   add_accesses(program, profile, facts);
+  const bool dropped = poly::drops_first(context.tree, program.roots.front());
+  add_bounds(graph, program, program.prefix + (dropped ? 1 : 0), facts);
+  add_values(context, program, profile, facts);
+  for (std::size_t i = 0; i < facts.size(); ++i) {
+    const auto& body = program.body(program.groups[i].loops.back());
+    facts[i].innermost = std::all_of(body.begin(), body.end(), [](const poly::Program::Child& child) {
+      return child.loop == structure::kNoContext;
+    });
+  }
   return facts;
 }
 

@@ -72,14 +72,15 @@ std::string OrderText::line_of(std::uint32_t node) const {
 std::vector<BandMember::Term> OrderText::terms(const Order& order, const OrderBand& band, std::uint32_t place) const {
   std::vector<BandMember::Term> best;
   for (const std::uint32_t group : band.groups) {
-    const Row& row = order.rows[group][band.first + place];
-    std::vector<BandMember::Term> found;
-    for (std::size_t c = row.coefficients.size(); c-- > 0;) {
-      if (row.coefficients[c] == 0) continue;
-      found.push_back({context_.nodes[nest_.program.groups[group].loops[c]], row.coefficients[c]});
-    }
-    // The innermost loop as written that no outer row stands for is the one that it stands for.
-    if (found.size() > best.size() || best.empty()) best = std::move(found);
+    const std::size_t number = band.first + place;
+    const Row& row = order.rows[group][number];
+    const std::optional<std::size_t> own = stands_for(order.rows[group])[number];
+    if (!own) continue;
+    const std::vector<structure::ContextId>& loops = nest_.program.groups[group].loops;
+    std::vector<BandMember::Term> found{{context_.nodes[loops[*own]], row.coefficients[*own]}};
+    for (std::size_t c = 0; c < row.coefficients.size(); ++c)
+      if (c != *own && row.coefficients[c] != 0) found.push_back({context_.nodes[loops[c]], row.coefficients[c]});
+    if (found.size() > best.size()) best = std::move(found);
   }
   return best;
 }
@@ -171,24 +172,6 @@ std::string OrderText::ast(const Order& order, bool transformed) const {
   return text;
 }
 
-namespace {
-
-/// The coordinate that each row of a group stands for: the innermost one that no row before stands for.
-std::vector<std::optional<std::size_t>> stands_for(const std::vector<Row>& rows) {
-  std::vector<std::optional<std::size_t>> result;
-  std::set<std::size_t> used;
-  for (const Row& row : rows) {
-    std::optional<std::size_t> found;
-    for (std::size_t c = row.coefficients.size(); c-- > 0 && !found;)
-      if (row.coefficients[c] != 0 && !used.contains(c)) found = c;
-    if (found) used.insert(*found);
-    result.push_back(found);
-  }
-  return result;
-}
-
-}  // namespace
-
 std::vector<std::vector<std::uint32_t>> OrderText::interchanged() const {
   std::set<std::vector<std::uint32_t>> pairs;
   for (std::uint32_t g = 0; g < nest_.program.groups.size(); ++g) {
@@ -208,7 +191,7 @@ std::vector<std::vector<std::int64_t>> OrderText::skews() const {
     const std::vector<Row>& rows = nest_.choice.best.rows[g];
     const std::vector<std::optional<std::size_t>> stands = stands_for(rows);
     for (std::size_t k = 0; k < rows.size(); ++k) {
-      if (!stands[k]) continue;
+      if (!stands[k] || !is_skewed(rows[k], *stands[k], nest_.facts[g])) continue;
       for (std::size_t c = 0; c < rows[k].coefficients.size(); ++c)
         if (c != *stands[k] && rows[k].coefficients[c] != 0)
           skews.insert({context_.nodes[nest_.program.groups[g].loops[*stands[k]]],

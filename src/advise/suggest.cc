@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 
 #include "advise/order_text.h"
@@ -16,17 +17,16 @@ namespace {
 
 using profile::Loop;
 using profile::Suggestion;
+using structure::ContextId;
 
 /// Cache lines that the accesses of a group touch, from one iteration to the next, each with what it costs.
-double lines_touched(const GroupFacts& group, const Direction& along, const profile::Profile& profile) {
+double lines_touched(const GroupFacts& group, const Direction& along) {
   double lines = 0;
   for (const AccessFacts& access : group.accesses) {
     double touched = 1;
     if (const profile::Coefficient step = access.step(along))
       touched = std::min(1.0, std::abs(static_cast<double>(*step)) / kCacheLine);
-    const profile::Object& object = profile.objects[access.access->object];
-    const double cost = object.size * std::max<std::uint64_t>(object.blocks, 1) > kFirstCache ? kLineCost : 1;
-    lines += cost * touched * static_cast<double>(access.count);
+    lines += kLineCost * touched * static_cast<double>(access.count);
   }
   return lines;
 }
@@ -113,7 +113,7 @@ class Suggester {
               fmt::format("Run the iterations of {} in parallel{}", place(loop), reduction ? ", as a reduction" : ""),
               {loop.node});
       made.gain = amdahl(share_of(loop), cores);
-      made.estimate = fmt::format("Amdahl: {:.1f} % of the operations on {:g} cores", loop.ops_percent, cores);
+      made.estimate = fmt::format("Amdahl: {:.1f} % of the operations on {:.2g} cores", loop.ops_percent, cores);
       made.evidence.push_back(fmt::format("no value flows from one iteration to another{}",
                                           reduction ? ", but through the reduction" : ""));
       for (const profile::Reduction& r : loop.reductions)
@@ -139,7 +139,7 @@ class Suggester {
       Direction along;
       if (inner) along = direction_of(order.rows[g], order.bands[inner->band].first + inner->place);
       cost.instructions += nest.facts[g].ops;
-      cost.lines += lines_touched(nest.facts[g], along, profile_);
+      cost.lines += lines_touched(nest.facts[g], along);
     }
     return cost;
   }
@@ -163,9 +163,8 @@ class Suggester {
         add("LF-ICH", fmt::format("Interchange {}", fmt::join(names, " and ")), {nodes.begin(), nodes.end()});
     made.gain = amdahl(share_of(nest), before.total() / std::max(after.total(), 1.0));
     made.estimate = fmt::format(
-        "instructions and cache lines touched ({:g} instructions each where the data exceeds {} KB): {:.3g} before, "
-        "{:.3g} after, for {:.1f} % of the operations",
-        kLineCost, kFirstCache / 1024, before.total(), after.total(), 100 * share_of(nest));
+        "{:.1f} % of the operations; instructions, and {:g} for each cache line touched: {:.3g} before, {:.3g} after{}",
+        100 * share_of(nest), kLineCost, before.total(), after.total(), size_note(nest));
     made.evidence.push_back(
         fmt::format("accesses of stride 0 or 1 in the innermost loop: {:.0f} % before, {:.0f} % after",
                     100 * nest.choice.worth_written.near, 100 * nest.choice.worth.near));
@@ -192,10 +191,9 @@ class Suggester {
         for (const AccessFacts& access : nest.facts[g].accesses) {
           GroupFacts one;
           one.accesses.push_back(access);
-          const double touched = lines_touched(one, along, profile_);
+          const double touched = lines_touched(one, along);
           lines += touched;
-          if (profile_.objects[access.access->object].size > kFirstCache && is_reused(access, order, band, g, loops))
-            saved += touched * (1 - 1.0 / kTile);
+          saved += touched * (1 - 1 / uses_in_tile(access, nest.facts[g], order, band, g, loops));
         }
       }
       if (saved == 0) continue;
@@ -210,10 +208,10 @@ class Suggester {
       Suggestion& made = add("LF-TIL", fmt::format("Tile {} by {:g}", fmt::join(names, ", "), kTile), nodes);
       made.gain = amdahl(share_of(nest), (ops + lines) / (ops + lines - saved));
       made.estimate = fmt::format(
-          "cache lines touched again from one tile of {:g} instead of from memory: {:.3g} of {:.3g} instructions' "
-          "worth "
-          "saved, for {:.1f} % of the operations",
-          kTile, saved, ops + lines, 100 * share_of(nest));
+          "{:.1f} % of the operations; of {:.3g} instructions, and {:g} for each cache line touched, tiles of {:g} "
+          "save "
+          "{:.3g}{}",
+          100 * share_of(nest), ops + lines, kLineCost, kTile, saved, size_note(nest));
       made.evidence.push_back(
           fmt::format("{} loops may change places: no dependence goes backwards in any of them", loops.size()));
     }
@@ -221,15 +219,41 @@ class Suggester {
 
   static constexpr double kTile = 32;
 
-  /// It stays where it is along a loop of the band that is not the innermost one.
-  static bool is_reused(const AccessFacts& access, const Order& order, const OrderBand& band, std::uint32_t group,
-                        const std::vector<std::uint32_t>& loops) {
+  /// How often a cache line that it touches is used again in a tile: by the loops of the band around the innermost one,
+  /// along which it stays or moves little, or on which another access comes to where it was.
+  static double uses_in_tile(const AccessFacts& access, const GroupFacts& facts, const Order& order,
+                             const OrderBand& band, std::uint32_t group, const std::vector<std::uint32_t>& loops) {
+    double uses = 1;
     for (std::size_t i = 0; i + 1 < loops.size(); ++i) {
-      const Row& row = order.rows[group][band.first + loops[i]];
-      const std::optional<std::size_t> along = single_coordinate(row);
-      if (along && access.stays(*along)) return true;
+      const profile::Coefficient step = access.step(direction_of(order.rows[group], band.first + loops[i]));
+      if (!step) continue;
+      const double bytes = std::abs(static_cast<double>(*step));
+      if (bytes < kCacheLine) uses = std::max(uses, bytes == 0 ? kTile : std::min(kTile, kCacheLine / bytes));
+      for (const AccessFacts& other : facts.accesses)
+        if (follows(other, access, *step)) uses = std::max(uses, 2.0);
     }
-    return false;
+    return uses;
+  }
+
+  /// It touches what the other one touches, a few iterations of this step before or after.
+  static bool follows(const AccessFacts& a, const AccessFacts& b, std::int64_t step) {
+    constexpr std::int64_t kFew = 4;
+    if (a.access == b.access || a.access->object != b.access->object || a.steps != b.steps || step == 0) return false;
+    if (!a.access->constant || !b.access->constant) return false;
+    const std::int64_t distance = *a.access->constant - *b.access->constant;
+    return distance != 0 && distance % step == 0 && std::abs(distance / step) <= kFew;
+  }
+
+  /// Small problems are profiled to learn about large ones.
+  std::string size_note(const NestPlan& nest) const {
+    std::uint64_t largest = 0;
+    for (const GroupFacts& group : nest.facts)
+      for (const AccessFacts& access : group.accesses) {
+        const profile::Object& object = profile_.objects[access.access->object];
+        largest = std::max(largest, object.size * std::max<std::uint64_t>(object.blocks, 1));
+      }
+    if (largest > kFirstCache) return "";
+    return fmt::format(" (for data beyond the cache; here at most {} bytes each)", largest);
   }
 
   /// A band without a parallel loop: its tiles can run along wavefronts.
@@ -267,12 +291,65 @@ class Suggester {
     }
   }
 
+  /// Loops of the source that one loop of the new order stands for, and that touch the same data.
   void suggest_fusion(const NestPlan& nest) {
     if (nest.choice.is_written) return;
-    const std::size_t before = components(nest.choice.written);
-    const std::size_t after = components(nest.choice.best);
-    (void)before;
-    (void)after;
+    const Order& order = nest.choice.best;
+    for (const OrderBand& band : order.bands) {
+      for (std::uint32_t k = 0; k < band.depth; ++k) {
+        std::set<std::uint32_t> nodes;
+        for (const std::uint32_t g : band.groups) {
+          const std::optional<std::size_t> own = stands_for(order.rows[g])[band.first + k];
+          if (own) nodes.insert(context_.nodes[nest.program.groups[g].loops[*own]]);
+        }
+        if (nodes.size() < 2 || !shares_data(nest, band)) continue;
+        std::vector<std::string> names;
+        for (const std::uint32_t node : nodes) names.push_back(place(node));
+        const double saved = lines_saved_by_fusion(nest, band);
+        Suggestion& made =
+            add("LF-FUS", fmt::format("Fuse {}", fmt::join(names, " and ")), {nodes.begin(), nodes.end()});
+        const Cost before = cost_of(nest, nest.choice.written);
+        made.gain = amdahl(share_of(nest), before.total() / std::max(before.total() - saved, 1.0));
+        made.estimate = fmt::format(
+            "{:.1f} % of the operations; of {:.3g} instructions, and {:g} for each cache line touched, {:.3g} are "
+            "lines "
+            "that both loops touch{}",
+            100 * share_of(nest), before.total(), kLineCost, saved, size_note(nest));
+        made.evidence.emplace_back("no dependence goes backwards in the fused loop");
+      }
+    }
+  }
+
+  static std::map<std::uint32_t, std::set<ContextId>> loops_by_object(const NestPlan& nest, const OrderBand& band) {
+    std::map<std::uint32_t, std::set<ContextId>> loops;
+    for (const std::uint32_t g : band.groups)
+      for (const AccessFacts& access : nest.facts[g].accesses)
+        loops[access.access->object].insert(nest.program.groups[g].loops.back());
+    return loops;
+  }
+
+  static bool shares_data(const NestPlan& nest, const OrderBand& band) {
+    const auto loops = loops_by_object(nest, band);
+    return std::any_of(loops.begin(), loops.end(), [](const auto& entry) { return entry.second.size() > 1; });
+  }
+
+  /// Of objects that several of the loops touch, all but the first touch.
+  static double lines_saved_by_fusion(const NestPlan& nest, const OrderBand& band) {
+    double saved = 0;
+    std::set<std::uint32_t> touched;
+    const auto loops = loops_by_object(nest, band);
+    for (const std::uint32_t g : band.groups)
+      for (const AccessFacts& access : nest.facts[g].accesses) {
+        if (loops.at(access.access->object).size() < 2) continue;
+        if (touched.insert(access.access->object).second) continue;
+        const std::optional<Innermost> inner = innermost_of(nest.choice.written, g);
+        if (!inner) continue;
+        GroupFacts one;
+        one.accesses.push_back(access);
+        const OrderBand& written = nest.choice.written.bands[inner->band];
+        saved += lines_touched(one, direction_of(nest.choice.written.rows[g], written.first + inner->place));
+      }
+    return saved;
   }
 
   // ---- vectors ----

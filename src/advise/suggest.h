@@ -3,8 +3,9 @@
 // The gain is that of the whole program, estimated from counts of this run, and every estimate says how:
 // - threads: Amdahl's law with the share of the operations and kCores cores;
 // - vectors: elements in a vector register, for the share of accesses that are near;
-// - memory: instructions and cache lines touched per iteration, by loop order; a line costs kLineCost instructions if
-//   the data is larger than the first cache.
+// - memory: instructions and cache lines touched, by loop order; a line costs kLineCost instructions, as it does when
+//   the data is larger than the cache. Programs are profiled on small problems, so it counts on small ones too, and the
+//   estimate says so.
 // They rank suggestions; they do not predict times. What gains less than kLeastGain is not suggested, nor what the
 // binary does already.
 //

@@ -143,15 +143,14 @@ class Describer {
       const double share = all == 0 ? 0 : 100 * std::min(1.0, nest.ops / all);
       const Worth& worth = nest.choice.worth;
       out_.parallel_ops_percent += share * worth.parallel;
-      out_.simd_ops_percent += share * worth.vector;
+      out_.simd_ops_percent += share * vector_share(nest);
       out_.tilable_ops_percent += share * worth.tilable;
       if (share > heaviest) {
         heaviest = share;
         out_.tile_depth = worth.tile_depth;
       }
       double count = 0;
-      for (const GroupFacts& group : nest.facts)
-        for (const AccessFacts& access : group.accesses) count += static_cast<double>(access.count);
+      for (const GroupFacts& group : nest.facts) count += group.innermost ? access_count(group) : 0;
       accesses += count;
       near += count * nest.choice.worth_written.near;
       best += count * std::max(nest.choice.worth_written.near, potential(nest));
@@ -162,14 +161,25 @@ class Describer {
       *percent = std::min(*percent, 100.0);
   }
 
+  /// Operations whose innermost loop is parallel, in the order as written or in the new one.
+  static double vector_share(const NestPlan& nest) {
+    double all = 0;
+    double vector = 0;
+    for (std::uint32_t g = 0; g < nest.facts.size(); ++g) {
+      all += nest.facts[g].ops;
+      if (is_vector(nest.choice.written, g) || is_vector(nest.choice.best, g)) vector += nest.facts[g].ops;
+    }
+    return all == 0 ? 0 : vector / all;
+  }
+
   /// The best share of near accesses if any loop of its band could be innermost.
   static double potential(const NestPlan& nest) {
     const Order& order = nest.choice.best;
     double near = 0;
     double all = 0;
     for (std::uint32_t g = 0; g < nest.facts.size(); ++g) {
-      double count = 0;
-      for (const AccessFacts& access : nest.facts[g].accesses) count += static_cast<double>(access.count);
+      if (!nest.facts[g].innermost) continue;
+      const double count = access_count(nest.facts[g]);
       all += count;
       const std::optional<Innermost> inner = innermost_of(order, g);
       if (!inner) continue;

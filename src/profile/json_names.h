@@ -406,7 +406,7 @@ void visit(Visitor& fields, Thing& region) {
   fields.need("static_obstacles", region.static_obstacles);
   fields.need("loops", region.loops);
   fields.may("transformed", region.transformed);
-  fields.may("suggestions", region.suggestions);
+  fields.always("suggestions", region.suggestions);
 }
 
 }  // namespace loopfold::profile
