@@ -21,8 +21,11 @@ constexpr double kSkewCost = 0.15;
 constexpr double kChangeCost = 0.05;  // what another order must be better by
 constexpr double kNearEnough = 0.5;   // share of the accesses, for vectors
 
-bool varies(const Row& row) {
-  return std::any_of(row.coefficients.begin(), row.coefficients.end(), [](std::int64_t c) { return c != 0; });
+/// By row of a group: it goes over a coordinate that no row before goes over. Others follow from these.
+std::vector<bool> loop_rows(const Order& order, std::uint32_t group) {
+  std::vector<bool> loops;
+  for (const std::optional<std::size_t>& own : stands_for(order.rows[group])) loops.push_back(own.has_value());
+  return loops;
 }
 
 bool in_band(const OrderBand& band, std::uint32_t group) {
@@ -31,20 +34,23 @@ bool in_band(const OrderBand& band, std::uint32_t group) {
 
 /// Loops of a band that a group really goes over.
 std::uint32_t loops_in(const Order& order, const OrderBand& band, std::uint32_t group) {
-  std::uint32_t loops = 0;
-  for (std::uint32_t k = 0; k < band.depth; ++k) loops += varies(order.rows[group][band.first + k]) ? 1 : 0;
-  return loops;
+  const std::vector<bool> is_loop = loop_rows(order, group);
+  return static_cast<std::uint32_t>(
+      std::count(is_loop.begin() + band.first, is_loop.begin() + band.first + band.depth, true));
 }
 
 double parallel_worth(const Order& order, std::uint32_t group, Worth& worth, double share) {
   bool outermost = true;
   double best = 0;
+  const std::vector<bool> is_loop = loop_rows(order, group);
   for (const OrderBand& band : order.bands) {
     if (!in_band(band, group)) continue;
+    const bool first = outermost;
     const bool wave = band.permutable && loops_in(order, band, group) >= 2;
     for (std::uint32_t k = 0; k < band.depth; ++k) {
-      if (!varies(order.rows[group][band.first + k])) continue;
+      if (!is_loop[band.first + k]) continue;
       if (band.carries[k] == Carries::kNothing) best = std::max(best, outermost ? kOuterParallel : kInnerParallel);
+      if (first && band.permutable && band.alone[k] == Carries::kNothing) best = kOuterParallel;  // of the tiles
       if (band.carries[k] == Carries::kReduction) best = std::max(best, kReduction);
       outermost = false;
     }
@@ -59,15 +65,16 @@ double parallel_worth(const Order& order, std::uint32_t group, Worth& worth, dou
 
 bool is_loop(const Order& order, const OrderBand& band, std::uint32_t place) {
   return std::any_of(band.groups.begin(), band.groups.end(),
-                     [&](std::uint32_t group) { return varies(order.rows[group][band.first + place]); });
+                     [&](std::uint32_t group) -> bool { return loop_rows(order, group)[band.first + place]; });
 }
 
 std::optional<Innermost> innermost_of(const Order& order, std::uint32_t group) {
   std::optional<Innermost> found;
+  const std::vector<bool> is_loop = loop_rows(order, group);
   for (std::size_t i = 0; i < order.bands.size(); ++i) {
     if (!in_band(order.bands[i], group)) continue;
     for (std::uint32_t k = 0; k < order.bands[i].depth; ++k)
-      if (varies(order.rows[group][order.bands[i].first + k])) found = Innermost{i, k};
+      if (is_loop[order.bands[i].first + k]) found = Innermost{i, k};
   }
   return found;
 }

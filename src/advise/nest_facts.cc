@@ -199,21 +199,18 @@ Direction solve(std::vector<std::vector<std::int64_t>> rows, std::size_t wanted)
   return direction;
 }
 
-bool varies(const Row& row) {
-  return std::any_of(row.coefficients.begin(), row.coefficients.end(), [](std::int64_t c) { return c != 0; });
-}
-
 }  // namespace
 
 Direction direction_of(const std::vector<Row>& rows, std::size_t row) {
+  const std::vector<std::optional<std::size_t>> own = stands_for(rows);
   std::vector<std::vector<std::int64_t>> system;
   std::size_t wanted = 0;
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    if (!varies(rows[i])) continue;
+    if (!own[i]) continue;
     if (i == row) wanted = system.size();
     system.push_back(rows[i].coefficients);
   }
-  if (system.empty() || !varies(rows[row]) || system.size() != rows[row].coefficients.size()) return {};
+  if (system.empty() || !own[row] || system.size() != rows[row].coefficients.size()) return {};
   return solve(std::move(system), wanted);
 }
 

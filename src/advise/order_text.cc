@@ -219,7 +219,9 @@ std::vector<std::string> OrderText::steps() const {
       if (is_loop(order, band, k)) names.push_back(name({terms(order, band, k).front()}));
     if (band.permutable && names.size() >= 2)
       steps.push_back(fmt::format("tile {} by {}", fmt::join(names, ", "), kTileSize));
-    const auto parallel = std::find(band.carries.begin(), band.carries.end(), Carries::kNothing);
+    auto parallel = std::find(band.alone.begin(), band.alone.end(), Carries::kNothing) - band.alone.begin();
+    if (!band.permutable || parallel == band.depth)
+      parallel = std::find(band.carries.begin(), band.carries.end(), Carries::kNothing) - band.carries.begin();
     const bool outermost =
         band.first == 0 || std::none_of(order.bands.begin(), order.bands.end(), [&](const OrderBand& b) {
           return b.first < band.first && !std::none_of(band.groups.begin(), band.groups.end(), [&](std::uint32_t g) {
@@ -227,14 +229,16 @@ std::vector<std::string> OrderText::steps() const {
                  });
         });
     if (!outermost) continue;
-    if (parallel != band.carries.end() && !names.empty())
+    if (parallel != band.depth && is_loop(order, band, static_cast<std::uint32_t>(parallel)))
       steps.push_back(
-          fmt::format("parallelise {}",
-                      name({terms(order, band, static_cast<std::uint32_t>(parallel - band.carries.begin())).front()})));
+          fmt::format("parallelise {}", name({terms(order, band, static_cast<std::uint32_t>(parallel)).front()})));
     else if (band.permutable && names.size() >= 2)
       steps.push_back("run the tiles in parallel along each wavefront");
   }
-  return steps;
+  std::vector<std::string> once;
+  for (std::string& step : steps)
+    if (std::find(once.begin(), once.end(), step) == once.end()) once.push_back(std::move(step));
+  return once;
 }
 
 }  // namespace loopfold::advise

@@ -14,7 +14,7 @@ using poly::Program;
 using structure::ContextId;
 using structure::kNoContext;
 
-constexpr long kLargeBound = 20;
+constexpr long kLargeBound = 3;
 
 // ---- simpler dependences for the scheduler ----
 
@@ -138,7 +138,7 @@ class TreeReader {
         order_.rows[group].push_back(*row);
       }
     }
-    order_.bands.push_back({depth, static_cast<std::uint32_t>(members), groups, false, {}, {}});
+    order_.bands.push_back({depth, static_cast<std::uint32_t>(members), groups, false, {}, {}, {}});
     return walk(Isl<isl_schedule_node>(isl_schedule_node_get_child(node.get(), 0)), groups,
                 depth + static_cast<std::uint32_t>(members));
   }
@@ -264,7 +264,7 @@ class OriginalOrder {
       if (child.loop == kNoContext) continue;
       const auto first = static_cast<std::uint32_t>(order_.rows[groups.front()].size());
       for (const std::uint32_t group : groups) order_.rows[group].push_back(row(group, depth, 0));
-      order_.bands.push_back({first, 1, groups, false, {}, {}});
+      order_.bands.push_back({first, 1, groups, false, {}, {}, {}});
       body(child.loop, depth + 1);
     }
   }
@@ -286,11 +286,15 @@ bool is_empty_where(const Isl<isl_set>& set, std::size_t row, int sign) {
 /// Row by row: what is left when all rows before it are equal.
 void find_carries(OrderBand& band) {
   band.carries.assign(band.depth, Carries::kNothing);
+  band.alone.assign(band.depth, Carries::kNothing);
   for (const Differences& differences : band.differences) {
+    const Carries what = differences.reduction ? Carries::kReduction : Carries::kFlow;
     Isl<isl_set> left = differences.set;
+    for (std::uint32_t k = 0; k < band.depth; ++k)
+      if (!is_empty_where(left, k, -1) || !is_empty_where(left, k, 1)) band.alone[k] = std::max(band.alone[k], what);
     for (std::uint32_t k = 0; k < band.depth; ++k) {
       if (!is_empty_where(left, k, -1) || !is_empty_where(left, k, 1))
-        band.carries[k] = std::max(band.carries[k], differences.reduction ? Carries::kReduction : Carries::kFlow);
+        band.carries[k] = std::max(band.carries[k], what);
       left = Isl<isl_set>(isl_set_fix_si(left.release(), isl_dim_set, k, 0));
       if (isl_set_is_empty(left.get()) == isl_bool_true) break;
     }

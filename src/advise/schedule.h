@@ -45,6 +45,7 @@ struct OrderBand {
   std::vector<std::uint32_t> groups;
   bool permutable = false;               // found by examine()
   std::vector<Carries> carries;          // by row of the band; found by examine()
+  std::vector<Carries> alone;            // the same if the row were the first of the band
   std::vector<Differences> differences;  // all different; found by examine()
 };
 

@@ -81,27 +81,53 @@ class Builder {
     }
   }
 
-  /// Those of which something must be kept in order, or that store something that stays.
+  /// Those that store something that stays, do something outside, or are part of something that a loop carries; those
+  /// that decide by data how far a loop goes; and all that these need something of.
   void choose_statements() {
     group_of_.assign(graph_.statements.size(), kNone);
     std::set<ddg::StatementId> chosen;
+    std::set<std::pair<ddg::StatementId, ddg::StatementId>> flows;
+    const auto add = [&](const KeptFlow& flow) {
+      flows.insert({flow.from.statement, flow.to.statement});
+      if (bounds_loop(flow)) chosen.insert(flow.from.statement);
+      if (flow.where == Where::kCarried) chosen.insert({flow.from.statement, flow.to.statement});
+    };
     for (const FlowOfLoop* loop : outer_flows_)
       for (const KeptFlow& flow : loop->flows)
-        if (is_within_nest(flow)) chosen.insert({flow.from.statement, flow.to.statement});
+        if (is_within_nest(flow)) add(flow);
     for (const FlowOfLoop* loop : flows_) {
-      for (const KeptFlow& flow : loop->flows) {
-        chosen.insert(flow.from.statement);
-        chosen.insert(flow.to.statement);
-      }
+      for (const KeptFlow& flow : loop->flows) add(flow);
       for (const CodePoint exit : loop->exits) chosen.insert(exit.statement);
     }
     for (const ddg::Access& access : graph_.accesses)
       if (access.store && inside_[context_of(access.statement)] && is_kept(access)) chosen.insert(access.statement);
+    for (const ddg::Statement& statement : graph_.statements)
+      if (statement.kind != ddg::Statement::Kind::kCode && inside_[statement.context]) chosen.insert(statement.id);
+    for (bool more = true; more;) {
+      more = false;
+      for (const auto& [from, to] : flows)
+        if (chosen.contains(to) && chosen.insert(from).second) more = true;
+    }
     for (const ddg::StatementId id : chosen)
       if (inside_[context_of(id)]) statements_.push_back(id);
     if (statements_.empty()) program_.problem = "nothing in it stores or hands on a value";
     if (statements_.size() > limits_.statements)
       program_.problem = fmt::format("{} statements, more than {} at once", statements_.size(), limits_.statements);
+  }
+
+  /// The test of a loop needs something that is made outside of it.
+  bool bounds_loop(const KeptFlow& flow) const {
+    return std::any_of(flows_.begin(), flows_.end(), [&](const FlowOfLoop* loop) {
+      return loop->tests.contains(flow.to) &&
+             std::none_of(loop->loop.loops.begin(), loop->loop.loops.end(),
+                          [&](ContextId context) { return is_inside(context_of(flow.from.statement), context); });
+    });
+  }
+
+  bool is_inside(ContextId context, ContextId loop) const {
+    for (; context != kNoContext && context >= loop; context = context_.tree[context].parent)
+      if (context == loop) return true;
+    return false;
   }
 
   /// Neither a copy for the compiler's own purposes nor a counter in memory.
@@ -121,14 +147,15 @@ class Builder {
 
   // ---- groups ----
 
-  /// The part of a loop's body that something is in.
+  /// The part of a loop's body that something is in; none if it is left out.
   std::uint32_t part_of(ContextId loop, ddg::StatementId id) const {
     ContextId at = context_of(id);
     ContextId below = kNoContext;  // the outermost loop on the way that is inside `loop`
     for (; at != loop && at != kNoContext; at = context_.tree[at].parent)
       if (context_.tree[at].kind == structure::Context::Kind::kLoop) below = at;
     if (below != kNoContext) return loop_part_.at(below);
-    return statement_part_.at(id);
+    const auto found = statement_part_.find(id);
+    return found == statement_part_.end() ? kNone : found->second;
   }
 
   void find_bodies() {
@@ -178,7 +205,7 @@ class Builder {
         if (flow_.loop_around(a, b) != loop) continue;
         const std::uint32_t from = part_of(loop, flow.from.statement);
         const std::uint32_t to = part_of(loop, flow.to.statement);
-        if (from != to)
+        if (from != to && from != kNone && to != kNone)
           edges.push_back({from, to, flow.kind == KeptFlow::Kind::kRegister || flow.kind == KeptFlow::Kind::kControl});
       }
     }
@@ -448,7 +475,8 @@ class Builder {
   void add_flow(const KeptFlow& flow, std::ptrdiff_t level) {
     const std::uint32_t from = group_of_[flow.from.statement];
     const std::uint32_t to = group_of_[flow.to.statement];
-    if (from == kNone || to == kNone) return;  // one end is outside
+    if (from != kNone) add_bounds(flow, level);
+    if (from == kNone || to == kNone) return;  // one end is outside, or nothing hangs on it
     const Group& producer = program_.groups[from];
     const Group& consumer = program_.groups[to];
     const std::size_t both = shared(producer, consumer);
@@ -478,6 +506,38 @@ class Builder {
         return;
     }
     add(from, to, std::move(map), &flow, loop);
+  }
+
+  /// What flows into the test of a loop from outside comes before all of the loop.
+  void add_bounds(const KeptFlow& flow, std::ptrdiff_t level) {
+    const std::uint32_t from = group_of_[flow.from.statement];
+    for (const FlowOfLoop* loop : flows_) {
+      if (!loop->tests.contains(flow.to)) continue;
+      const Group& producer = program_.groups[from];
+      const auto is_copy = [&](ContextId context) {
+        return std::find(loop->loop.loops.begin(), loop->loop.loops.end(), context) != loop->loop.loops.end();
+      };
+      if (std::any_of(producer.loops.begin(), producer.loops.end(), is_copy)) continue;
+      for (std::uint32_t to = 0; to < program_.groups.size(); ++to) {
+        const Group& consumer = program_.groups[to];
+        if (!std::any_of(consumer.loops.begin(), consumer.loops.end(), is_copy)) continue;
+        if (!seen_.insert(fmt::format("bound {} {} {} {}", from, to, static_cast<int>(flow.where), level)).second)
+          continue;
+        const std::size_t both = shared(producer, consumer);
+        Isl<isl_map> map = everything(producer, consumer);
+        ContextId carrier = kNoContext;
+        if (flow.where == Where::kCarried && static_cast<std::size_t>(level) < both) {
+          carrier = producer.loops[static_cast<std::size_t>(level)];
+          map = distance(equal(std::move(map), static_cast<std::size_t>(level)), static_cast<std::size_t>(level),
+                         std::max<std::int64_t>(flow.least, 1), flow.greatest);
+        } else if (flow.where == Where::kWithin) {
+          map = equal(std::move(map), static_cast<std::size_t>(level + 1));
+        } else {
+          map = equal(std::move(map), both);
+        }
+        add(from, to, std::move(map), &flow, carrier);
+      }
+    }
   }
 
   /// Carried by any loop inside the one at `level`, or by none.

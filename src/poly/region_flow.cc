@@ -62,12 +62,46 @@ void RegionFlow::add(const JudgedLoop& judged) {
     loop.doubt = judged.verdict.doubts.front().why;
   else if (judged.verdict.parallel == Parallel::kUnknown)
     loop.doubt = "it could not be judged";
-  for (const structure::ContextId context : loop.loop.loops) loop_of_[context] = number;
+  for (const structure::ContextId context : loop.loop.loops) {
+    loop_of_[context] = number;
+    for (const ddg::StatementId decider : judged.control.exit_deciders(context)) add_tests(decider, loop);
+  }
   for (const Blocking& blocking : judged.verdict.blocking)
     if (blocking.kind == Blocking::Kind::kExit) loop.exits.push_back(blocking.from);
   add_index(judged);
   add_flows(judged, loop);
   add_control(judged, loop);
+}
+
+void RegionFlow::add_tests(ddg::StatementId decider, FlowOfLoop& into) const {
+  const ddg::Statement& statement = graph_.statements[decider];
+  if (statement.instructions.empty()) return;
+  std::set<std::uint16_t> found{static_cast<std::uint16_t>(statement.instructions.size() - 1)};
+  for (bool more = true; more;) {
+    more = false;
+    for (const ddg::LocalFlow& flow : statement.local)
+      if (found.contains(flow.to) && found.insert(flow.from).second) more = true;
+  }
+  for (const std::uint16_t instruction : found) into.tests.insert({decider, instruction});
+}
+
+bool RegionFlow::is_in(ddg::StatementId statement, const FlowOfLoop& loop) const {
+  for (structure::ContextId at = graph_.statements[statement].context; at != structure::LoopTree::root();
+       at = tree_[at].parent)
+    if (std::find(loop.loop.loops.begin(), loop.loop.loops.end(), at) != loop.loop.loops.end()) return true;
+  return false;
+}
+
+/// What a statement of the loop hands to its test, and is no index value of all loops around it.
+void RegionFlow::find_bounds_inside(FlowOfLoop& loop) const {
+  for (const FlowOfLoop& other : loops_)
+    for (const KeptFlow& flow : other.flows) {
+      if (flow.where == KeptFlow::Where::kCarried || flow.kind == KeptFlow::Kind::kControl) continue;
+      if (!loop.tests.contains(flow.to) || loop.tests.contains(flow.from) || !is_in(flow.from.statement, loop))
+        continue;
+      if (std::find(loop.exits.begin(), loop.exits.end(), flow.from) == loop.exits.end())
+        loop.exits.push_back(flow.from);
+    }
 }
 
 void RegionFlow::add_index(const JudgedLoop& judged) {
@@ -131,6 +165,7 @@ void RegionFlow::add_control(const JudgedLoop& judged, FlowOfLoop& into) {
       if (judged.values.node({decider, 0}) == kOutside || !judged.values.decides_by_data(decider)) continue;
       const structure::ContextId around =
           loop_around(graph_.statements[decider].context, graph_.statements[id].context);
+      if (around == structure::kNoContext) continue;  // between copies of the loop
       const auto exits = judged.control.exit_deciders(around);
       if (std::find(exits.begin(), exits.end(), decider) != exits.end()) continue;
       KeptFlow control;
@@ -156,13 +191,14 @@ void RegionFlow::finish() {
     if (can_be_computed_anew(flow)) continue;
     const structure::ContextId around =
         loop_around(graph_.statements[flow.from.statement].context, graph_.statements[flow.to.statement].context);
-    const std::uint32_t inner = loop_of_[around];
+    const std::uint32_t inner = around == structure::kNoContext ? kOutside : loop_of_[around];
     if (inner != kOutside && known_[inner].contains({flow.from, flow.to})) continue;
     flow.where = KeptFlow::Where::kWithin;
     loops_[number].flows.push_back(flow);
   }
   deeper_.clear();
   known_.clear();
+  for (FlowOfLoop& loop : loops_) find_bounds_inside(loop);
 }
 
 }  // namespace loopfold::poly

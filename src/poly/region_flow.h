@@ -9,6 +9,9 @@
 // A loop whose judgement is in doubt is *opaque*: something about its flow is not known, so its iterations keep their
 // order, and what it contains may be reordered only within one iteration of it.
 //
+// What decides how often a loop goes round, a bound that was loaded before it, decides about all that is in it:
+// whatever flows from outside into the test of a loop must come before all of the loop (program.h).
+//
 // One loop may see through a copy, and another may not (loop_values.h). A flow that an outer loop sees inside its
 // iterations, and that the innermost loop around both ends does not know at all, is kept as one of unknown distance.
 //
@@ -61,6 +64,8 @@ struct FlowOfLoop {
   std::string doubt;  // not empty: it is opaque, because
   std::vector<KeptFlow> flows;
   std::vector<CodePoint> exits;  // branches on data that decide whether there is a next iteration
+  /// Instructions by which that is decided, in whatever way: the branches, and what leads to them in their statements.
+  std::set<CodePoint> tests;
 };
 
 class RegionFlow {
@@ -89,6 +94,9 @@ class RegionFlow {
   void add_control(const JudgedLoop& judged, FlowOfLoop& into);
   KeptFlow flow_of(const JudgedLoop& judged, std::uint32_t edge) const;
   bool can_be_computed_anew(const KeptFlow& flow) const;
+  void add_tests(ddg::StatementId decider, FlowOfLoop& into) const;
+  void find_bounds_inside(FlowOfLoop& loop) const;
+  bool is_in(ddg::StatementId statement, const FlowOfLoop& loop) const;
 
   const ddg::Graph& graph_;
   const structure::LoopTree& tree_;
