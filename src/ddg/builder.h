@@ -396,7 +396,9 @@ class Builder {
   void run_with_origins(const StretchPlan& plan);
   bool starts_typical(const StretchPlan& plan) const;
   void pass_iterations(const StretchPlan& plan, std::uint64_t first, std::uint64_t end);
-  void move_registers(const StretchPlan& plan, std::uint64_t iterations);
+  bool last_stands_for(const StretchPlan& plan, std::uint64_t k) const;
+  std::span<const OriginRecords::LoadStep> load_steps(const StretchPlan& plan);
+  void move_registers(const StretchPlan& plan, std::uint64_t from, std::uint64_t to);
   void move_load(Provenance& load, std::uint64_t iterations) const;
   void pass_iteration(const StretchPlan& plan, std::uint64_t k);
   void follow_iteration(const StretchPlan& plan, std::uint64_t k);
@@ -491,6 +493,7 @@ class Builder {
   Stretch stretch_;
   Snapshot snapshot_;
   std::vector<DependencePiece> pieces_;
+  std::vector<OriginRecords::LoadStep> load_steps_;
   std::vector<std::uint64_t> slot_values_;
   std::vector<trace::RunExpander::Ahead> slot_columns_;
 

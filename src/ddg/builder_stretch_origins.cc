@@ -138,7 +138,8 @@ bool Builder::may_be_rewritten(std::uint64_t first, std::uint64_t last) const {
   });
 }
 
-/// The first iterations, until they are all alike; one that stands for all that follow; and the last.
+/// The first iterations, until they are all alike; the last, which stands for all that follow; or one of these, and the
+/// last, if it cannot.
 void Builder::run_with_origins(const StretchPlan& plan) {
   using Origins = Stretch::Origins;
   const std::uint64_t last = stretch_.n - 1;
@@ -153,12 +154,20 @@ void Builder::run_with_origins(const StretchPlan& plan) {
       return;
     }
   }
+  if (last_stands_for(plan, k)) {
+    move_registers(plan, k, last);
+    origins_.records().set_times_before(last - k + 1, load_steps(plan));
+    follow_iteration(plan, last);
+    origins_.records().set_times(1);
+    note_lanes(plan);
+    return;
+  }
   if (k < last) {
     origins_.records().set_times(last - k);
     follow_iteration(plan, k);
     origins_.records().set_times(1);
     pass_iterations(plan, k + 1, last);
-    move_registers(plan, last - 1 - k);
+    move_registers(plan, k + 1, last);
   }
   follow_iteration(plan, last);
   note_lanes(plan);
@@ -176,17 +185,53 @@ bool Builder::starts_typical(const StretchPlan& plan) const {
   });
 }
 
-/// Registers as they are `iterations` later.
-void Builder::move_registers(const StretchPlan& plan, std::uint64_t iterations) {
+/// Whether the last iteration tells all about those from k on, which are alike: addresses are even, nothing is asked of
+/// memory that changes, no use gets what is one iteration further away each time, and the first iteration has no chunks
+/// that the others do not have.
+bool Builder::last_stands_for(const StretchPlan& plan, std::uint64_t k) const {
+  if (stretch_.in_order != 0) return false;
+  for (const StretchAccess& at : stretch_accesses())
+    if (keeps_uneven(plan, at)) return false;
+  const ThreadState& thread = *stretch_.thread;
+  const StretchPlan::Exposed* before = nullptr;
+  for (const StretchPlan::Exposed& exposed : plan.exposed) {
+    const Cell& cell = thread.registers[exposed.granule];
+    if (!exposed.written && cell.producer != 0) {
+      if (cell.entry == stretch_.entry) return false;
+      if (thread.origins.where[exposed.granule] == RegisterOrigins::kKept &&
+          thread.origins.kept[exposed.granule].origin.entry == stretch_.entry)
+        return false;
+    }
+    const bool goes_on = before != nullptr && before->granule + 1 == exposed.granule && exposed.written &&
+                         before->writer == exposed.writer;
+    if (k == 0 && goes_on && !(cell == thread.registers[before->granule])) return false;
+    before = &exposed;
+  }
+  return true;
+}
+
+/// Of the loads of the path whose addresses are even.
+std::span<const OriginRecords::LoadStep> Builder::load_steps(const StretchPlan& plan) {
+  load_steps_.clear();
+  for (const StretchAccess& at : stretch_accesses())
+    if (at.access->load != MemoryAccess::kNo && plan.parts[at.part].code->origins.loads[at.access->load].kept)
+      load_steps_.push_back({at.cell.producer, at.address.step});
+  if (load_steps_.empty()) load_steps_.push_back({});
+  return load_steps_;
+}
+
+/// Registers that are as they are when iteration `from` begins become what they are when `to` begins.
+void Builder::move_registers(const StretchPlan& plan, std::uint64_t from, std::uint64_t to) {
+  if (from == to) return;
   ThreadState& thread = *stretch_.thread;
   for (const StretchPlan::Exposed& exposed : plan.exposed) {
     if (!exposed.written) continue;
-    thread.registers[exposed.granule].counter += iterations;
+    thread.registers[exposed.granule] = {exposed.writer, stretch_.entry, stretch_.counter + to - 1};
     Provenance& kept = thread.origins.kept[exposed.granule];
     if (thread.origins.where[exposed.granule] != RegisterOrigins::kKept || kept.origin.entry != stretch_.entry)
       continue;
-    if (kept.load) move_load(kept, iterations);
-    kept.origin.counter += iterations;
+    if (kept.load) move_load(kept, to - from);
+    kept.origin.counter += to - from;
   }
 }
 

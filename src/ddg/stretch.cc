@@ -142,8 +142,8 @@ class Planner {
       }
     for (std::size_t i = 0; i < exposed_.size(); ++i)
       if (exposed_[i])
-        plan_.exposed.push_back(
-            {static_cast<Granule>(i), writer_[i] != 0, loaded_[i].access != kNoAccess, made_[i], copied_[i]});
+        plan_.exposed.push_back({static_cast<Granule>(i), writer_[i], writer_[i] != 0, loaded_[i].access != kNoAccess,
+                                 made_[i], copied_[i]});
   }
 
   const Streams& streams_;

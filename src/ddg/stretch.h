@@ -46,10 +46,11 @@ struct StretchPlan {
   };
   struct Exposed {
     Granule granule = 0;
-    bool written = false;  // by the path
-    bool loaded = false;   // last by a plain load of the path
-    bool made = false;     // what is written last has no other origin
-    bool copied = false;   // by the path, before it is used
+    DefinitionId writer = 0;  // of the path, the last
+    bool written = false;     // by the path
+    bool loaded = false;      // last by a plain load of the path
+    bool made = false;        // what is written last has no other origin
+    bool copied = false;      // by the path, before it is used
   };
   bool possible = true;  // there is nothing in the path that must be followed event by event
   structure::PathTotals totals;
