@@ -383,6 +383,7 @@ class Builder {
   void load_before(StretchAccess& at);
   std::uint64_t pass_empty(const StretchAccess& at, std::uint64_t k) const;
   std::uint64_t pass_cells(StretchAccess& at, std::uint64_t k) const;
+  bool take_cell(StretchAccess& at, std::uint64_t k);
   void store_behind(const StretchAccess& at);
   Stretch::Origins compare_origins(const StretchPlan& plan, std::uint64_t k);
   bool may_be_rewritten(std::uint64_t first, std::uint64_t last) const;
@@ -410,8 +411,8 @@ class Builder {
   void end_piece(StretchAccess& at, const DependencePiece& piece);
   static void note_end(StretchAccess& at, const DependencePiece& piece);
   void note_lanes(const StretchPlan& plan);
-  void depend_run(const Streams::Reader& reader, const Cell& cell, std::uint64_t first, std::int64_t step,
-                  std::uint64_t n, std::uint64_t reloads);
+  void depend_run(Streams::Dependences to, const Streams::Reader& reader, const Cell& cell, std::uint64_t first,
+                  std::int64_t step, std::uint64_t n, std::uint64_t reloads);
   void set_iteration(std::uint64_t k);
   void fold_stretch(const StretchPlan& plan);
   void fold_register(const StretchPlan& plan, const Stretch::Register& flow);

@@ -307,8 +307,8 @@ void Builder::fold_register(const StretchPlan& plan, const Stretch::Register& fl
   const StretchPlan::Read& read = *flow.read;
   Streams::Reader reader = reader_of(plan.parts[read.part].site, *read.read);
   reader.lane = flow.lane;
-  if (streams_.has_dependence(reader, flow.cell.producer))
-    return depend_run(reader, flow.cell, flow.first, flow.step, flow.n, 0);
+  if (const Streams::Dependences to = streams_.dependences(reader, flow.cell.producer))
+    return depend_run(to, reader, flow.cell, flow.first, flow.step, flow.n, 0);
   for (std::uint64_t k = 0; k < flow.n; ++k) {
     set_iteration(flow.first + k);
     Cell cell = flow.cell;

@@ -69,6 +69,7 @@ StretchPlan plan_stretch(std::span<const PathPart> parts, std::size_t granules, 
 
 /// What a chunk of a load gets in consecutive iterations: one producer, whose counter grows evenly.
 struct DependencePiece {
+  Streams::Dependences to = nullptr;
   std::uint16_t lane = 0;
   ObjectId object = kUnknownObject;
   DefinitionId producer = 0;
@@ -79,6 +80,19 @@ struct DependencePiece {
   std::uint64_t first = 0;  // iteration of the stretch
   std::uint64_t n = 0;
   std::uint64_t reloads = 0;
+
+  void begin(Streams::Dependences stream, const Streams::Reader& reader, const Cell& cell, std::uint64_t iteration) {
+    *this = {};
+    to = stream;
+    lane = reader.lane;
+    object = reader.object;
+    producer = cell.producer;
+    entry = cell.entry;
+    counter = cell.counter;
+    next = cell.counter;
+    first = iteration;
+    n = 1;
+  }
 
   /// Whether the cell is what comes next; makes the piece longer if so.
   bool takes(const Cell& cell) {
