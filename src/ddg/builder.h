@@ -375,7 +375,6 @@ class Builder {
   bool may_meet_spills() const;
   Stretch::Origins origins_of_stretch(const StretchPlan& plan, std::uint64_t k);
   bool keeps_uneven(const StretchPlan& plan, const StretchAccess& at) const;
-  bool shows_uneven(const StretchAccess& at, std::uint64_t k) const;
   bool is_rewritten_at_once(const StretchAccess& load) const;
   const StretchAccess* load_of(const Provenance& provenance) const;
   bool is_of_loop(SiteId reader, const Cell& cell);

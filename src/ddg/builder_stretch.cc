@@ -234,7 +234,8 @@ void Builder::link_registers(const StretchPlan& plan) {
     bool returns = false;  // the iteration before writes some of it
     Cell before;
     const std::span<const StretchPlan::ReadGranule> granules{plan.granules.data() + read.first, read.read->count};
-    for (std::size_t i = 0; i < granules.size(); ++i) {
+    for (std::size_t i = 0; i < granules.size();
+         i += granules[i].from == From::kThisIteration ? granules[i].alike : 1) {
       const bool here = granules[i].from == From::kThisIteration;
       const Cell cell = here ? Cell{granules[i].definition, stretch_.entry, stretch_.counter}
                              : stretch_.thread->registers[granules[i].granule];
@@ -257,7 +258,7 @@ void Builder::link_returns(const StretchPlan::Read& read, std::span<const Stretc
   const auto begin = static_cast<std::size_t>(first - stretch_.registers.begin());
   const std::size_t end = stretch_.registers.size();
   Cell before;
-  for (std::size_t i = 0; i < granules.size(); ++i) {
+  for (std::size_t i = 0; i < granules.size(); i += granules[i].from == From::kBefore ? 1 : granules[i].alike) {
     Cell cell = stretch_.thread->registers[granules[i].granule];
     if (granules[i].from == From::kThisIteration)
       cell = {granules[i].definition, stretch_.entry, stretch_.counter + 1};

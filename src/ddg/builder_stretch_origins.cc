@@ -33,7 +33,8 @@ bool Builder::may_meet_spills() const {
 Builder::Stretch::Origins Builder::origins_of_stretch(const StretchPlan& plan, std::uint64_t k) {
   using Origins = Stretch::Origins;
   for (const StretchAccess& at : stretch_accesses())
-    if (keeps_uneven(plan, at) && !shows_uneven(at, k)) return Origins::kAll;
+    if (keeps_uneven(plan, at) && !shows_uneven({stretch_.uneven[at.column].values.data(), stretch_.n}, k))
+      return Origins::kAll;
   for (const std::uint32_t access : plan.copied_loads) {
     const StretchAccess& at = stretch_.accesses[access];
     if (may_be_rewritten(at.lowest, at.highest)) return Origins::kAll;
@@ -67,16 +68,6 @@ Builder::Stretch::Origins Builder::origins_of_stretch(const StretchPlan& plan, s
 bool Builder::keeps_uneven(const StretchPlan& plan, const StretchAccess& at) const {
   return !at.address.even && at.access->load != MemoryAccess::kNo &&
          plan.parts[at.part].code->origins.loads[at.access->load].kept;
-}
-
-/// Whether the iterations that are followed, all up to k and the last, show that addresses do not grow in proportion to
-/// the iterations; or whether they do.
-bool Builder::shows_uneven(const StretchAccess& at, std::uint64_t k) const {
-  const std::vector<std::uint64_t>& values = stretch_.uneven[at.column].values;
-  const std::uint64_t step = values[1] - values[0];
-  std::uint64_t first = 1;  // that is not in line
-  while (first < stretch_.n && values[first] - values[0] == step * first) ++first;
-  return first == stretch_.n || first <= k || values[stretch_.n - 1] - values[0] != step * (stretch_.n - 1);
 }
 
 /// By a store of the same iteration, behind it; and all stores that touch it move along with it.

@@ -43,6 +43,7 @@ struct StretchPlan {
     Granule granule = 0;
     std::uint8_t lane = 0;
     DefinitionId definition = 0;  // of the path, unless it is kBefore
+    std::uint32_t alike = 1;      // from this one on, of the read: those that come from the same
   };
   struct Exposed {
     Granule granule = 0;
@@ -66,6 +67,10 @@ struct StretchPlan {
 };
 
 StretchPlan plan_stretch(std::span<const PathPart> parts, std::size_t granules, const Streams& streams);
+
+/// Of addresses, one per iteration, at least two: whether iterations up to k, and the last, show that they do not grow
+/// in proportion to the iterations; or whether they do.
+bool shows_uneven(std::span<const std::uint64_t> addresses, std::uint64_t k);
 
 /// What a chunk of a load gets in consecutive iterations: one producer, whose counter grows evenly.
 struct DependencePiece {
