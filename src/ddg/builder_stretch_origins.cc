@@ -1,13 +1,13 @@
 // Origins behind copies during a stretch of iterations.
 //
 // The first iterations are followed until the exposed registers have the same origins in every iteration, but for the
-// iteration that made them. From then on one iteration stands for all but the last, which leaves the registers as they
-// are afterwards. Why that is exact: what an iteration does to origins depends on the exposed registers only, as long
-// as no load gets a spilled value; so if they are the same but for the iteration once, they are so for ever. What is
-// asked of memory, whether a cell has been written since it was loaded, has the same answer in all iterations if
-// nothing of the stretch writes there and nothing of this entry of the loop has; or if all stores that touch it move
-// along with the load, and one of the same iteration writes what was loaded. Where none of that holds, all iterations
-// are followed.
+// iteration that made them. From then on all are alike, and the last stands for all of them: it also leaves the
+// registers as they are afterwards. Why that is exact: what an iteration does to origins depends on the exposed
+// registers only, as long as no load gets a spilled value; so if they are the same but for the iteration once, they are
+// so for ever. What is asked of memory, whether a cell has been written since it was loaded, has the same answer in all
+// iterations if nothing of the stretch writes there and nothing of this entry of the loop has; or if all stores that
+// touch it move along with the load, and one of the same iteration writes what was loaded. Where none of that holds,
+// all iterations are followed.
 #include <algorithm>
 
 #include "ddg/builder.h"
@@ -146,6 +146,7 @@ void Builder::run_with_origins(const StretchPlan& plan) {
     }
   }
   if (last_stands_for(plan, k)) {
+    pass_iterations(plan, k, last);
     move_registers(plan, k, last);
     origins_.records().set_times_before(last - k + 1, load_steps(plan));
     follow_iteration(plan, last);
@@ -176,11 +177,9 @@ bool Builder::starts_typical(const StretchPlan& plan) const {
   });
 }
 
-/// Whether the last iteration tells all about those from k on, which are alike: addresses are even, nothing is asked of
-/// memory that changes, no use gets what is one iteration further away each time, and the first iteration has no chunks
-/// that the others do not have.
+/// Whether the last iteration tells all about those from k on, which are alike: addresses are even, no use gets what is
+/// one iteration further away each time, and the first iteration has no chunks that the others do not have.
 bool Builder::last_stands_for(const StretchPlan& plan, std::uint64_t k) const {
-  if (stretch_.in_order != 0) return false;
   for (const StretchAccess& at : stretch_accesses())
     if (keeps_uneven(plan, at)) return false;
   const ThreadState& thread = *stretch_.thread;
