@@ -375,7 +375,6 @@ class Builder {
   bool may_meet_spills() const;
   Stretch::Origins origins_of_stretch(const StretchPlan& plan, std::uint64_t k);
   bool keeps_uneven(const StretchPlan& plan, const StretchAccess& at) const;
-  bool shows_uneven(const StretchAccess& at, std::uint64_t k) const;
   bool is_rewritten_at_once(const StretchAccess& load) const;
   const StretchAccess* load_of(const Provenance& provenance) const;
   bool is_of_loop(SiteId reader, const Cell& cell);
@@ -383,6 +382,7 @@ class Builder {
   void load_before(StretchAccess& at);
   std::uint64_t pass_empty(const StretchAccess& at, std::uint64_t k) const;
   std::uint64_t pass_cells(StretchAccess& at, std::uint64_t k) const;
+  bool take_cell(StretchAccess& at, std::uint64_t k);
   void store_behind(const StretchAccess& at);
   Stretch::Origins compare_origins(const StretchPlan& plan, std::uint64_t k);
   bool may_be_rewritten(std::uint64_t first, std::uint64_t last) const;
@@ -396,7 +396,9 @@ class Builder {
   void run_with_origins(const StretchPlan& plan);
   bool starts_typical(const StretchPlan& plan) const;
   void pass_iterations(const StretchPlan& plan, std::uint64_t first, std::uint64_t end);
-  void move_registers(const StretchPlan& plan, std::uint64_t iterations);
+  bool last_stands_for(const StretchPlan& plan, std::uint64_t k) const;
+  std::span<const OriginRecords::LoadStep> load_steps(const StretchPlan& plan);
+  void move_registers(const StretchPlan& plan, std::uint64_t from, std::uint64_t to);
   void move_load(Provenance& load, std::uint64_t iterations) const;
   void pass_iteration(const StretchPlan& plan, std::uint64_t k);
   void follow_iteration(const StretchPlan& plan, std::uint64_t k);
@@ -408,8 +410,8 @@ class Builder {
   void end_piece(StretchAccess& at, const DependencePiece& piece);
   static void note_end(StretchAccess& at, const DependencePiece& piece);
   void note_lanes(const StretchPlan& plan);
-  void depend_run(const Streams::Reader& reader, const Cell& cell, std::uint64_t first, std::int64_t step,
-                  std::uint64_t n, std::uint64_t reloads);
+  void depend_run(Streams::Dependences to, const Streams::Reader& reader, const Cell& cell, std::uint64_t first,
+                  std::int64_t step, std::uint64_t n, std::uint64_t reloads);
   void set_iteration(std::uint64_t k);
   void fold_stretch(const StretchPlan& plan);
   void fold_register(const StretchPlan& plan, const Stretch::Register& flow);
@@ -491,6 +493,7 @@ class Builder {
   Stretch stretch_;
   Snapshot snapshot_;
   std::vector<DependencePiece> pieces_;
+  std::vector<OriginRecords::LoadStep> load_steps_;
   std::vector<std::uint64_t> slot_values_;
   std::vector<trace::RunExpander::Ahead> slot_columns_;
 

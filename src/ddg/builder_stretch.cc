@@ -234,7 +234,8 @@ void Builder::link_registers(const StretchPlan& plan) {
     bool returns = false;  // the iteration before writes some of it
     Cell before;
     const std::span<const StretchPlan::ReadGranule> granules{plan.granules.data() + read.first, read.read->count};
-    for (std::size_t i = 0; i < granules.size(); ++i) {
+    for (std::size_t i = 0; i < granules.size();
+         i += granules[i].from == From::kThisIteration ? granules[i].alike : 1) {
       const bool here = granules[i].from == From::kThisIteration;
       const Cell cell = here ? Cell{granules[i].definition, stretch_.entry, stretch_.counter}
                              : stretch_.thread->registers[granules[i].granule];
@@ -257,7 +258,7 @@ void Builder::link_returns(const StretchPlan::Read& read, std::span<const Stretc
   const auto begin = static_cast<std::size_t>(first - stretch_.registers.begin());
   const std::size_t end = stretch_.registers.size();
   Cell before;
-  for (std::size_t i = 0; i < granules.size(); ++i) {
+  for (std::size_t i = 0; i < granules.size(); i += granules[i].from == From::kBefore ? 1 : granules[i].alike) {
     Cell cell = stretch_.thread->registers[granules[i].granule];
     if (granules[i].from == From::kThisIteration)
       cell = {granules[i].definition, stretch_.entry, stretch_.counter + 1};
@@ -307,8 +308,8 @@ void Builder::fold_register(const StretchPlan& plan, const Stretch::Register& fl
   const StretchPlan::Read& read = *flow.read;
   Streams::Reader reader = reader_of(plan.parts[read.part].site, *read.read);
   reader.lane = flow.lane;
-  if (streams_.has_dependence(reader, flow.cell.producer))
-    return depend_run(reader, flow.cell, flow.first, flow.step, flow.n, 0);
+  if (const Streams::Dependences to = streams_.dependences(reader, flow.cell.producer))
+    return depend_run(to, reader, flow.cell, flow.first, flow.step, flow.n, 0);
   for (std::uint64_t k = 0; k < flow.n; ++k) {
     set_iteration(flow.first + k);
     Cell cell = flow.cell;

@@ -69,6 +69,10 @@ void Builder::load_before(StretchAccess& at) {
     const std::uint64_t passed = at.pieces.empty() ? pass_empty(at, k) : at.pieces.size() == 1 ? pass_cells(at, k) : 0;
     k += passed;
     if (passed > 0) continue;
+    if (at.pieces.size() == 1 && take_cell(at, k)) {
+      ++k;
+      continue;
+    }
     take_chunks(at, read_chunks(at.address.at(k), at.access->size), k, false);
     ++k;
   }
@@ -99,6 +103,23 @@ std::uint64_t Builder::pass_cells(StretchAccess& at, std::uint64_t k) const {
   piece.next = expected.counter;
   piece.n += k - first;
   return k - first;
+}
+
+/// The same for a load whose only piece may end here and be followed by another one: producers that take turns. False:
+/// it is not so simple.
+bool Builder::take_cell(StretchAccess& at, std::uint64_t k) {
+  DependencePiece& piece = at.pieces[0];
+  const Cell* const cell = memory_.only_cell(at.address.at(k), at.access->size);
+  if (piece.lane != 0 || cell == nullptr || cell->producer == 0 || cell->producer == kLostProducer) return false;
+  if (piece.takes(*cell)) return true;
+  at.reader.lane = 0;
+  at.reader.object = at.place.object;
+  const Streams::Dependences to = streams_.dependences(at.reader, cell->producer);
+  if (to == nullptr) return false;
+  end_piece(at, piece);
+  piece.begin(to, at.reader, *cell, k);
+  if (options_.origins && !at.began_in_loop) at.began_in_loop = is_of_loop(at.reader.site, *cell);
+  return true;
 }
 
 void Builder::store_behind(const StretchAccess& at) {
@@ -226,24 +247,17 @@ void Builder::note_end(StretchAccess& at, const DependencePiece& piece) {
 void Builder::begin_piece(StretchAccess& at, const OriginTracker::Chunk& chunk, std::uint64_t k, bool reload) {
   at.reader.lane = static_cast<std::uint16_t>(chunk.offset);
   at.reader.object = at.place.object;
-  if (chunk.cell.producer == kLostProducer || !streams_.has_dependence(at.reader, chunk.cell.producer)) {
+  const bool lost = chunk.cell.producer == kLostProducer;
+  const Streams::Dependences to = lost ? nullptr : streams_.dependences(at.reader, chunk.cell.producer);
+  if (to == nullptr) {
     set_iteration(k);
     at.reader.reload = reload;
     depend(at.reader, chunk.cell);
     at.reader.reload = false;
     return;
   }
-  DependencePiece piece;
-  piece.lane = at.reader.lane;
-  piece.object = at.place.object;
-  piece.producer = chunk.cell.producer;
-  piece.entry = chunk.cell.entry;
-  piece.counter = chunk.cell.counter;
-  piece.next = chunk.cell.counter;
-  piece.first = k;
-  piece.n = 1;
-  piece.reloads = reload ? 1 : 0;
-  pieces_.push_back(piece);
+  pieces_.emplace_back().begin(to, at.reader, chunk.cell, k);
+  pieces_.back().reloads = reload ? 1 : 0;
   if (options_.origins && !at.began_in_loop) at.began_in_loop = is_of_loop(at.reader.site, chunk.cell);
 }
 
@@ -259,15 +273,14 @@ bool Builder::is_of_loop(SiteId reader, const Cell& cell) {
 void Builder::end_piece(StretchAccess& at, const DependencePiece& piece) {
   at.reader.lane = piece.lane;
   at.reader.object = piece.object;
-  depend_run(at.reader, {piece.producer, piece.entry, piece.counter}, piece.first,
+  depend_run(piece.to, at.reader, {piece.producer, piece.entry, piece.counter}, piece.first,
              static_cast<std::int64_t>(piece.step), piece.n, piece.reloads);
 }
 
-void Builder::depend_run(const Streams::Reader& reader, const Cell& cell, std::uint64_t first, std::int64_t step,
-                         std::uint64_t n, std::uint64_t reloads) {
+void Builder::depend_run(Streams::Dependences to, const Streams::Reader& reader, const Cell& cell, std::uint64_t first,
+                         std::int64_t step, std::uint64_t n, std::uint64_t reloads) {
   set_iteration(first);
-  if (streams_.dependence_run(reader, cell.producer, point_.data(), vector_of(cell), step, n, reloads))
-    note_late(cell, n);
+  if (streams_.dependence_run(to, reader, point_.data(), vector_of(cell), step, n, reloads)) note_late(cell, n);
 }
 
 }  // namespace loopfold::ddg

@@ -1,13 +1,13 @@
 // Origins behind copies during a stretch of iterations.
 //
 // The first iterations are followed until the exposed registers have the same origins in every iteration, but for the
-// iteration that made them. From then on one iteration stands for all but the last, which leaves the registers as they
-// are afterwards. Why that is exact: what an iteration does to origins depends on the exposed registers only, as long
-// as no load gets a spilled value; so if they are the same but for the iteration once, they are so for ever. What is
-// asked of memory, whether a cell has been written since it was loaded, has the same answer in all iterations if
-// nothing of the stretch writes there and nothing of this entry of the loop has; or if all stores that touch it move
-// along with the load, and one of the same iteration writes what was loaded. Where none of that holds, all iterations
-// are followed.
+// iteration that made them. From then on all are alike, and the last stands for all of them: it also leaves the
+// registers as they are afterwards. Why that is exact: what an iteration does to origins depends on the exposed
+// registers only, as long as no load gets a spilled value; so if they are the same but for the iteration once, they are
+// so for ever. What is asked of memory, whether a cell has been written since it was loaded, has the same answer in all
+// iterations if nothing of the stretch writes there and nothing of this entry of the loop has; or if all stores that
+// touch it move along with the load, and one of the same iteration writes what was loaded. Where none of that holds,
+// all iterations are followed.
 #include <algorithm>
 
 #include "ddg/builder.h"
@@ -33,7 +33,8 @@ bool Builder::may_meet_spills() const {
 Builder::Stretch::Origins Builder::origins_of_stretch(const StretchPlan& plan, std::uint64_t k) {
   using Origins = Stretch::Origins;
   for (const StretchAccess& at : stretch_accesses())
-    if (keeps_uneven(plan, at) && !shows_uneven(at, k)) return Origins::kAll;
+    if (keeps_uneven(plan, at) && !shows_uneven({stretch_.uneven[at.column].values.data(), stretch_.n}, k))
+      return Origins::kAll;
   for (const std::uint32_t access : plan.copied_loads) {
     const StretchAccess& at = stretch_.accesses[access];
     if (may_be_rewritten(at.lowest, at.highest)) return Origins::kAll;
@@ -67,16 +68,6 @@ Builder::Stretch::Origins Builder::origins_of_stretch(const StretchPlan& plan, s
 bool Builder::keeps_uneven(const StretchPlan& plan, const StretchAccess& at) const {
   return !at.address.even && at.access->load != MemoryAccess::kNo &&
          plan.parts[at.part].code->origins.loads[at.access->load].kept;
-}
-
-/// Whether the iterations that are followed, all up to k and the last, show that addresses do not grow in proportion to
-/// the iterations; or whether they do.
-bool Builder::shows_uneven(const StretchAccess& at, std::uint64_t k) const {
-  const std::vector<std::uint64_t>& values = stretch_.uneven[at.column].values;
-  const std::uint64_t step = values[1] - values[0];
-  std::uint64_t first = 1;  // that is not in line
-  while (first < stretch_.n && values[first] - values[0] == step * first) ++first;
-  return first == stretch_.n || first <= k || values[stretch_.n - 1] - values[0] != step * (stretch_.n - 1);
 }
 
 /// By a store of the same iteration, behind it; and all stores that touch it move along with it.
@@ -138,7 +129,8 @@ bool Builder::may_be_rewritten(std::uint64_t first, std::uint64_t last) const {
   });
 }
 
-/// The first iterations, until they are all alike; one that stands for all that follow; and the last.
+/// The first iterations, until they are all alike; the last, which stands for all that follow; or one of these, and the
+/// last, if it cannot.
 void Builder::run_with_origins(const StretchPlan& plan) {
   using Origins = Stretch::Origins;
   const std::uint64_t last = stretch_.n - 1;
@@ -153,12 +145,21 @@ void Builder::run_with_origins(const StretchPlan& plan) {
       return;
     }
   }
+  if (last_stands_for(plan, k)) {
+    pass_iterations(plan, k, last);
+    move_registers(plan, k, last);
+    origins_.records().set_times_before(last - k + 1, load_steps(plan));
+    follow_iteration(plan, last);
+    origins_.records().set_times(1);
+    note_lanes(plan);
+    return;
+  }
   if (k < last) {
     origins_.records().set_times(last - k);
     follow_iteration(plan, k);
     origins_.records().set_times(1);
     pass_iterations(plan, k + 1, last);
-    move_registers(plan, last - 1 - k);
+    move_registers(plan, k + 1, last);
   }
   follow_iteration(plan, last);
   note_lanes(plan);
@@ -176,17 +177,51 @@ bool Builder::starts_typical(const StretchPlan& plan) const {
   });
 }
 
-/// Registers as they are `iterations` later.
-void Builder::move_registers(const StretchPlan& plan, std::uint64_t iterations) {
+/// Whether the last iteration tells all about those from k on, which are alike: addresses are even, no use gets what is
+/// one iteration further away each time, and the first iteration has no chunks that the others do not have.
+bool Builder::last_stands_for(const StretchPlan& plan, std::uint64_t k) const {
+  for (const StretchAccess& at : stretch_accesses())
+    if (keeps_uneven(plan, at)) return false;
+  const ThreadState& thread = *stretch_.thread;
+  const StretchPlan::Exposed* before = nullptr;
+  for (const StretchPlan::Exposed& exposed : plan.exposed) {
+    const Cell& cell = thread.registers[exposed.granule];
+    if (!exposed.written && cell.producer != 0) {
+      if (cell.entry == stretch_.entry) return false;
+      if (thread.origins.where[exposed.granule] == RegisterOrigins::kKept &&
+          thread.origins.kept[exposed.granule].origin.entry == stretch_.entry)
+        return false;
+    }
+    const bool goes_on = before != nullptr && before->granule + 1 == exposed.granule && exposed.written &&
+                         before->writer == exposed.writer;
+    if (k == 0 && goes_on && !(cell == thread.registers[before->granule])) return false;
+    before = &exposed;
+  }
+  return true;
+}
+
+/// Of the loads of the path whose addresses are even.
+std::span<const OriginRecords::LoadStep> Builder::load_steps(const StretchPlan& plan) {
+  load_steps_.clear();
+  for (const StretchAccess& at : stretch_accesses())
+    if (at.access->load != MemoryAccess::kNo && plan.parts[at.part].code->origins.loads[at.access->load].kept)
+      load_steps_.push_back({at.cell.producer, at.address.step});
+  if (load_steps_.empty()) load_steps_.push_back({});
+  return load_steps_;
+}
+
+/// Registers that are as they are when iteration `from` begins become what they are when `to` begins.
+void Builder::move_registers(const StretchPlan& plan, std::uint64_t from, std::uint64_t to) {
+  if (from == to) return;
   ThreadState& thread = *stretch_.thread;
   for (const StretchPlan::Exposed& exposed : plan.exposed) {
     if (!exposed.written) continue;
-    thread.registers[exposed.granule].counter += iterations;
+    thread.registers[exposed.granule] = {exposed.writer, stretch_.entry, stretch_.counter + to - 1};
     Provenance& kept = thread.origins.kept[exposed.granule];
     if (thread.origins.where[exposed.granule] != RegisterOrigins::kKept || kept.origin.entry != stretch_.entry)
       continue;
-    if (kept.load) move_load(kept, iterations);
-    kept.origin.counter += iterations;
+    if (kept.load) move_load(kept, to - from);
+    kept.origin.counter += to - from;
   }
 }
 

@@ -78,6 +78,8 @@ class Torture {
     std::vector<Piece> pieces;  // one, or these four
     std::uint64_t outer = 1, trips = 3;
     std::uint64_t way = 0, flip = 0;
+    bool leaves_early = false;  // behind the first block of the last iteration
+    std::uint64_t less = 0;     // iterations in every second entry
   };
   /// A block that is being made.
   struct Making {
@@ -244,6 +246,12 @@ class Torture {
     made.latch = nop();
     made.outer = pick(2) == 0 ? 1 : 1 + pick(5);
     made.trips = 3 + pick(pick(2) == 0 ? 40 : 297);
+    if (pick(3) == 0) {
+      made.outer = 1 + pick(20);
+      made.trips = 4 + pick(12);
+    }
+    if (pick(3) == 0) made.less = pick(made.trips - 1);
+    made.leaves_early = pick(6) == 0;
     made.way = pick(4);
     made.flip = pick(made.trips);
     return made;
@@ -280,9 +288,11 @@ class Torture {
   void execute(const Nest& nest, trace::BlockId behind) {
     for (std::uint64_t j = 0; j < nest.outer; ++j) {
       trace_.run(nest.header, nest.pieces[0].block, {});
-      for (std::uint64_t i = 0; i < nest.trips; ++i) {
-        const trace::BlockId next = i + 1 < nest.trips ? nest.pieces[0].block : nest.latch;
-        if (nest.pieces.size() == 1) {
+      const std::uint64_t trips = nest.trips - (j % 2 == 1 ? nest.less : 0);
+      for (std::uint64_t i = 0; i < trips; ++i) {
+        const bool last = i + 1 == trips;
+        const trace::BlockId next = last ? nest.latch : nest.pieces[0].block;
+        if (nest.pieces.size() == 1 || (last && nest.leaves_early)) {
           run(nest.pieces[0], next, j, i, nest.trips);
           continue;
         }

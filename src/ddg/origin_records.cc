@@ -110,7 +110,18 @@ void OriginRecords::use(const Reader& reader, std::uint16_t lane, const Cell& wr
   if (value.none || value.load == nullptr)
     at.uneven = true;
   else
-    note_address(at, reader, value.load->address);
+    note_address(at, reader, *value.load);
+}
+
+/// That of the first of the iterations that the reader's stands for. What was loaded outside of the loop is where it
+/// was.
+void OriginRecords::note_first_address(Lane& lane, const Reader& reader, const Provenance& load) {
+  std::uint64_t step = 0;
+  if (load.origin.entry == reader.entry)
+    for (const LoadStep& known : steps_)
+      if (known.load == load.origin.producer) step = known.step;
+  const std::uint64_t before = times_ - 1;
+  lane.uneven = !lane.even->add(reader.serial, reader.counter - before, load.address - step * before);
 }
 
 /// False: it is no record after all, since no shared coordinate differs.

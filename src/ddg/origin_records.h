@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <span>
 #include <tuple>
 #include <vector>
 
@@ -67,14 +68,27 @@ class OriginRecords {
   void use_loaded(const Reader& reader, std::uint16_t lane, const Provenance& load) {
     Lane& at = lane_of(reader, lane);
     note(at, reader, load.origin, false);
-    note_address(at, reader, load.address);
+    note_address(at, reader, load);
   }
   /// A chunk of a use that `writer` wrote last: a copy, if it has no origin.
   void use(const Reader& reader, std::uint16_t lane, const Cell& writer, const Value& value);
 
   /// From here on, every use stands for so many, of as many iterations of the innermost loop: all alike, but that what
   /// the loop made is one iteration later each time.
-  void set_times(std::uint64_t times) { times_ = times; }
+  void set_times(std::uint64_t times) {
+    times_ = times;
+    steps_ = {};
+  }
+  /// The same, but every use is that of the last of these iterations. `steps`: what the addresses of loads of the loop
+  /// grow by each time.
+  struct LoadStep {
+    DefinitionId load = 0;
+    std::uint64_t step = 0;
+  };
+  void set_times_before(std::uint64_t times, std::span<const LoadStep> steps) {
+    times_ = times;
+    steps_ = steps;
+  }
 
   /// Dimensions that two sites share.
   std::uint16_t shared(SiteId a, SiteId b);
@@ -158,11 +172,13 @@ class OriginRecords {
     lane.counter = reader.counter;
   }
   /// Without loops, there is nothing to be even along.
-  void note_address(Lane& lane, const Reader& reader, std::uint64_t address) {
+  void note_address(Lane& lane, const Reader& reader, const Provenance& load) {
     if (lane.uneven || streams_.dimensions(reader.site) == 1) return;
     if (!lane.even) lane.even = std::make_unique<EvenAddresses>();
-    lane.uneven = !lane.even->add(reader.serial, reader.counter, address);
+    if (!steps_.empty() && times_ > 1) note_first_address(lane, reader, load);
+    if (!lane.uneven) lane.uneven = !lane.even->add(reader.serial, reader.counter, load.address);
   }
+  void note_first_address(Lane& lane, const Reader& reader, const Provenance& load);
   using LaneKey = std::tuple<StatementId, std::uint32_t, std::uint16_t>;  // operand's number, lane
   std::map<LaneKey, bool> even_lanes() const;
   Record& record_of(const Reader& reader, Lane& lane, Key key, const Value& value);
@@ -188,6 +204,7 @@ class OriginRecords {
   std::vector<Record> records_;
   std::array<SharedEntry, kSharedEntries> shared_{};
   std::uint64_t times_ = 1;
+  std::span<const LoadStep> steps_;  // empty: the use is that of the first of so many times
   std::uint64_t operands_ = 0;
   std::uint64_t lanes_ = 0;  // but for the first ones of operands
 };

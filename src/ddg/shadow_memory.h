@@ -71,15 +71,20 @@ class ShadowMemory {
     write_slowly(address, size, cell);
   }
 
-  /// The cell of all of these bytes, if they are in one granule of a page, or in a page that nothing wrote; else null.
-  /// It stays where it is until memory changes.
+  /// The cell of all of these bytes, if they are in one page and have the same one; else null. It stays where it is
+  /// until memory changes.
   const Cell* only_cell(std::uint64_t address, std::uint64_t size) const {
     static constexpr Cell kEmpty{};
     const Slot slot = slot_of(address >> kPageBits);
-    const std::uint64_t spread = address ^ (address + (size - 1));
-    if (has_cells(slot)) [[likely]]
-      return spread >> shift_of(slot) == 0 ? cells_of(slot) + ((address & kPageMask) >> shift_of(slot)) : nullptr;
-    return slot == 0 && spread >> kPageBits == 0 ? &kEmpty : nullptr;
+    const std::uint64_t last = address + (size - 1);
+    if ((address ^ last) >> kPageBits != 0) return nullptr;
+    if (!has_cells(slot)) [[unlikely]]
+      return slot == 0 ? &kEmpty : nullptr;
+    const Cell* const first = cells_of(slot) + ((address & kPageMask) >> shift_of(slot));
+    const Cell* const end = cells_of(slot) + ((last & kPageMask) >> shift_of(slot));
+    for (const Cell* cell = first; cell != end; ++cell)
+      if (!(cell[0] == cell[1])) return nullptr;
+    return first;
   }
 
   /// These bytes have no producer any more.

@@ -149,6 +149,23 @@ INSTANTIATE_TEST_SUITE_P(Places, ShadowMemoryFuzz,
                          testing::Values(0x10000, kRegion - 3 * kPage, (std::uint64_t{1} << 47) - 4 * kPage,
                                          0x7ffe12345678));
 
+TEST(ShadowMemory, OneCellOfSeveralGranules) {
+  ShadowMemory memory;
+  EXPECT_EQ(memory.only_cell(0x1000, 32)->producer, 0u);
+  memory.write(0x1000, 32, {7, 1, 2});
+  memory.write(0x1020, 16, {7, 1, 3});
+  ASSERT_NE(memory.only_cell(0x1000, 32), nullptr);
+  EXPECT_EQ(*memory.only_cell(0x1000, 32), (Cell{7, 1, 2}));
+  EXPECT_EQ(*memory.only_cell(0x1023, 9), (Cell{7, 1, 3}));
+  EXPECT_EQ(memory.only_cell(0x1018, 16), nullptr);
+  EXPECT_EQ(memory.only_cell(0x1028, 16), nullptr);
+  EXPECT_EQ(memory.only_cell(0x1000 + kPage - 8, 16), nullptr);
+  EXPECT_EQ(memory.only_cell(~std::uint64_t{0} - 3, 8), nullptr);
+  memory.write(0x1002, 1, {9, 1, 2});
+  EXPECT_EQ(memory.only_cell(0x1000, 8), nullptr);
+  EXPECT_EQ(*memory.only_cell(0x1003, 29), (Cell{7, 1, 2}));
+}
+
 TEST(ShadowMemory, BytesNobodyWroteAreNotVisited) {
   ShadowMemory memory;
   EXPECT_TRUE(chunks_of(memory, 0, 1 << 20).empty());

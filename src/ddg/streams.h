@@ -35,7 +35,11 @@ using DefinitionId = std::uint32_t;  // an instruction of a statement of a stack
 using SiteId = std::uint32_t;
 
 class Streams {
+  struct DependenceDetails;
+
  public:
+  using Dependences = DependenceDetails*;
+
   /// With more than one job, folding is done by other threads.
   Streams(const fold::Options& options, const structure::LoopTree& tree, unsigned jobs = 1, std::vector<bool> hot = {})
       : options_(options), tree_(tree), hot_(std::move(hot)), queue_(jobs > 1 ? jobs - 1 : 0) {}
@@ -123,11 +127,12 @@ class Streams {
                   std::int64_t step, std::uint64_t n, std::uint64_t copies, std::uint64_t entry);
   void value_run(SiteId site, const IntegerValue& value, const std::int64_t* point, std::int64_t label,
                  std::int64_t step, std::uint64_t n, std::uint64_t entry);
-  /// False: there is no stream for it, and the points must come one by one.
-  bool has_dependence(const Reader& reader, DefinitionId from);
+  /// The stream of the dependences of an operand on a definition. Null: there is none, and the points must come one by
+  /// one.
+  Dependences dependences(const Reader& reader, DefinitionId from);
   /// Only the producer's last coordinate changes, by `step` each time; `reloads` of the consumers are reloads. The
   /// result is as for dependence(), of all.
-  bool dependence_run(const Reader& reader, DefinitionId from, const std::int64_t* point, const std::int64_t* producer,
+  bool dependence_run(Dependences to, const Reader& reader, const std::int64_t* point, const std::int64_t* producer,
                       std::int64_t step, std::uint64_t n, std::uint64_t reloads);
 
   std::uint16_t dimensions_of_definition(DefinitionId definition) const {
@@ -307,7 +312,7 @@ class Streams {
   std::deque<AccessDetails> accesses_;
   std::deque<ValueDetails> values_;
   std::deque<DependenceDetails> dependences_;
-  std::vector<std::int64_t> steps_;  // of a producer's coordinates
+  std::vector<std::int64_t> steps_;  // of a producer's coordinates: 0 but during a call
   DependenceDetails* last_dependence_ = nullptr;
   AccessDetails* last_access_ = nullptr;
   FoldQueue queue_;

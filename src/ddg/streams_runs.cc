@@ -13,6 +13,10 @@ namespace {
 /// each one after it.
 std::uint64_t meetings(std::int64_t difference, std::int64_t slope, std::uint64_t n) {
   if (slope == 0) return difference == 0 ? n : 0;
+  if (difference == 0) return 1;
+  if (n == 1) return 0;
+  if (slope == 1) return difference < 0 && std::uint64_t{0} - static_cast<std::uint64_t>(difference) < n ? 1 : 0;
+  if (slope == -1) return difference > 0 && static_cast<std::uint64_t>(difference) < n ? 1 : 0;
   __extension__ using Wide = __int128;
   const Wide wide = -static_cast<Wide>(difference);
   if (wide % slope != 0) return 0;
@@ -64,21 +68,21 @@ void Streams::value_run(SiteId site, const IntegerValue& value, const std::int64
   add_run(details->sink, point, &label, &step, n);
 }
 
-bool Streams::has_dependence(const Reader& reader, DefinitionId from) {
+Streams::Dependences Streams::dependences(const Reader& reader, DefinitionId from) {
   StreamLinks<DependenceDetails>& known = at(sites_[reader.site].operands, reader.dense);
-  if (known.find(key_of(from, reader.lane)) != nullptr) return true;
-  return !full_ && known.size() < kMaxProducers && first_dependence(reader, from, nullptr) != nullptr;
+  if (DependenceDetails* const found = known.find(key_of(from, reader.lane))) return found;
+  return !full_ && known.size() < kMaxProducers ? first_dependence(reader, from, nullptr) : nullptr;
 }
 
-bool Streams::dependence_run(const Reader& reader, DefinitionId from, const std::int64_t* point,
+bool Streams::dependence_run(Dependences to, const Reader& reader, const std::int64_t* point,
                              const std::int64_t* producer, std::int64_t step, std::uint64_t n, std::uint64_t reloads) {
-  DependenceDetails& details = *at(sites_[reader.site].operands, reader.dense).find(key_of(from, reader.lane));
+  DependenceDetails& details = *to;
   if (reader.object != details.reader.object) details.more_objects = true;
   details.reloads += reloads;
   last_dependence_ = &details;
 
   const std::size_t of_reader = sites_[reader.site].dimensions - std::size_t{1};
-  const std::size_t of_producer = dimensions_of_definition(from) - std::size_t{1};
+  const std::size_t of_producer = dimensions_of_definition(details.from) - std::size_t{1};
   const std::size_t changing = std::min(of_reader, of_producer);
   std::size_t level = 0;
   while (level < details.shared && level < changing && point[level] == producer[level]) ++level;
@@ -91,9 +95,14 @@ bool Streams::dependence_run(const Reader& reader, DefinitionId from, const std:
   } else {
     details.count(level, n);
   }
-  steps_.assign(of_producer + 1, 0);
+  if (n == 1) {
+    add(details.sink, point, producer);
+    return level == 0;
+  }
+  if (steps_.size() <= of_producer) steps_.resize(of_producer + 1);
   steps_[of_producer] = step;
   add_run(details.sink, point, producer, steps_.data(), n);
+  steps_[of_producer] = 0;
   return level == 0;
 }
 

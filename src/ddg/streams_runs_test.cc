@@ -98,8 +98,8 @@ class Calls {
 
   void dependence(Streams::Reader reader, DefinitionId from, std::vector<std::int64_t> point,
                   std::vector<std::int64_t> producer, std::int64_t step, std::uint64_t n, std::uint64_t reloads) {
-    if (runs_ && streams_.has_dependence(reader, from)) {
-      if (streams_.dependence_run(reader, from, point.data(), producer.data(), step, n, reloads)) streams_.late(1, n);
+    if (const Streams::Dependences to = runs_ ? streams_.dependences(reader, from) : nullptr; to != nullptr) {
+      if (streams_.dependence_run(to, reader, point.data(), producer.data(), step, n, reloads)) streams_.late(1, n);
       return;
     }
     for (std::uint64_t k = 0; k < n; ++k, ++point.back(), producer.back() += step) {

@@ -140,10 +140,18 @@ class Planner {
         granule.from = ReadGranule::From::kLastIteration;
         granule.definition = writer_[granule.granule];
       }
+    for (const StretchPlan::Read& read : plan_.reads)
+      count_alike({plan_.granules.data() + read.first, read.read->count});
     for (std::size_t i = 0; i < exposed_.size(); ++i)
       if (exposed_[i])
-        plan_.exposed.push_back(
-            {static_cast<Granule>(i), writer_[i] != 0, loaded_[i].access != kNoAccess, made_[i], copied_[i]});
+        plan_.exposed.push_back({static_cast<Granule>(i), writer_[i], writer_[i] != 0, loaded_[i].access != kNoAccess,
+                                 made_[i], copied_[i]});
+  }
+
+  static void count_alike(std::span<ReadGranule> granules) {
+    for (std::size_t i = granules.size(); i-- > 1;)
+      if (granules[i - 1].from == granules[i].from && granules[i - 1].definition == granules[i].definition)
+        granules[i - 1].alike = granules[i].alike + 1;
   }
 
   const Streams& streams_;
@@ -158,6 +166,14 @@ class Planner {
 };
 
 }  // namespace
+
+bool shows_uneven(std::span<const std::uint64_t> addresses, std::uint64_t k) {
+  const std::size_t n = addresses.size();
+  const std::uint64_t step = addresses[1] - addresses[0];
+  std::uint64_t first = 1;  // that is not in line
+  while (first < n && addresses[first] - addresses[0] == step * first) ++first;
+  return first == n || first <= k || addresses[n - 1] - addresses[0] != step * (n - 1);
+}
 
 StretchPlan plan_stretch(std::span<const PathPart> parts, std::size_t granules, const Streams& streams) {
   return Planner(granules, streams).plan(parts);

@@ -43,13 +43,15 @@ struct StretchPlan {
     Granule granule = 0;
     std::uint8_t lane = 0;
     DefinitionId definition = 0;  // of the path, unless it is kBefore
+    std::uint32_t alike = 1;      // from this one on, of the read: those that come from the same
   };
   struct Exposed {
     Granule granule = 0;
-    bool written = false;  // by the path
-    bool loaded = false;   // last by a plain load of the path
-    bool made = false;     // what is written last has no other origin
-    bool copied = false;   // by the path, before it is used
+    DefinitionId writer = 0;  // of the path, the last
+    bool written = false;     // by the path
+    bool loaded = false;      // last by a plain load of the path
+    bool made = false;        // what is written last has no other origin
+    bool copied = false;      // by the path, before it is used
   };
   bool possible = true;  // there is nothing in the path that must be followed event by event
   structure::PathTotals totals;
@@ -66,8 +68,13 @@ struct StretchPlan {
 
 StretchPlan plan_stretch(std::span<const PathPart> parts, std::size_t granules, const Streams& streams);
 
+/// Of addresses, one per iteration, at least two: whether iterations up to k, and the last, show that they do not grow
+/// in proportion to the iterations; or whether they do.
+bool shows_uneven(std::span<const std::uint64_t> addresses, std::uint64_t k);
+
 /// What a chunk of a load gets in consecutive iterations: one producer, whose counter grows evenly.
 struct DependencePiece {
+  Streams::Dependences to = nullptr;
   std::uint16_t lane = 0;
   ObjectId object = kUnknownObject;
   DefinitionId producer = 0;
@@ -78,6 +85,19 @@ struct DependencePiece {
   std::uint64_t first = 0;  // iteration of the stretch
   std::uint64_t n = 0;
   std::uint64_t reloads = 0;
+
+  void begin(Streams::Dependences stream, const Streams::Reader& reader, const Cell& cell, std::uint64_t iteration) {
+    *this = {};
+    to = stream;
+    lane = reader.lane;
+    object = reader.object;
+    producer = cell.producer;
+    entry = cell.entry;
+    counter = cell.counter;
+    next = cell.counter;
+    first = iteration;
+    n = 1;
+  }
 
   /// Whether the cell is what comes next; makes the piece longer if so.
   bool takes(const Cell& cell) {

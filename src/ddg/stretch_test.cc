@@ -7,6 +7,10 @@
 #include <algorithm>
 #include <deque>
 #include <initializer_list>
+#include <numeric>
+#include <random>
+
+#include "ddg/steady.h"
 
 namespace loopfold::ddg {
 namespace {
@@ -236,6 +240,50 @@ TEST(DependencePiece, TakesOneProducerOfOneEntry) {
   EXPECT_FALSE(piece.takes({8, 2, 4}));
   EXPECT_FALSE(piece.takes({7, 3, 4}));
   EXPECT_EQ(piece.n, 1u);
+}
+
+/// What is seen of addresses that come one by one, of these iterations.
+bool seen_even(const std::vector<std::uint64_t>& addresses, const std::vector<std::uint64_t>& iterations) {
+  EvenAddresses seen;
+  return std::all_of(iterations.begin(), iterations.end(),
+                     [&](std::uint64_t i) { return seen.add(1, i, addresses[i]); });
+}
+
+/// Addresses that ascend or descend, in line but for two that change places, or for some at the end.
+TEST(ShowsUneven, AsTheFollowedIterationsDo) {
+  std::mt19937_64 random(1);
+  const auto pick = [&](std::uint64_t below) { return random() % below; };
+  unsigned hidden = 0;
+  for (int round = 0; round < 20000; ++round) {
+    const std::uint64_t n = 4 + pick(12);
+    const std::uint64_t k = 1 + pick(3);
+    const std::int64_t steps[] = {8, -8, 1, -1, -3, 24, 0};
+    const auto step = static_cast<std::uint64_t>(steps[pick(7)]);
+    std::vector<std::uint64_t> addresses;
+    for (std::uint64_t i = 0; i < n; ++i) addresses.push_back(0x500000 + step * i);
+    if (const std::uint64_t at = pick(n - 1); pick(4) != 0) std::swap(addresses[at], addresses[at + 1]);
+    if (pick(4) == 0)
+      for (std::uint64_t i = pick(n); i < n; ++i) addresses[i] += 16;
+    std::vector<std::uint64_t> all(n);
+    std::iota(all.begin(), all.end(), std::uint64_t{0});
+    std::vector<std::uint64_t> followed(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(std::min(k + 1, n - 1)));
+    followed.push_back(n - 1);
+    const bool tells = seen_even(addresses, followed) == seen_even(addresses, all);
+    EXPECT_EQ(shows_uneven(addresses, k), tells) << "step " << static_cast<std::int64_t>(step) << ", k " << k;
+    hidden += tells ? 0 : 1;
+  }
+  EXPECT_GT(hidden, 1000u);
+}
+
+/// The middle of addresses that descend is not in line; iterations 0, 1, 2 and the last are.
+TEST(ShowsUneven, DescendingWithADentInTheMiddle) {
+  std::vector<std::uint64_t> addresses;
+  for (std::uint64_t i = 0; i < 10; ++i) addresses.push_back(0x500000 - 8 * i);
+  EXPECT_TRUE(shows_uneven(addresses, 2));
+  std::swap(addresses[5], addresses[6]);
+  EXPECT_FALSE(shows_uneven(addresses, 2));
+  EXPECT_FALSE(shows_uneven(addresses, 3));
+  EXPECT_TRUE(shows_uneven(addresses, 5));
 }
 
 }  // namespace

@@ -244,11 +244,15 @@ class LoopWalk {
 
   void run_part(S& stack, const Part& part) {
     if constexpr (Observer::kEveryPart) observer_.part(*this, stack, part);
+    pass_part(stack, part);
+    if (journaling_) note_part(stack.data.context, part);
+  }
+  /// The observer knows of it.
+  void pass_part(S& stack, const Part& part) {
     Context& context = tree_[stack.data.context];
     context.instructions += part.instructions;
     context.memory += part.memory;
     context.floating += part.floating;
-    if (journaling_) note_part(stack.data.context, part);
   }
 
   void mark(S& stack) {
@@ -327,16 +331,18 @@ class LoopWalk {
     if constexpr (kStretches) observer_.learn_path(*this, stack, path.exits, counts);
   }
 
-  std::uint64_t stretch(S& stack, const trace::RunExpander& ahead, std::uint64_t iterations) {
+  /// If the last iteration `ends` the loop and was done, control is at its beginning afterwards.
+  std::uint64_t stretch(S& stack, const trace::RunExpander& ahead, std::uint64_t iterations, bool ends) {
     if constexpr (kStretches) {
       PathTotals totals;
       const std::uint64_t done = observer_.stretch(*this, stack, ahead, iterations, totals);
+      const std::uint64_t passed = ends && done == iterations ? done - 1 : done;
       Context& context = tree_[stack.data.context];
-      context.instructions += done * totals.instructions;
-      context.memory += done * totals.memory;
-      context.floating += done * totals.floating;
-      stack.data.dimensions.back().counter += done;
-      stack.data.dimensions.back().headers += done;
+      context.instructions += passed * totals.instructions;
+      context.memory += passed * totals.memory;
+      context.floating += passed * totals.floating;
+      stack.data.dimensions.back().counter += passed;
+      stack.data.dimensions.back().headers += passed;
       return done;
     } else {
       return 0;

@@ -21,8 +21,11 @@
 // then just come to the place where the first of them starts:
 //   Known known_path(S&, const RunPath&)       does it know the path, from here?
 //   void learn_path(S&, const RunPath&, PathEnd)   an iteration along it ended so; begin_path() was called before it
-//   uint64_t stretch(S&, const RunExpander& ahead, uint64_t n)   of the n next iterations, along the path that was
-//                                              asked for last: so many were done
+//   uint64_t stretch(S&, const RunExpander& ahead, uint64_t n, bool ends)   of the n next iterations, along the path
+//                                              that was asked for last: so many were done. `ends`: the last of them
+//                                              runs the same code and leaves the loop; it is followed once more, for
+//                                              control only
+//   pass_part(S&, const Part&)                 of that one: the part is done, and is only to be counted
 #pragma once
 
 #include <algorithm>
@@ -229,7 +232,9 @@ class RunWalk {
       const std::uint64_t same = same_path(run, i);
       const trace::RunPath& path = run.paths[run.path_of(i)];
       const PlaceId place = first_place(path);
-      if (same < kShortestStretch || place == kNoPlace) {
+      const bool ends = i + same + 1 == run.iterations && runs_same_code(path, run.paths[run.path_of(i + same)]);
+      const std::uint64_t most = same + (ends ? 1 : 0);
+      if (most < kShortestStretch || place == kNoPlace) {
         for (const std::uint64_t end = i + same; i < end; ++i) {
           by_events(tracker, expander_.next(), arrived);
           arrived = false;
@@ -244,9 +249,10 @@ class RunWalk {
           ++i;
           break;
         case Known::kPossible:
-          if (const std::uint64_t done = client_.stretch(*tracker.current(), expander_, same); done > 0) {
-            expander_.skip(done);
+          if (const std::uint64_t done = client_.stretch(*tracker.current(), expander_, most, ends); done > 0) {
             i += done;
+            expander_.skip(done > same ? same : done);
+            if (done > same) pass(tracker, expander_.next());
             break;
           }
           [[fallthrough]];
@@ -278,6 +284,39 @@ class RunWalk {
     std::uint64_t end = iteration + 1;
     while (end + 1 < run.iterations && run.sequence[end] == run.sequence[iteration]) ++end;
     return end - iteration;
+  }
+
+  /// Whether two paths differ at most in where control goes behind them.
+  bool runs_same_code(const trace::RunPath& a, const trace::RunPath& b) const {
+    const std::size_t last = a.exits.size() - 1;
+    if (b.exits.size() != a.exits.size() || !std::equal(a.exits.begin(), a.exits.end() - 1, b.exits.begin()))
+      return false;
+    if (!std::equal(a.columns.begin(), a.columns.end(), b.columns.begin(), b.columns.end())) return false;
+    const trace::Exit& one = code_.exits()[a.exits[last]];
+    const trace::Exit& other = code_.exits()[b.exits[last]];
+    return one.block == other.block && one.instructions == other.instructions && one.accesses == other.accesses &&
+           one.results == other.results && one.slots == other.slots &&
+           code_.exit(one.id).parts == code_.exit(other.id).parts;
+  }
+
+  /// An iteration that the client has done, but for where control goes. Control has come to its first place.
+  void pass(Tracker& tracker, const trace::RunPath& path) {
+    const std::uint64_t* slots = expander_.slots().data();
+    bool arrived = true;
+    for (const trace::ExitId id : path.exits) {
+      const ExitCode& exit = code_.exit(id);
+      const std::span<const Part> parts = code_.parts(exit);
+      if (parts.empty()) continue;
+      if (!arrived) tracker.arrive(parts[0].place);
+      client_.pass_part(*tracker.current(), parts[0]);
+      for (std::size_t i = 1; i < parts.size(); ++i) {
+        tracker.fall_through(parts[i].place);
+        client_.pass_part(*tracker.current(), parts[i]);
+      }
+      tracker.depart(exit, exit.has_stack_pointer ? code_.stack_pointer(id, slots) : 0);
+      arrived = false;
+      slots += exit.slots;
+    }
   }
 
   void by_events(Tracker& tracker, const trace::RunPath& path, bool arrived) {
