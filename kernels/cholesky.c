@@ -26,7 +26,7 @@
 KERNEL void cholesky(int n, double (*A)[n]) {
   // expect-advice: tile_depth 3; skew no; tilable_ops >= 90; parallel_ops >= 90; simd_ops >= 85; never LF-SKW
   // expect-advice: never LF-PAR j
-  // expect-advice: interchange k i.2; suggests LF-ICH k i.2; reuse 20..35; potential_reuse 65..85; suggests LF-TIL
+  // expect-advice: interchange j k; suggests LF-ICH j k; reuse 20..35; potential_reuse >= 90; suggests LF-TIL
   for (int j = 0; j < n; j++) {  // expect: no: the columns before
     A[j][j] = sqrt(A[j][j]);  // R:
     for (int i = j + 1; i < n; i++) {  // expect: parallel

@@ -18,7 +18,6 @@
 
 KERNEL void dgemm(int n, int m, int depth, double (*C)[m], double (*A)[depth], double (*B)[m]) {
   // expect-advice: tile_depth 2; skew no; parallel_ops >= 95; simd_ops >= 90; reuse 100; never LF-ICH
-  // expect-advice: suggests LF-PAR i; suggests LF-SIMD j
   for (int i = 0; i < n; i++) {  // expect: parallel
     for (int j = 0; j < m; j++) {  // expect: parallel
       C[i][j] *= 0.5;  // Z:

@@ -21,15 +21,14 @@
 #define SMALLER(a, b) ((a) < (b) ? (a) : (b))
 
 KERNEL void distances(int n, int m, int* x, int* y, int (*D)[m + 1]) {
-  // expect-advice: suggests LF-PAR i
   for (int i = 0; i <= n; i++) {  // expect: parallel
     D[i][0] = i;  // V:
   }
-  // expect-advice: suggests LF-PAR j
   for (int j = 0; j <= m; j++) {  // expect: parallel
     D[0][j] = j;  // H:
   }
-  // expect-advice: tile_depth 2; tilable_ops >= 95; parallel_ops >= 90; never LF-PAR i; blocking S -> S distance 1
+  // expect-advice -O1: tile_depth 2; tilable_ops >= 95; parallel_ops >= 90
+  // expect-advice: never LF-PAR i; blocking S -> S distance 1
   for (int i = 0; i < n; i++) {  // expect: no: the row above
     // expect-advice: blocking S -> S distance 1
     for (int j = 0; j < m; j++) {  // expect: no: the cell to the left

@@ -15,7 +15,8 @@
 #define LARGER(a, b) ((a) > (b) ? (a) : (b))
 
 KERNEL void lengths(int n, int m, int* x, int* y, int (*L)[m + 1]) {
-  // expect-advice: tile_depth 2; tilable_ops >= 95; parallel_ops >= 90; never LF-PAR; never LF-RED
+  // expect-advice -O1: tile_depth 2; tilable_ops >= 95; parallel_ops >= 90
+  // expect-advice: never LF-PAR; never LF-RED
   // expect-advice: blocking S -> S distance 1
   for (int i = 0; i < n; i++) {  // expect: no: the row above
     // expect-advice: blocking S -> S distance 1

@@ -66,7 +66,7 @@ contains
     integer :: i, j, k
     ! expect-advice at start: tile_depth 3; skew no; tilable_ops >= 95; parallel_ops >= 95; simd_ops >= 90; reuse >= 98
     ! expect-advice at start: interchange none; never LF-SKW; never LF-ICH
-    ! expect-advice at start: suggests LF-PAR k; suggests LF-TIL k j i; suggests LF-SIMD i
+    ! expect-advice at start: suggests LF-PAR k; suggests LF-SIMD i
     do k = 1, n - 1  ! expect: parallel
       do j = 1, n - 1  ! expect: parallel
         do i = 1, n - 1  ! expect: parallel

@@ -18,6 +18,7 @@ constexpr double kVector = 0.1;
 constexpr double kNear = 0.4;
 constexpr double kTiling = 0.2;  // for a band of three or more
 constexpr double kSkewCost = 0.15;
+constexpr double kReversalCost = 0.3;
 constexpr double kChangeCost = 0.05;  // what another order must be better by
 constexpr double kNearEnough = 0.5;   // share of the accesses, for vectors
 
@@ -112,8 +113,10 @@ Worth worth_of(const Order& order, const std::vector<GroupFacts>& facts) {
       worth.tile_depth = depth;
     }
     const std::vector<std::optional<std::size_t>> own = stands_for(order.rows[i]);
-    for (std::size_t k = 0; k < own.size(); ++k)
+    for (std::size_t k = 0; k < own.size(); ++k) {
+      worth.reversed = worth.reversed || (own[k] && order.rows[i][k].coefficients[*own[k]] < 0);
       worth.skewed = worth.skewed || (own[k] && is_skewed(order.rows[i][k], *own[k], facts[i]));
+    }
     const std::optional<Innermost> inner = innermost_of(order, i);
     if (!inner) continue;
     const OrderBand& band = order.bands[inner->band];
@@ -129,6 +132,7 @@ Worth worth_of(const Order& order, const std::vector<GroupFacts>& facts) {
   worth.near = accesses == 0 ? 1.0 : near / accesses;
   worth.total += worth.near * kNear;
   if (worth.skewed) worth.total -= kSkewCost;
+  if (worth.reversed) worth.total -= kReversalCost;
   return worth;
 }
 
@@ -230,6 +234,7 @@ Choice choose_order(isl_ctx* isl, const poly::Program& program, const std::vecto
     return choice;
   }
   bool found = false;
+  bool turned = false;  // the scheduler makes loops run backwards where it does not know how far they go
   const auto consider = [&](Fusion fusion, bool bounded) {
     const poly::IslBudget budget(isl, operations, kNet);
     std::optional<Order> order = find_order(isl, program, fusion, bounded);
@@ -237,6 +242,7 @@ Choice choose_order(isl_ctx* isl, const poly::Program& program, const std::vecto
     if (order && order->legal) {
       found = true;
       Worth worth = worth_of(*order, facts);
+      turned = turned || worth.reversed;
       Improver(facts).improve(*order, worth);
       const double margin = choice.is_written ? kChangeCost : 1e-6;
       if (!budget.exceeded() && worth.total > choice.worth.total + margin) {
@@ -248,7 +254,7 @@ Choice choose_order(isl_ctx* isl, const poly::Program& program, const std::vecto
     choice.timed_out = choice.timed_out || budget.timed_out();
   };
   for (const Fusion fusion : {Fusion::kMax, Fusion::kSmart, Fusion::kNone}) consider(fusion, false);
-  if (!found) consider(Fusion::kMax, true);
+  if (!found || turned) consider(Fusion::kMax, true);
   if (!found) choice.why = "the scheduler found no order within its budget";
   return choice;
 }

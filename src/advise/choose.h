@@ -28,6 +28,7 @@ struct Worth {
   double near = 0;               // of the accesses in innermost loops, along these
   std::uint32_t tile_depth = 0;  // of the band with most operations
   bool skewed = false;
+  bool reversed = false;
   double total = 0;
 };
 

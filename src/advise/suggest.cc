@@ -46,6 +46,7 @@ class Suggester {
       suggest_fusion(nest);
     }
     suggest_vectors();
+    suggest_special();
     std::erase_if(found_, [](const Suggestion& suggestion) { return suggestion.gain < kLeastGain; });
     std::stable_sort(found_.begin(), found_.end(),
                      [](const Suggestion& a, const Suggestion& b) { return a.gain > b.gain; });
@@ -270,14 +271,18 @@ class Suggester {
         for (const std::size_t i : {0, 1}) nodes.push_back(static_cast<std::uint32_t>(skew[i]));
       std::sort(nodes.begin(), nodes.end());
       nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
-      std::vector<std::string> parts;
+      std::map<std::pair<std::int64_t, std::int64_t>, std::vector<std::string>> parts;  // by what is added how often
       for (const std::vector<std::int64_t>& skew : skews)
-        parts.push_back(fmt::format("{} by {} times {}", place(static_cast<std::uint32_t>(skew[0])), skew[2],
-                                    place(static_cast<std::uint32_t>(skew[1]))));
+        parts[{skew[1], skew[2]}].push_back(place(static_cast<std::uint32_t>(skew[0])));
+      std::vector<std::string> texts;
+      for (const auto& [by, names] : parts)
+        texts.push_back(fmt::format("{} by {}{}", fmt::join(names, ", "),
+                                    by.second == 1 ? "" : fmt::format("{} times ", by.second),
+                                    place(static_cast<std::uint32_t>(by.first))));
       const bool free = std::find(band.carries.begin(), band.carries.end(), Carries::kNothing) != band.carries.end();
       Suggestion& made = add("LF-SKW",
                              fmt::format("Skew {}, tile the {} loops and run tiles in parallel{}",
-                                         fmt::join(parts, ", "), band.depth, free ? "" : " along wavefronts"),
+                                         fmt::join(texts, "; "), band.depth, free ? "" : " along wavefronts"),
                              nodes);
       const double cores = kCores / 2;
       made.gain = amdahl(share_of(nest), cores);
@@ -293,7 +298,7 @@ class Suggester {
 
   /// Loops of the source that one loop of the new order stands for, and that touch the same data.
   void suggest_fusion(const NestPlan& nest) {
-    if (nest.choice.is_written) return;
+    if (nest.choice.is_written || nest.choice.worth.skewed) return;
     const Order& order = nest.choice.best;
     for (const OrderBand& band : order.bands) {
       for (std::uint32_t k = 0; k < band.depth; ++k) {
@@ -302,7 +307,7 @@ class Suggester {
           const std::optional<std::size_t> own = stands_for(order.rows[g])[band.first + k];
           if (own) nodes.insert(context_.nodes[nest.program.groups[g].loops[*own]]);
         }
-        if (nodes.size() < 2 || !shares_data(nest, band)) continue;
+        if (nodes.size() < 2 || is_nested(nodes) || !shares_data(nest, band)) continue;
         std::vector<std::string> names;
         for (const std::uint32_t node : nodes) names.push_back(place(node));
         const double saved = lines_saved_by_fusion(nest, band);
@@ -316,8 +321,18 @@ class Suggester {
             "that both loops touch{}",
             100 * share_of(nest), before.total(), kLineCost, saved, size_note(nest));
         made.evidence.emplace_back("no dependence goes backwards in the fused loop");
+        break;  // loops inside follow
       }
     }
+  }
+
+  /// One of the loops is inside another one.
+  bool is_nested(const std::set<std::uint32_t>& nodes) const {
+    return std::any_of(nodes.begin(), nodes.end(), [&](std::uint32_t node) {
+      for (std::optional<std::uint32_t> at = profile_.tree[node].parent; at; at = profile_.tree[*at].parent)
+        if (nodes.contains(*at)) return true;
+      return false;
+    });
   }
 
   static std::map<std::uint32_t, std::set<ContextId>> loops_by_object(const NestPlan& nest, const OrderBand& band) {
@@ -395,6 +410,57 @@ class Suggester {
       }
     }
     return size;
+  }
+
+  // ---- calls ----
+
+  static constexpr double kDominates = 0.75;  // of the work of all calls
+  static constexpr double kDiffers = 4;       // times as many iterations, or as few
+
+  /// The call that a node is in.
+  const profile::TreeNode* call_of(std::uint32_t node) const {
+    for (const profile::TreeNode* at = &profile_.tree[node]; at->parent; at = &profile_.tree[*at->parent])
+      if (at->kind == profile::TreeNode::Kind::kCall && at->call_site) return at;
+    return nullptr;
+  }
+
+  /// The same nest is run by other calls of its function, with other trip counts, and this one has most of the work.
+  void suggest_special() {
+    const profile::TreeNode* const call = call_of(region_.node);
+    if (call == nullptr || !region_.source || found_.empty()) return;
+    double all = region_.ops_percent;
+    const profile::Region* other = nullptr;  // with most of the rest
+    for (const profile::Region& candidate : profile_.regions) {
+      if (candidate.id == region_.id || candidate.source != region_.source) continue;
+      const profile::TreeNode* const where = call_of(candidate.node);
+      if (where == nullptr || where->function != call->function || where->call_site == call->call_site) continue;
+      all += candidate.ops_percent;
+      if (other == nullptr || candidate.ops_percent > other->ops_percent) other = &candidate;
+    }
+    if (other == nullptr || region_.ops_percent < kDominates * all) return;
+    for (std::size_t i = 0; i < region_.loops.size() && i < other->loops.size(); ++i) {
+      const double here = std::max(region_.loops[i].trip.mean, 1.0);
+      const double there = std::max(other->loops[i].trip.mean, 1.0);
+      if (here / there < kDiffers && there / here < kDiffers) continue;
+      const double best = std::max_element(found_.begin(), found_.end(), [](const Suggestion& a, const Suggestion& b) {
+                            return a.gain < b.gain;
+                          })->gain;
+      const std::size_t slash = call->call_site->file.rfind('/');
+      Suggestion& made =
+          add("LF-SPC",
+              fmt::format("Specialise {} for the call at {}:{}", call->function,
+                          slash == std::string::npos ? call->call_site->file : call->call_site->file.substr(slash + 1),
+                          call->call_site->line),
+              {region_.node});
+      made.where.insert(made.where.begin(), *call->call_site);
+      made.requirements.clear();
+      made.gain = best;
+      made.estimate = fmt::format("what the best suggestion for this call gains; the others have {:.1f} % of the work",
+                                  all == 0 ? 0.0 : 100 * (all - region_.ops_percent) / all);
+      made.evidence.push_back(fmt::format("{} goes round {:.4g} times here, {:.4g} times where the other call is",
+                                          place(region_.loops[i]), here, there));
+      return;
+    }
   }
 
   const RegionPlan& plan_;
