@@ -22,8 +22,9 @@ program fdtd
   call fill(n, hy, 11)
   call fill(n, hz, 13)
   call update_h(n, ex, ey, ez, hx, hy, hz)  ! start:
-  ! expect-advice: interprocedural yes; tile_depth 4; skew yes; tilable_ops >= 90; parallel_ops >= 95; simd_ops >= 90
-  ! expect-advice: reuse >= 98; never LF-PAR t; suggests LF-SKW
+  ! expect-advice: interprocedural yes; tilable_ops >= 90; parallel_ops >= 95; simd_ops >= 90
+  ! expect-advice -O1: tile_depth 4; skew yes; suggests LF-SKW
+  ! expect-advice: reuse >= 98; never LF-PAR t
   do t = 1, steps  ! expect: no: the fields of the step before
     call update_e(n, ex, ey, ez, hx, hy, hz)
     call update_h(n, ex, ey, ez, hx, hy, hz)  ! step:

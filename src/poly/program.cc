@@ -115,10 +115,10 @@ class Builder {
       program_.problem = fmt::format("{} statements, more than {} at once", statements_.size(), limits_.statements);
   }
 
-  /// The test of a loop needs something that is made outside of it.
+  /// Something that counts for all of a loop is made outside of it.
   bool bounds_loop(const KeptFlow& flow) const {
     return std::any_of(flows_.begin(), flows_.end(), [&](const FlowOfLoop* loop) {
-      return loop->tests.contains(flow.to) &&
+      return loop->heads.contains(flow.to) &&
              std::none_of(loop->loop.loops.begin(), loop->loop.loops.end(),
                           [&](ContextId context) { return is_inside(context_of(flow.from.statement), context); });
     });
@@ -508,11 +508,11 @@ class Builder {
     add(from, to, std::move(map), &flow, loop);
   }
 
-  /// What flows into the test of a loop from outside comes before all of the loop.
+  /// What flows into a head of a loop (region_flow.h) from outside comes before all of the loop.
   void add_bounds(const KeptFlow& flow, std::ptrdiff_t level) {
     const std::uint32_t from = group_of_[flow.from.statement];
     for (const FlowOfLoop* loop : flows_) {
-      if (!loop->tests.contains(flow.to)) continue;
+      if (!loop->heads.contains(flow.to)) continue;
       const Group& producer = program_.groups[from];
       const auto is_copy = [&](ContextId context) {
         return std::find(loop->loop.loops.begin(), loop->loop.loops.end(), context) != loop->loop.loops.end();

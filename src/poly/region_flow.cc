@@ -69,8 +69,32 @@ void RegionFlow::add(const JudgedLoop& judged) {
   for (const Blocking& blocking : judged.verdict.blocking)
     if (blocking.kind == Blocking::Kind::kExit) loop.exits.push_back(blocking.from);
   add_index(judged);
+  loop.heads = loop.tests;
+  add_heads(judged, loop);
   add_flows(judged, loop);
   add_control(judged, loop);
+}
+
+/// What makes a carried value that need not be kept, and what leads to it.
+void RegionFlow::add_heads(const JudgedLoop& judged, FlowOfLoop& into) {
+  const LoopFlow& flow = judged.values.flow();
+  std::set<std::uint32_t> kept;
+  for (const KeptEdge& edge : judged.kept) kept.insert(edge.edge);
+  std::vector<bool> found(flow.nodes.size());
+  std::vector<std::uint32_t> todo;
+  const auto add = [&](std::uint32_t node) {
+    if (node == kOutside || found[node]) return;
+    found[node] = true;
+    todo.push_back(node);
+  };
+  for (std::uint32_t i = 0; i < flow.edges.size(); ++i)
+    if (flow.edges[i].carried > 0 && !kept.contains(i)) add(flow.edges[i].from);
+  while (!todo.empty()) {
+    const std::uint32_t node = todo.back();
+    todo.pop_back();
+    into.heads.insert(flow.nodes[node].at);
+    for (const std::uint32_t edge : flow.in[node]) add(flow.edges[edge].from);
+  }
 }
 
 void RegionFlow::add_tests(ddg::StatementId decider, FlowOfLoop& into) const {
@@ -92,15 +116,22 @@ bool RegionFlow::is_in(ddg::StatementId statement, const FlowOfLoop& loop) const
   return false;
 }
 
-/// What a statement of the loop hands to its test, and is no index value of all loops around it.
-void RegionFlow::find_bounds_inside(FlowOfLoop& loop) const {
+/// What a statement of a loop hands to its test, and is no index value of all loops around it.
+void RegionFlow::find_bounds_inside() {
+  std::map<CodePoint, std::vector<std::uint32_t>> loops;  // by test
+  for (std::uint32_t i = 0; i < loops_.size(); ++i)
+    for (const CodePoint test : loops_[i].tests) loops[test].push_back(i);
   for (const FlowOfLoop& other : loops_)
     for (const KeptFlow& flow : other.flows) {
       if (flow.where == KeptFlow::Where::kCarried || flow.kind == KeptFlow::Kind::kControl) continue;
-      if (!loop.tests.contains(flow.to) || loop.tests.contains(flow.from) || !is_in(flow.from.statement, loop))
-        continue;
-      if (std::find(loop.exits.begin(), loop.exits.end(), flow.from) == loop.exits.end())
-        loop.exits.push_back(flow.from);
+      const auto found = loops.find(flow.to);
+      if (found == loops.end()) continue;
+      for (const std::uint32_t number : found->second) {
+        FlowOfLoop& loop = loops_[number];
+        if (loop.tests.contains(flow.from) || !is_in(flow.from.statement, loop)) continue;
+        if (std::find(loop.exits.begin(), loop.exits.end(), flow.from) == loop.exits.end())
+          loop.exits.push_back(flow.from);
+      }
     }
 }
 
@@ -198,7 +229,7 @@ void RegionFlow::finish() {
   }
   deeper_.clear();
   known_.clear();
-  for (FlowOfLoop& loop : loops_) find_bounds_inside(loop);
+  find_bounds_inside();
 }
 
 }  // namespace loopfold::poly

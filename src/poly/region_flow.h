@@ -64,8 +64,10 @@ struct FlowOfLoop {
   std::string doubt;  // not empty: it is opaque, because
   std::vector<KeptFlow> flows;
   std::vector<CodePoint> exits;  // branches on data that decide whether there is a next iteration
-  /// Instructions by which that is decided, in whatever way: the branches, and what leads to them in their statements.
-  std::set<CodePoint> tests;
+  /// Instructions whose values count for all of the loop: those by which it is decided how often it goes round, in
+  /// whatever way, and those that make what is carried and not kept, with all in the loop that leads to them.
+  std::set<CodePoint> heads;
+  std::set<CodePoint> tests;  // of these, the former
 };
 
 class RegionFlow {
@@ -95,7 +97,8 @@ class RegionFlow {
   KeptFlow flow_of(const JudgedLoop& judged, std::uint32_t edge) const;
   bool can_be_computed_anew(const KeptFlow& flow) const;
   void add_tests(ddg::StatementId decider, FlowOfLoop& into) const;
-  void find_bounds_inside(FlowOfLoop& loop) const;
+  static void add_heads(const JudgedLoop& judged, FlowOfLoop& into);
+  void find_bounds_inside();
   bool is_in(ddg::StatementId statement, const FlowOfLoop& loop) const;
 
   const ddg::Graph& graph_;
