@@ -74,7 +74,7 @@ Streams::Sink Streams::new_stream(Stream::Kind kind, SiteId site, fold::Shape sh
   stream.shape = shape;
   stream.folder = fold::make_folder(options_, shape);
   streams_.push_back(std::move(stream));
-  return {streams_.back().folder.get(), static_cast<StreamId>(streams_.size() - 1)};
+  return {streams_.back().folder.get(), static_cast<StreamId>(streams_.size() - 1), shape, queue_.shard_of(site)};
 }
 
 void Streams::instance(SiteId site, const std::int64_t* point) {
