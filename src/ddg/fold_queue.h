@@ -111,6 +111,12 @@ class FoldQueue {
     return to + n;
   }
 
+  /// From behind: that is where points that follow each other differ.
+  static bool equal(const std::int64_t* a, const std::int64_t* b, std::size_t n) {
+    while (n > 0 && a[n - 1] == b[n - 1]) --n;
+    return n == 0;
+  }
+
   /// Writes what all records begin with, in a new batch if there is no room for `most` numbers. Null, with all points
   /// folded that came before, if no batch has room for them.
   std::int64_t* begin_record(Shard& shard, fold::Folder& folder, fold::Shape shape, const std::int64_t* point,
@@ -119,8 +125,7 @@ class FoldQueue {
       return nullptr;
     std::int64_t* at = shard.at;
     const std::size_t dimensions = shape.dimensions;
-    const bool same = shard.point != nullptr && shard.dimensions == dimensions &&
-                      std::equal(point, point + dimensions, shard.point);
+    const bool same = shard.point != nullptr && shard.dimensions == dimensions && equal(point, shard.point, dimensions);
     if (same) flags |= kSamePoint;
     at[0] = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(&folder) | flags);
     at[1] = static_cast<std::int64_t>(dimensions | std::size_t{shape.outputs} << 16);
