@@ -1,14 +1,14 @@
 // Folds on other threads: points go to the thread that folds their shard, in the order in which they came.
 //
 // Every folder belongs to one *shard*, by the number that the caller names. Points are written into the shard's current
-// batch, a block of numbers; full batches wait in the shard's line. A thread takes a shard as long as it folds the first
-// batch of its line, so that a folder's points are folded in order, by one thread at a time, and what comes out does not
-// depend on the number of workers or on who was faster. There are more shards than threads, and whoever is free takes
-// the shard with the longest line: no thread owns a hot stream, and there is nothing to balance. The caller's own thread
-// folds too when it would otherwise have to wait: when all batches are in use, and in drain().
+// batch, a block of numbers; full batches wait in the shard's line. A thread takes a shard as long as it folds the
+// first batch of its line, so that a folder's points are folded in order, by one thread at a time, and what comes out
+// does not depend on the number of workers or on who was faster. There are more shards than threads, and whoever is
+// free takes the shard with the longest line: no thread owns a hot stream, and there is nothing to balance. The
+// caller's own thread folds too when it would otherwise have to wait: when all batches are in use, and in drain().
 //
-// A point that is that of the record before it in its batch is not written again: the streams of a statement should have
-// one shard, since an instance gives each of them its point. So a value costs three numbers on the way.
+// A point that is that of the record before it in its batch is not written again: the streams of a statement should
+// have one shard, since an instance gives each of them its point. So a value costs three numbers on the way.
 //
 // Workers are started when that much is waiting that a thread pays, and woken when a few batches are: a wake-up costs
 // about as much as folding hundreds of points. What folds little (affine programs that are not long) has no threads.

@@ -43,7 +43,7 @@ class Streams {
   /// With more than one job, folding is done by other threads; points on their way to them need at most `queue` bytes.
   Streams(const fold::Options& options, const structure::LoopTree& tree, unsigned jobs = 1, std::vector<bool> hot = {},
           std::uint64_t queue = FoldQueue::budget(~std::uint64_t{0}))
-      : options_(options), tree_(tree), hot_(std::move(hot)), queue_(jobs > 1 ? jobs - 1 : 0, queue) {}
+      : options_(options), tree_(tree), hot_(std::move(hot)), jobs_(jobs), queue_(jobs > 1 ? jobs - 1 : 0, queue) {}
 
   struct SiteKey {
     Statement::Kind kind = Statement::Kind::kCode;
@@ -296,7 +296,7 @@ class Streams {
   ValueDetails* new_value(SiteId site, const IntegerValue& value);
   DependenceDetails* new_dependence(const Reader& reader, DefinitionId from, fold::Shape shape);
   DependenceDetails* first_dependence(const Reader& reader, DefinitionId from, const std::int64_t* point);
-  fold::Folded folded(StreamId stream);
+  void finish_folders();
   fold::Folded domain_of(const Site& site);
   void finish_cold(Graph& graph);
   void finish_statements(Graph& graph, const structure::CodeMap& code,
@@ -320,7 +320,9 @@ class Streams {
   std::vector<std::int64_t> steps_;  // of a producer's coordinates: 0 but during a call
   DependenceDetails* last_dependence_ = nullptr;
   AccessDetails* last_access_ = nullptr;
+  unsigned jobs_;
   FoldQueue queue_;
+  std::vector<fold::Folded> folded_;  // by stream, when finishing
   bool full_ = false;
   std::uint64_t points_ = 0;
   std::uint64_t most_bytes_ = 0;
