@@ -55,6 +55,25 @@ Json json_of(const poly::StreamStatistics& streams, double affine_share) {
           {"sum_intermediate", streams.sum_intermediate}};
 }
 
+Json json_of(const poly::StageSeconds& seconds) {
+  return {{"code", seconds.code},
+          {"pass1", seconds.pass1},
+          {"loops", seconds.loops},
+          {"naming", seconds.naming},
+          {"choosing", seconds.choosing},
+          {"pass2", seconds.pass2},
+          {"describing", seconds.describing},
+          {"judging", seconds.judging},
+          {"advising", seconds.advising}};
+}
+
+/// The whole first; it is elapsed time.
+Json with_all(double all, const Json& stages) {
+  Json json = {{"all", all}};
+  json.update(stages);
+  return json;
+}
+
 void warn_about_modules(const profile::Profile& profile) {
   for (const profile::Quality& remark : profile.quality)
     if (remark.kind == "module") warn(remark.text);
@@ -67,6 +86,10 @@ std::string profile_path(const std::string& directory) {
   if (::stat(directory.c_str(), &info) != 0 || S_ISDIR(info.st_mode)) return directory + "/profile.json";
   const std::size_t slash = directory.find_last_of('/');
   return slash == std::string::npos ? "profile.json" : directory.substr(0, slash + 1) + "profile.json";
+}
+
+unsigned jobs_of(const AnalyzeOptions& options) {
+  return options.jobs != 0 ? options.jobs : std::max(1u, std::thread::hardware_concurrency());
 }
 
 Result<Analysed> analyse_trace(const std::string& directory, const AnalyzeOptions& options) {
@@ -86,7 +109,7 @@ Result<Analysed> analyse_trace(const std::string& directory, const AnalyzeOption
   analysis.by_runs = options.by_runs;
   analysis.min_percent = options.min_percent;
   analysis.pure = options.pure;
-  analysis.jobs = options.jobs != 0 ? options.jobs : std::max(1u, std::thread::hardware_concurrency());
+  analysis.jobs = jobs_of(options);
   if (options.advice)
     analysis.advise = [](const ddg::Graph& graph, const poly::Context& context, const poly::RegionFlow& flow,
                          profile::Profile& profile) { advise::advise(graph, context, flow, profile); };
@@ -110,7 +133,8 @@ namespace {
 Result<profile::Profile> analyse_and_keep(const std::string& directory, const AnalyzeOptions& options) {
   Result<Analysed> analysed = analyse_trace(directory, options);
   if (!analysed) return tl::unexpected<Error>(analysed.error());
-  const Result<void> kept = write_whole_file(profile_path(directory), profile::to_json_text(analysed->profile));
+  const Result<void> kept =
+      write_whole_file(profile_path(directory), profile::to_json_text(analysed->profile, jobs_of(options)));
   if (!kept && !options.quiet) warn(kept.error().message + "; the analysis is not kept");
   return std::move(analysed->profile);
 }
@@ -155,11 +179,12 @@ void print_costs(const Analysed& analysed) {
   print_stderr(
       "loopfold: stats: code {:.3f} s, pass 1 {:.3f} s ({:.0f} M instructions/s), loops {:.3f} s, names {:.3f} s, pass "
       "2 {:.3f} s ({:.1f} M instructions/s), description {:.3f} s, verdicts {:.3f} s of CPU time\n",
-      costs.code, costs.pass1, millions_per_second(analysed.instructions, costs.pass1), costs.loops, costs.naming,
-      costs.pass2, millions_per_second(analysed.instructions, costs.pass2), costs.describing, costs.judging);
+      costs.cpu.code, costs.cpu.pass1, millions_per_second(analysed.instructions, costs.cpu.pass1), costs.cpu.loops,
+      costs.cpu.naming, costs.cpu.pass2, millions_per_second(analysed.instructions, costs.cpu.pass2),
+      costs.cpu.describing, costs.cpu.judging);
   print_stderr("loopfold: stats: {} points in {} streams ({:.1f} M points/s), shadow {}, streams {}, {} collections\n",
                grouped(costs.ddg.points), grouped(costs.ddg.streams),
-               millions_per_second(costs.ddg.points, costs.pass2), short_bytes(costs.ddg.shadow_bytes),
+               millions_per_second(costs.ddg.points, costs.cpu.pass2), short_bytes(costs.ddg.shadow_bytes),
                short_bytes(costs.ddg.stream_bytes), costs.ddg.collections);
   const poly::FoldStatistics& fold = costs.fold;
   print_streams("domains", fold.domains, fold.domains.affine_share());
@@ -177,16 +202,8 @@ std::string costs_json(const Analysed& analysed, const AnalyzeOptions& options) 
       {"fold", options.fold},
       {"instructions", analysed.instructions},
       {"statements", analysed.profile.statements.size()},
-      {"seconds",
-       {{"all", analysed.seconds},
-        {"code", costs.code},
-        {"pass1", costs.pass1},
-        {"loops", costs.loops},
-        {"naming", costs.naming},
-        {"choosing", costs.choosing},
-        {"pass2", costs.pass2},
-        {"describing", costs.describing},
-        {"judging", costs.judging}, {"advising", costs.advising}}},
+      {"seconds", with_all(analysed.seconds, json_of(costs.cpu))},
+      {"wall", json_of(costs.wall)},
       {"bytes", {{"peak", peak_memory()}, {"shadow", costs.ddg.shadow_bytes}, {"streams", costs.ddg.stream_bytes}}},
       {"points", costs.ddg.points},
       {"streams", costs.ddg.streams},

@@ -31,6 +31,9 @@ struct Analysed {
   std::uint64_t instructions = 0;
 };
 
+/// The number of threads to use.
+unsigned jobs_of(const AnalyzeOptions& options);
+
 /// Analyses DIR/trace.lft (or the trace file that DIR is).
 Result<Analysed> analyse_trace(const std::string& directory, const AnalyzeOptions& options);
 

@@ -71,7 +71,7 @@ class AnalyzeCommand : public Command {
     }
     const Result<Analysed> analysed = analyse_trace(directory_, options_);
     if (!analysed) return report(analysed.error());
-    const std::string text = profile::to_json_text(analysed->profile);
+    const std::string text = profile::to_json_text(analysed->profile, jobs_of(options_));
     const std::string path = output_.empty() ? profile_path(directory_) : output_;
     if (path == kStandardOutput) {
       std::fwrite(text.data(), 1, text.size(), stdout);

@@ -1,6 +1,7 @@
 // The ddg stage as a whole: pass 2 with everything, from a trace and its structure to the folded dependence graph.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <vector>
@@ -22,9 +23,11 @@ struct Options {
   bool origins = true;    // follow values behind copies: Graph::origins, copies, reloads
   std::vector<bool> hot;  // by context: has statements (hot_contexts.h); empty: all have
   std::function<void(double share, std::uint64_t instructions)> progress;  // now and then
+  const std::atomic<bool>* stop = nullptr;  // another thread may set it: then the graph is wanted no more
 };
 
-/// Walks the whole trace. `tree` is filled as in pass 2 of the structure stage; `threads` is how many ran.
+/// Walks the whole trace; if it is stopped, the graph is empty. `tree` is filled as in pass 2 of the structure stage;
+/// `threads` is how many ran.
 Graph build(const trace::Reader& reader, const structure::Structure& structure, structure::LoopTree& tree,
             symbols::Symbolizer& symbolizer, const Options& options, std::uint64_t& threads);
 

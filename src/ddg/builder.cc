@@ -35,7 +35,7 @@ Builder::Builder(const trace::Reader& reader, const structure::Structure& struct
       facts_(std::make_shared<const std::vector<std::vector<trace::InstructionFacts>>>(
           decode_all(structure.code.blocks()))),
       granules_(granules_for(structure.code.blocks(), *facts_)),
-      streams_(options.fold, tree, options.jobs, options.hot),
+      streams_(options.fold, tree, options.jobs, options.hot, FoldQueue::budget(options.max_memory)),
       objects_(symbolizer, reader.stacks(), reader.modules()),
       origins_(streams_, tree, entries_, memory_) {
   variants_.resize(structure.code.places());
@@ -449,7 +449,8 @@ void Builder::check_limits() {
   if (entries_.wants_collection()) collect();
   const std::uint64_t fixed = fixed_bytes();
   most_shadow_ = std::max(most_shadow_, fixed);
-  const std::uint64_t left = options_.max_memory > fixed ? options_.max_memory - fixed : 0;
+  const std::uint64_t queue = FoldQueue::budget(options_.max_memory);
+  const std::uint64_t left = options_.max_memory - std::min(options_.max_memory, fixed + queue);
   const std::uint64_t free = left - std::min(left, streams_.limit(left));
   next_check_ =
       events_ + std::max({kCheckEvery, streams_.count(), std::min(free / kMostBytesPerEvent, kCheckAtLeastEvery)});

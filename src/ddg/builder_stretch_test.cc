@@ -320,7 +320,7 @@ Options random_options(Torture& torture) {
   Options options;
   if (torture.pick(3) == 0) options.fold.variant = kVariants[torture.pick(4)];
   options.origins = torture.pick(5) != 0;
-  options.jobs = torture.pick(10) == 0 ? 2 : 1;
+  options.jobs = torture.pick(10) == 0 ? 2 + 6 * static_cast<unsigned>(torture.pick(2)) : 1;
   return options;
 }
 

@@ -1,11 +1,26 @@
-// Folds on other threads: points go to the thread that has their folder, in the order in which they came.
+// Folds on other threads: points go to the thread that folds their shard, in the order in which they came.
 //
-// Every folder belongs to one worker, by the shard that the caller names, so its points are folded in order, and what
-// comes out does not depend on the number of workers. Points are copied into batches; a worker that is behind makes the
-// caller wait, so memory is bounded. With no workers everything is folded at once, on the caller's thread.
+// Every folder belongs to one *shard*, by the number that the caller names. Points are written into the shard's current
+// batch, a block of numbers; full batches wait in the shard's line. A thread takes a shard as long as it folds the
+// first batch of its line, so that a folder's points are folded in order, by one thread at a time, and what comes out
+// does not depend on the number of workers or on who was faster. There are more shards than threads, and whoever is
+// free takes the shard with the longest line: no thread owns a hot stream, and there is nothing to balance. The
+// caller's own thread folds too when it would otherwise have to wait: when all batches are in use, and in drain().
+//
+// A point that is that of the record before it in its batch is not written again: the streams of a statement should
+// have one shard, since an instance gives each of them its point. So a value costs three numbers on the way.
+//
+// Workers are started when that much is waiting that a thread pays, and woken when a few batches are: a wake-up costs
+// about as much as folding hundreds of points. What folds little (affine programs that are not long) has no threads.
+// Without workers everything is folded at once, on the caller's thread.
+//
+// Memory is that of the batches, at most budget(): made when first needed, and used again and again. One lock guards
+// the lines; it is taken once per batch.
 #pragma once
 
+#include <algorithm>
 #include <condition_variable>
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -19,56 +34,133 @@ namespace loopfold::ddg {
 
 class FoldQueue {
  public:
-  explicit FoldQueue(unsigned workers);
+  /// Bytes for points on their way, of so many that all of the analysis may use. The same for any number of workers.
+  static std::uint64_t budget(std::uint64_t max_memory) { return std::min(kMostBytes, max_memory / 32); }
+
+  explicit FoldQueue(unsigned workers, std::uint64_t budget = kMostBytes);
   ~FoldQueue();
   FoldQueue(const FoldQueue&) = delete;
   FoldQueue& operator=(const FoldQueue&) = delete;
 
   /// No workers: a point may as well go to its folder without coming here.
-  bool direct() const { return workers_.empty(); }
+  bool direct() const { return shards_.empty(); }
+  /// The shard for `key`: the same for the same key.
+  std::uint16_t shard_of(std::uint64_t key) const {
+    return direct() ? std::uint16_t{0} : static_cast<std::uint16_t>(key % shards_.size());
+  }
 
   /// `folder` must stay where it is until drain().
-  void add(std::uint64_t shard, fold::Folder& folder, fold::Shape shape, const std::int64_t* point,
+  void add(std::uint16_t shard, fold::Folder& folder, fold::Shape shape, const std::int64_t* point,
            const std::int64_t* labels) {
-    if (workers_.empty()) return folder.add(point, labels);
-    enqueue(*workers_[shard % workers_.size()], folder, shape, point, labels);
+    if (direct()) return folder.add(point, labels);
+    const std::size_t most = kHeader + shape.dimensions + shape.outputs;
+    std::int64_t* at = begin_record(shards_[shard], folder, shape, point, 0, most);
+    if (at == nullptr) [[unlikely]]
+      return folder.add(point, labels);
+    shards_[shard].at = copy(labels, shape.outputs, at);
   }
 
   /// n points at once, as Folder::add_run.
-  void add_run(std::uint64_t shard, fold::Folder& folder, fold::Shape shape, const std::int64_t* point,
+  void add_run(std::uint16_t shard, fold::Folder& folder, fold::Shape shape, const std::int64_t* point,
                const std::int64_t* labels, const std::int64_t* steps, std::uint64_t n) {
-    if (workers_.empty()) return folder.add_run(point, labels, steps, n);
-    enqueue_run(*workers_[shard % workers_.size()], folder, shape, point, labels, steps, n);
+    if (direct()) return folder.add_run(point, labels, steps, n);
+    const std::size_t most = kHeader + 1 + shape.dimensions + std::size_t{2} * shape.outputs;
+    std::int64_t* at = begin_record(shards_[shard], folder, shape, point, kRun, most);
+    if (at == nullptr) [[unlikely]]
+      return folder.add_run(point, labels, steps, n);
+    *at++ = static_cast<std::int64_t>(n);
+    at = copy(labels, shape.outputs, at);
+    shards_[shard].at = copy(steps, shape.outputs, at);
   }
 
   /// Waits until all points are folded: only then may the caller use folders.
   void drain();
 
+  /// That were started so far.
+  std::size_t threads() const { return threads_.size(); }
+
  private:
-  /// Per point: folder, dimensions, outputs, coordinates, labels. Several at once: dimensions and kRun, then how many,
-  /// and steps behind the labels.
-  using Batch = std::vector<std::int64_t>;
-  static constexpr std::int64_t kRun = std::int64_t{1} << 32;
-  struct Worker {
-    Batch filling;
-    std::mutex mutex;
-    std::condition_variable changed;
-    std::deque<Batch> waiting;  // the first is being folded, if `busy`
-    std::vector<Batch> spare;
-    bool busy = false;
-    bool stop = false;
-    std::thread thread;
+  static constexpr std::uint64_t kMostBytes = std::uint64_t{16} << 20;
+  static constexpr std::size_t kHeader = 2;
+  // In the lowest bits of a folder's address, which are 0.
+  static constexpr std::uintptr_t kRun = 1;
+  static constexpr std::uintptr_t kSamePoint = 2;
+  static constexpr std::uintptr_t kFlags = 3;
+  static_assert(alignof(fold::Folder) > kFlags);
+
+  /// Records: folder and flags; dimensions and outputs; the point, unless it is that of the record before; how many, if
+  /// kRun; labels; steps, if kRun.
+  struct Batch {
+    std::unique_ptr<std::int64_t[]> numbers;
+    std::int64_t* end = nullptr;  // behind the last record
+  };
+  struct alignas(64) Shard {
+    // The caller's.
+    std::int64_t* at = nullptr;
+    std::int64_t* end = nullptr;
+    const std::int64_t* point = nullptr;  // in the current batch, null: none yet
+    std::size_t dimensions = 0;           // of that point
+    Batch* filling = nullptr;
+    // Under the lock.
+    alignas(64) std::deque<Batch*> line;
+    bool taken = false;
   };
 
-  static void enqueue(Worker& worker, fold::Folder& folder, fold::Shape shape, const std::int64_t* point,
-                      const std::int64_t* labels);
-  static void enqueue_run(Worker& worker, fold::Folder& folder, fold::Shape shape, const std::int64_t* point,
-                          const std::int64_t* labels, const std::int64_t* steps, std::uint64_t n);
-  static void hand_over(Worker& worker);
-  static void work(Worker& worker);
+  static std::int64_t* copy(const std::int64_t* from, std::size_t n, std::int64_t* to) {
+    for (std::size_t i = 0; i < n; ++i) to[i] = from[i];
+    return to + n;
+  }
+
+  /// From behind: that is where points that follow each other differ.
+  static bool equal(const std::int64_t* a, const std::int64_t* b, std::size_t n) {
+    while (n > 0 && a[n - 1] == b[n - 1]) --n;
+    return n == 0;
+  }
+
+  /// Writes what all records begin with, in a new batch if there is no room for `most` numbers. Null, with all points
+  /// folded that came before, if no batch has room for them.
+  std::int64_t* begin_record(Shard& shard, fold::Folder& folder, fold::Shape shape, const std::int64_t* point,
+                             std::uintptr_t flags, std::size_t most) {
+    if (static_cast<std::size_t>(shard.end - shard.at) < most && !next_batch(shard, most)) [[unlikely]]
+      return nullptr;
+    std::int64_t* at = shard.at;
+    const std::size_t dimensions = shape.dimensions;
+    const bool same = shard.point != nullptr && shard.dimensions == dimensions && equal(point, shard.point, dimensions);
+    if (same) flags |= kSamePoint;
+    at[0] = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(&folder) | flags);
+    at[1] = static_cast<std::int64_t>(dimensions | std::size_t{shape.outputs} << 16);
+    at += kHeader;
+    if (same) return at;
+    shard.point = at;
+    shard.dimensions = dimensions;
+    return copy(point, dimensions, at);
+  }
+
+  using Lock = std::unique_lock<std::mutex>;
+  bool next_batch(Shard& shard, std::size_t most);
+  void hand_over(Shard& shard);
+  Batch* free_batch(Lock& lock);
+  void call_workers();
+  bool fold_one(Lock& lock);
+  void work();
   static void fold_batch(const Batch& batch);
 
-  std::vector<std::unique_ptr<Worker>> workers_;
+  std::size_t workers_ = 0;
+  std::size_t batch_numbers_ = 0;
+  std::size_t most_batches_ = 0;
+  std::vector<Shard> shards_;
+
+  std::mutex mutex_;
+  std::condition_variable work_to_do_;
+  std::condition_variable batch_done_;
+  std::deque<Batch> batches_;
+  std::vector<Batch*> free_;
+  std::size_t waiting_ = 0;   // batches in lines
+  std::size_t folding_ = 0;   // batches that someone folds
+  std::size_t sleeping_ = 0;  // workers
+  bool caller_waits_ = false;
+  bool stop_ = false;
+  std::vector<std::thread> threads_;
 };
 
 }  // namespace loopfold::ddg

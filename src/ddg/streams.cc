@@ -6,6 +6,8 @@
 #include <tuple>
 #include <utility>
 
+#include "support/parallel.h"
+
 namespace loopfold::ddg {
 
 namespace {
@@ -27,6 +29,8 @@ void extend(std::vector<std::int64_t>& box, const std::int64_t* point, std::size
     box[dimensions + k] = std::max(box[dimensions + k], point[k]);
   }
 }
+
+constexpr std::size_t kFoldersAtOnce = 256;
 
 /// What a stream costs beside its folder.
 constexpr std::uint64_t kStreamBytes = 160;
@@ -74,7 +78,7 @@ Streams::Sink Streams::new_stream(Stream::Kind kind, SiteId site, fold::Shape sh
   stream.shape = shape;
   stream.folder = fold::make_folder(options_, shape);
   streams_.push_back(std::move(stream));
-  return {streams_.back().folder.get(), static_cast<StreamId>(streams_.size() - 1)};
+  return {streams_.back().folder.get(), static_cast<StreamId>(streams_.size() - 1), shape, queue_.shard_of(site)};
 }
 
 void Streams::instance(SiteId site, const std::int64_t* point) {
@@ -202,15 +206,18 @@ std::uint64_t Streams::limit(std::uint64_t bytes) {
   return now;
 }
 
-fold::Folded Streams::folded(StreamId stream) {
-  fold::Folded result = streams_[stream].folder->finish();
-  streams_[stream].folder.reset();
-  return result;
+/// Ends all folders, on as many threads as there are jobs.
+void Streams::finish_folders() {
+  folded_.resize(streams_.size());
+  for_each_number(jobs_, streams_.size(), kFoldersAtOnce, [&](std::size_t stream) {
+    folded_[stream] = streams_[stream].folder->finish();
+    streams_[stream].folder.reset();
+  });
 }
 
 /// Of a cold site: what is known is a box.
 fold::Folded Streams::domain_of(const Site& site) {
-  if (!site.cold) return folded(site.domain.stream);
+  if (!site.cold) return std::move(folded_[site.domain.stream]);
   fold::Folded result;
   result.points = site.count;
   result.max_intermediate = 1;
@@ -247,6 +254,7 @@ void Streams::finish_cold(Graph& graph) {
 void Streams::finish(Graph& graph, const structure::CodeMap& code,
                      const std::vector<std::vector<trace::InstructionFacts>>& facts) {
   most_bytes_ = std::max(most_bytes_, bytes());
+  finish_folders();
   finish_statements(graph, code, facts);
   finish_accesses(graph);
   finish_values(graph);
@@ -354,7 +362,7 @@ void Streams::finish_accesses(Graph& graph) {
     access.object = details.object;
     auto& group =
         groups.add({statement, details.instruction, details.index, details.object, details.store, details.size},
-                   std::move(access), streams_[details.sink.stream].shape, folded(details.sink.stream));
+                   std::move(access), streams_[details.sink.stream].shape, std::move(folded_[details.sink.stream]));
     group.item.copies += details.copies;
     group.item.same_block = group.item.same_block && details.same_block;
     group.item.same_offset = group.item.same_offset && details.same_offset;
@@ -369,7 +377,7 @@ void Streams::finish_values(Graph& graph) {
     const StatementId statement = statement_of_[details.site];
     auto& group = groups.add({statement, details.instruction, details.index},
                              {statement, details.instruction, details.index, details.reg, details.width, {}, true},
-                             streams_[details.sink.stream].shape, folded(details.sink.stream));
+                             streams_[details.sink.stream].shape, std::move(folded_[details.sink.stream]));
     group.item.steady = group.item.steady && details.steady.steady();
   }
   groups.into(graph.values, [](Value& value) -> fold::Folded& { return value.value; });
@@ -398,7 +406,8 @@ void Streams::finish_dependences(Graph& graph) {
     dependence.object = reader.object;
     const Key key{dependence.to,   dependence.to_instruction, dependence.operand,
                   dependence.lane, dependence.from,           dependence.from_instruction};
-    auto& group = groups.add(key, dependence, streams_[details.sink.stream].shape, folded(details.sink.stream));
+    auto& group =
+        groups.add(key, dependence, streams_[details.sink.stream].shape, std::move(folded_[details.sink.stream]));
     Dependence& item = group.item;
     item.more_objects = item.more_objects || details.more_objects || item.object != reader.object;
     item.reloads += details.reloads;

@@ -40,9 +40,10 @@ class Streams {
  public:
   using Dependences = DependenceDetails*;
 
-  /// With more than one job, folding is done by other threads.
-  Streams(const fold::Options& options, const structure::LoopTree& tree, unsigned jobs = 1, std::vector<bool> hot = {})
-      : options_(options), tree_(tree), hot_(std::move(hot)), queue_(jobs > 1 ? jobs - 1 : 0) {}
+  /// With more than one job, folding is done by other threads; points on their way to them need at most `queue` bytes.
+  Streams(const fold::Options& options, const structure::LoopTree& tree, unsigned jobs = 1, std::vector<bool> hot = {},
+          std::uint64_t queue = FoldQueue::budget(~std::uint64_t{0}))
+      : options_(options), tree_(tree), hot_(std::move(hot)), jobs_(jobs), queue_(jobs > 1 ? jobs - 1 : 0, queue) {}
 
   struct SiteKey {
     Statement::Kind kind = Statement::Kind::kCode;
@@ -77,13 +78,15 @@ class Streams {
   void set_code(SiteId site, const PartCode* code);
 
   /// An instance comes soon: fetches what is known of the site's streams, then, some time later, their folders. Those
-  /// of hundreds of sites do not fit into the cache next to the processor.
+  /// of hundreds of sites do not fit into the cache next to the processor. Folders that other threads use are left to
+  /// them.
   void prefetch(SiteId site) const {
     const Site& s = sites_[site];
-    __builtin_prefetch(s.domain.folder);
+    if (queue_.direct()) __builtin_prefetch(s.domain.folder);
     for_each_last(s, [](const auto* details) { __builtin_prefetch(details); });
   }
   void prefetch_folders(SiteId site) const {
+    if (!queue_.direct()) return;
     for_each_last(sites_[site], [](const auto* details) { __builtin_prefetch(details->sink.folder); });
   }
 
@@ -170,6 +173,8 @@ class Streams {
   struct Sink {
     fold::Folder* folder = nullptr;
     StreamId stream = kNoStream;
+    fold::Shape shape;
+    std::uint16_t shard = 0;  // of the queue
   };
 
   struct alignas(64) AccessDetails {
@@ -278,20 +283,20 @@ class Streams {
     ++points_;
     if (queue_.direct()) [[likely]]
       return sink.folder->add(point, labels);
-    queue_.add(sink.stream, *sink.folder, streams_[sink.stream].shape, point, labels);
+    queue_.add(sink.shard, *sink.folder, sink.shape, point, labels);
   }
   void add_run(const Sink& sink, const std::int64_t* point, const std::int64_t* labels, const std::int64_t* steps,
                std::uint64_t n) {
     points_ += n;
     if (queue_.direct()) [[likely]]
       return sink.folder->add_run(point, labels, steps, n);
-    queue_.add_run(sink.stream, *sink.folder, streams_[sink.stream].shape, point, labels, steps, n);
+    queue_.add_run(sink.shard, *sink.folder, sink.shape, point, labels, steps, n);
   }
   AccessDetails* new_access(SiteId site, const MemoryAccess& access, ObjectId object);
   ValueDetails* new_value(SiteId site, const IntegerValue& value);
   DependenceDetails* new_dependence(const Reader& reader, DefinitionId from, fold::Shape shape);
   DependenceDetails* first_dependence(const Reader& reader, DefinitionId from, const std::int64_t* point);
-  fold::Folded folded(StreamId stream);
+  void finish_folders();
   fold::Folded domain_of(const Site& site);
   void finish_cold(Graph& graph);
   void finish_statements(Graph& graph, const structure::CodeMap& code,
@@ -315,7 +320,9 @@ class Streams {
   std::vector<std::int64_t> steps_;  // of a producer's coordinates: 0 but during a call
   DependenceDetails* last_dependence_ = nullptr;
   AccessDetails* last_access_ = nullptr;
+  unsigned jobs_;
   FoldQueue queue_;
+  std::vector<fold::Folded> folded_;  // by stream, when finishing
   bool full_ = false;
   std::uint64_t points_ = 0;
   std::uint64_t most_bytes_ = 0;

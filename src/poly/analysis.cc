@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
+#include <thread>
 
 #include "ddg/hot_contexts.h"
 #include "poly/describe.h"
@@ -51,6 +53,31 @@ std::vector<bool> choose(const trace::Reader& reader, const structure::Structure
   return ddg::hot_contexts(structure, tree, max_statements);
 }
 
+/// Pass 2. With several jobs it begins while the contexts that ran most are still being looked for, as if all had
+/// statements; in most programs they have. If not, what was done by then, which is little, is done again.
+ddg::Graph build(const trace::Reader& reader, const structure::Structure& structure, const AnalysisOptions& options,
+                 symbols::Symbolizer& symbolizer, structure::LoopTree& tree, std::uint64_t& threads,
+                 const std::function<void()>& chosen) {
+  ddg::Options ddg = ddg_options(options);
+  if (options.jobs > 1 && options.max_statements != 0) {
+    std::atomic<bool> stop = false;
+    std::thread chooser([&] {
+      ddg.hot = choose(reader, structure, options.max_statements);
+      stop = !ddg.hot.empty();
+    });
+    ddg::Options all = ddg_options(options);
+    all.stop = &stop;
+    ddg::Graph graph = ddg::build(reader, structure, tree, symbolizer, all, threads);
+    chooser.join();
+    if (!stop) return graph;
+    tree = {};
+  } else {
+    ddg.hot = choose(reader, structure, options.max_statements);
+  }
+  chosen();
+  return ddg::build(reader, structure, tree, symbolizer, ddg, threads);
+}
+
 std::function<void(double)> pass1_progress(const AnalysisOptions& options) {
   if (!options.progress) return {};
   return [&options](double share) { options.progress(share * kPass1Share, 0); };
@@ -72,34 +99,37 @@ void add_quality(const PureCalls& pure, const AnalysisOptions& options, profile:
 
 profile::Profile analyse(const trace::Reader& reader, const AnalysisOptions& options, AnalysisCosts& costs) {
   Stopwatch watch;
+  WallClock clock;
+  const auto lap = [&](double StageSeconds::*stage) {
+    costs.cpu.*stage += watch.lap();
+    costs.wall.*stage += clock.lap();
+  };
   symbols::Symbolizer symbolizer(reader.modules());
   const structure::FunctionFacts facts = structure::function_facts(symbolizer);
   structure::Structure structure{structure::CodeMap(reader, facts), {}, {}, {}, {}, {}};
-  costs.code = watch.lap();
+  lap(&StageSeconds::code);
   structure.flow = structure::find_control_flow(reader, structure.code, structure.damage, pass1_progress(options));
-  costs.pass1 = watch.lap();
+  lap(&StageSeconds::pass1);
   structure::find_loops(structure);
-  costs.loops = watch.lap();
+  lap(&StageSeconds::loops);
   structure::LoopNames names(structure, symbolizer);
   structure::find_tests(structure, names, symbolizer);
-  costs.naming = watch.lap();
+  lap(&StageSeconds::naming);
 
-  ddg::Options ddg = ddg_options(options);
-  ddg.hot = choose(reader, structure, options.max_statements);
-  costs.choosing = watch.lap();
   structure::LoopTree tree;
   std::uint64_t threads = 0;
-  const ddg::Graph graph = ddg::build(reader, structure, tree, symbolizer, ddg, threads);
-  costs.pass2 = watch.lap();
+  const ddg::Graph graph =
+      build(reader, structure, options, symbolizer, tree, threads, [&] { lap(&StageSeconds::choosing); });
+  lap(&StageSeconds::pass2);
 
   std::vector<std::uint32_t> nodes;
   profile::Profile profile = structure::describe(reader, structure, tree, threads, names, symbolizer, &nodes);
-  costs.naming += watch.lap();
+  lap(&StageSeconds::naming);
   const Context context{tree, nodes,
                         [&](std::uint64_t address) -> const symbols::Location& { return symbolizer.locate(address); },
-                        reader.end() ? reader.end()->hidden_instructions : 0};
+                        reader.end() ? reader.end()->hidden_instructions : 0, options.jobs};
   describe(graph, context, profile);
-  costs.describing = watch.lap();
+  lap(&StageSeconds::describing);
 
   if (options.verdicts) {
     PureCalls pure = pure_calls(options.pure, context, profile);
@@ -107,17 +137,17 @@ profile::Profile analyse(const trace::Reader& reader, const AnalysisOptions& opt
     const std::vector<SourceLoop> loops =
         loops_in_regions(source_loops(structure, tree, names, symbolizer), context, options.min_percent, profile);
     RegionFlow flow(graph, tree);
-    VerdictOptions verdict_options{std::move(pure.contexts), &symbolizer, {}};
+    VerdictOptions verdict_options{std::move(pure.contexts), &symbolizer, {}, options.jobs};
     if (options.advise) verdict_options.on_loop = [&](const JudgedLoop& judged) { flow.add(judged); };
     describe_regions(graph, judge(graph, structure, tree, loops, verdict_options), context, options.min_percent,
                      profile);
     costs.unmatched_pure = std::move(pure.unmatched);
-    costs.judging = watch.lap();
+    lap(&StageSeconds::judging);
     if (options.advise) {
       flow.finish();
       options.advise(graph, context, flow, profile);
     }
-    costs.advising = watch.lap();
+    lap(&StageSeconds::advising);
   }
 
   costs.functions = structure.flow.functions().size();

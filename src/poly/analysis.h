@@ -37,8 +37,8 @@ struct AnalysisOptions {
   std::function<void(double share, std::uint64_t instructions)> progress;
 };
 
-/// What it cost, in seconds of CPU time, and how well it went.
-struct AnalysisCosts {
+/// Seconds of each stage.
+struct StageSeconds {
   double code = 0;        // cutting blocks, finding functions
   double pass1 = 0;       // reading control, building graphs
   double loops = 0;       // forests and recursive components
@@ -48,6 +48,12 @@ struct AnalysisCosts {
   double describing = 0;  // the graph as profile
   double judging = 0;     // loops of the source, verdicts
   double advising = 0;    // schedules, suggestions
+};
+
+/// What it cost, and how well it went. With several jobs, some of choosing goes on during pass 2, and counts there.
+struct AnalysisCosts {
+  StageSeconds cpu;   // of all threads
+  StageSeconds wall;  // that passed
   std::uint64_t functions = 0;
   std::uint64_t places = 0;
   std::uint64_t static_loops = 0;

@@ -14,6 +14,7 @@
 #include "poly/functions.h"
 #include "poly/gave_up.h"
 #include "poly/quality.h"
+#include "support/parallel.h"
 #include "trace/system_calls.h"
 
 namespace loopfold::poly {
@@ -53,14 +54,27 @@ class Describer {
 
   void run() {
     profile_.folded = true;
-    for (const ddg::Statement& statement : graph_.statements) profile_.statements.push_back(describe(statement));
-    for (const ddg::Access& access : graph_.accesses) profile_.accesses.push_back(describe(access));
-    for (const ddg::Value& value : graph_.values) add(value);
-    for (const ddg::Dependence& dependence : graph_.dependences) add(describe(dependence));
-    for (const ddg::Object& object : graph_.objects) profile_.objects.push_back(describe(object));
+    profile_.statements = described<profile::Statement>(graph_.statements);
+    for (const ddg::Statement& statement : graph_.statements) add_code(statement);
+    profile_.accesses = described<profile::Access>(graph_.accesses);
+    for (std::optional<profile::Value>& value : described<std::optional<profile::Value>>(graph_.values))
+      if (value) profile_.values.push_back(std::move(*value));
+    for (profile::Dependence& dependence : described<profile::Dependence>(graph_.dependences))
+      add(std::move(dependence));
+    profile_.objects = described<profile::Object>(graph_.objects);
   }
 
  private:
+  static constexpr std::size_t kGrain = 1024;
+
+  /// Each by itself, in their order.
+  template <class To, class From>
+  std::vector<To> described(const std::vector<From>& from) const {
+    std::vector<To> to(from.size());
+    for_each_number(context_.jobs, from.size(), kGrain, [&](std::size_t i) { to[i] = describe(from[i]); });
+    return to;
+  }
+
   const ddg::Statement& statement(ddg::StatementId id) const { return graph_.statements[id]; }
   bool drops(ddg::StatementId id) const { return drops_first(context_.tree, statement(id).context); }
   std::uint64_t address(ddg::StatementId id, std::uint16_t instruction) const {
@@ -70,7 +84,8 @@ class Describer {
 
   // ---- statements ----
 
-  profile::Statement describe(const ddg::Statement& from) {
+  /// But for its code.
+  profile::Statement describe(const ddg::Statement& from) const {
     using Kind = ddg::Statement::Kind;
     profile::Statement to;
     to.id = from.id;
@@ -86,10 +101,13 @@ class Describer {
     to.exact = from.domain.exact();
     to.pieces = from.domain.pieces.size();
     to.edges = from.local.size();
-    if (from.instructions.empty()) return to;
-    to.code = code(from.instructions, to.node);
     to.source = sources(from);
     return to;
+  }
+
+  void add_code(const ddg::Statement& from) {
+    profile::Statement& to = profile_.statements[from.id];
+    if (!from.instructions.empty()) to.code = code(from.instructions, to.node);
   }
 
   /// The place of these instructions in the table of code. Without symbols, they are in the function of their node.
@@ -226,11 +244,12 @@ class Describer {
   }
 
   /// A value that never changes says nothing: it is a constant, which may be an address.
-  void add(const ddg::Value& from) {
+  std::optional<profile::Value> describe(const ddg::Value& from) const {
     CommonFunction function = common_function(from.value, 0, drops(from.statement));
     const auto zero = [](const Coefficient& coefficient) { return coefficient == 0; };
-    if (function.constant && std::all_of(function.coefficients.begin(), function.coefficients.end(), zero)) return;
-    profile::Value& to = profile_.values.emplace_back();
+    if (function.constant && std::all_of(function.coefficients.begin(), function.coefficients.end(), zero))
+      return std::nullopt;
+    profile::Value to;
     to.statement = from.statement;
     to.instruction = from.instruction;
     to.source = names_.source(address(from.statement, from.instruction));
@@ -240,6 +259,7 @@ class Describer {
     to.exact = from.value.exact();
     to.affine = function.affine();
     to.coefficients = std::move(function.coefficients);
+    return to;
   }
 
   // ---- dependences ----

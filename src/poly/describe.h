@@ -35,6 +35,7 @@ struct Context {
   std::span<const std::uint32_t> nodes;  // by context: its node in Profile::tree (structure::describe)
   Locate locate;
   std::uint64_t hidden_instructions = 0;  // that ran and were not recorded, as far as known
+  unsigned jobs = 1;                      // with more than one, `locate` is asked by several threads at once
 };
 
 /// Adds what the graph says to a profile that has its program and tree.

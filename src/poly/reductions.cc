@@ -502,7 +502,7 @@ std::vector<FoundReduction> ReductionFinder::find(const LoopFlow& flow, std::spa
       candidates[components[edge.to]].push_back({edge.to, edge.operand});
   }
   const UsedOutside used = [&](std::uint32_t node) {
-    if (index_ == nullptr) index_ = std::make_unique<const Index>(graph_);
+    std::call_once(index_made_, [&] { index_ = std::make_unique<const Index>(graph_); });
     return index_->is_used_outside(reads, node);
   };
   std::set<std::uint32_t> explained;

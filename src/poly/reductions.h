@@ -14,6 +14,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <vector>
 
@@ -34,7 +35,6 @@ struct FoundReduction {
 };
 
 /// For many loops of one graph: what leaves the loops is looked up in an index that is made once, when it is needed.
-/// Not for use by several threads at once.
 class ReductionFinder {
  public:
   ReductionFinder(const ddg::Graph& graph, Decisions decisions);
@@ -50,6 +50,7 @@ class ReductionFinder {
   class Index;
   const ddg::Graph& graph_;
   Decisions decisions_;
+  mutable std::once_flag index_made_;
   mutable std::unique_ptr<const Index> index_;
 };
 

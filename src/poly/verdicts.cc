@@ -1,7 +1,9 @@
 #include "poly/verdicts.h"
 
 #include <algorithm>
+#include <condition_variable>
 #include <map>
+#include <mutex>
 #include <optional>
 #include <set>
 #include <span>
@@ -17,6 +19,7 @@
 #include "poly/taken_out.h"
 #include "poly/unrolled.h"
 #include "structure/loop_names.h"
+#include "support/parallel.h"
 
 namespace loopfold::poly {
 
@@ -24,6 +27,7 @@ namespace {
 
 constexpr std::uint32_t kOutside = FlowEdge::kOutside;
 using Kind = ddg::Dependence::Kind;
+constexpr std::size_t kFewStatements = 2000;  // their loops are judged before a thread has started
 
 class Judge {
  public:
@@ -401,6 +405,34 @@ class Judge {
   std::map<std::tuple<Blocking::Kind, CodePoint, CodePoint, ddg::ObjectId>, Blocking> merged_;
 };
 
+/// What each of several threads that judge loops has for itself.
+struct Bench {
+  Bench(const ddg::Graph& graph, const structure::Structure& structure, symbols::Symbolizer* symbolizer)
+      : scratch(graph.statements.size(), kOutside) {
+    if (symbolizer != nullptr) names.emplace(structure, *symbolizer);
+  }
+  std::vector<std::uint32_t> scratch;
+  std::optional<structure::LoopNames> names;
+};
+
+/// Threads that have something to tell do so by number, from 0 on.
+class Turns {
+ public:
+  template <class Tell>
+  void take(std::size_t number, const Tell& tell) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return next_ == number; });
+    tell();
+    ++next_;
+    changed_.notify_all();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::size_t next_ = 0;
+};
+
 }  // namespace
 
 std::vector<LoopVerdict> judge(const ddg::Graph& graph, const structure::Structure& structure,
@@ -409,18 +441,18 @@ std::vector<LoopVerdict> judge(const ddg::Graph& graph, const structure::Structu
   const FlowIndex index(graph, tree);
   const Control control(graph, structure, tree);
   const ReductionFinder reductions(graph, control);
-  std::optional<structure::LoopNames> names;
-  if (options.symbolizer != nullptr) names.emplace(structure, *options.symbolizer);
-  std::vector<std::uint32_t> scratch(graph.statements.size(), kOutside);
-  std::vector<LoopVerdict> verdicts;
-  for (const SourceLoop& loop : loops) {
-    LoopVerdict& verdict = verdicts.emplace_back();
-    verdict.loop = loop;
-    const LoopValues values(index, control, loop, scratch);
-    Judge judge(index, structure, control, reductions, options, names ? &*names : nullptr, values, verdict);
+  const unsigned jobs = graph.statements.size() < kFewStatements ? 1 : options.jobs;
+  std::vector<LoopVerdict> verdicts(loops.size());
+  Turns turns;
+  const auto bench = [&] { return Bench(graph, structure, options.symbolizer); };
+  for_each_with(jobs, loops.size(), bench, [&](Bench& own, std::size_t i) {
+    verdicts[i].loop = loops[i];
+    const LoopValues values(index, control, loops[i], own.scratch);
+    Judge judge(index, structure, control, reductions, options, own.names ? &*own.names : nullptr, values, verdicts[i]);
     judge.run();
-    if (options.on_loop) options.on_loop({verdict, values, control, judge.kept()});
-  }
+    if (!options.on_loop) return;
+    turns.take(i, [&] { options.on_loop({verdicts[i], values, control, judge.kept()}); });
+  });
   return verdicts;
 }
 

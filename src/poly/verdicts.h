@@ -100,6 +100,7 @@ struct VerdictOptions {
   symbols::Symbolizer* symbolizer = nullptr;
   /// Told of every loop, one after the other.
   std::function<void(const JudgedLoop&)> on_loop;
+  unsigned jobs = 1;
 };
 
 /// One verdict per loop, in their order.

@@ -6,6 +6,7 @@
 
 #include "profile/json_names.h"
 #include "profile/json_writer.h"
+#include "support/parallel.h"
 
 namespace loopfold::profile {
 
@@ -51,6 +52,12 @@ class Section {
     Writer::write(text_, element, all);
     first_ = false;
   }
+  /// Elements with commas between them.
+  void add_text(std::string_view elements) {
+    text_ += first_ ? "\n" : ",\n";
+    text_ += elements;
+    first_ = false;
+  }
   void close() { text_ += first_ ? "]" : "\n]"; }
 
  private:
@@ -58,10 +65,25 @@ class Section {
   bool first_ = true;
 };
 
+constexpr std::size_t kGrain = 4096;  // elements that are worth a thread's while
+
+/// With several jobs, ranges of elements become texts of their own first.
 template <typename T>
-void write_section(std::string& text, std::string_view name, const std::vector<T>& elements) {
+void write_section(std::string& text, std::string_view name, const std::vector<T>& elements, unsigned jobs = 1) {
   Section section(text, name);
-  for (const T& element : elements) section.add(element);
+  if (jobs <= 1 || elements.size() <= kGrain) {
+    for (const T& element : elements) section.add(element);
+  } else {
+    std::vector<std::string> texts((elements.size() + kGrain - 1) / kGrain);
+    for_each_range(jobs, elements.size(), kGrain, [&](std::size_t begin, std::size_t end) {
+      std::string& of_range = texts[begin / kGrain];
+      for (std::size_t i = begin; i < end; i++) {
+        if (i != begin) of_range += ",\n";
+        Writer::write(of_range, elements[i], false);
+      }
+    });
+    for (const std::string& of_range : texts) section.add_text(of_range);
+  }
   section.close();
 }
 
@@ -86,20 +108,20 @@ std::string_view kind_name(Object::Kind kind) { return kObjectKinds[static_cast<
 std::string_view kind_name(Blocking::Kind kind) { return kBlockingKinds[static_cast<std::size_t>(kind)]; }
 std::string_view verdict_name(Loop::Parallel verdict) { return kVerdicts[static_cast<std::size_t>(verdict)]; }
 
-std::string to_json_text(const Profile& profile) {
+std::string to_json_text(const Profile& profile, unsigned jobs) {
   std::string text = opening(profile);
-  write_section(text, "tree", profile.tree);
+  write_section(text, "tree", profile.tree, jobs);
   if (profile.folded) {
-    write_section(text, "code", profile.code);
-    write_section(text, "statements", profile.statements);
-    write_section(text, "accesses", profile.accesses);
-    write_section(text, "values", profile.values);
-    write_section(text, "dependences", profile.dependences);
-    write_section(text, "objects", profile.objects);
+    write_section(text, "code", profile.code, jobs);
+    write_section(text, "statements", profile.statements, jobs);
+    write_section(text, "accesses", profile.accesses, jobs);
+    write_section(text, "values", profile.values, jobs);
+    write_section(text, "dependences", profile.dependences, jobs);
+    write_section(text, "objects", profile.objects, jobs);
   }
   if (profile.judged) {
     text += fmt::format(",\n\"regions_min_percent\": {}", profile.regions_min_percent);
-    write_section(text, "regions", profile.regions);
+    write_section(text, "regions", profile.regions, jobs);
   }
   text += kClosing;
   return text;

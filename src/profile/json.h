@@ -33,8 +33,8 @@ std::string_view kind_name(Object::Kind kind);
 std::string_view kind_name(Blocking::Kind kind);
 std::string_view verdict_name(Loop::Parallel verdict);
 
-/// The document as text, with a newline at its end.
-std::string to_json_text(const Profile& profile);
+/// The document as text, with a newline at its end; the same for any number of jobs.
+std::string to_json_text(const Profile& profile, unsigned jobs = 1);
 
 /// The loop tree only, and a part of it: nodes for which `shown` is true, with all their names. Ids, parents and counts
 /// stay those of the whole.

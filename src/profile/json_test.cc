@@ -295,6 +295,18 @@ TEST(ProfileJson, defaults_are_left_out_and_come_back) {
   EXPECT_EQ(to_json_text(*back), text);
 }
 
+TEST(ProfileJson, the_number_of_jobs_does_not_matter) {
+  Profile profile = folded_solver();
+  const Dependence dependence = profile.dependences.at(0);
+  for (const std::size_t count : {4095u, 4096u, 4097u, 20000u}) {
+    profile.dependences.resize(count, dependence);
+    for (std::size_t i = 0; i < count; ++i) profile.dependences[i].count = i;
+    const std::string text = to_json_text(profile);
+    EXPECT_EQ(Json::parse(text)["dependences"].size(), count);
+    for (const unsigned jobs : {2u, 3u, 8u}) EXPECT_TRUE(to_json_text(profile, jobs) == text) << jobs << " jobs";
+  }
+}
+
 TEST(ProfileJson, what_differs_from_a_default_that_follows_from_others_is_kept) {
   Profile profile = folded_solver();
   profile.accesses[0].coefficients = {0};

@@ -36,6 +36,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -109,11 +110,12 @@ class LoopWalk {
     for (FunctionId id = 0; id < structure.forests.size(); ++id) add_function(id);
   }
 
-  /// Walks the whole trace.
-  void walk(const trace::Reader& reader, std::string& damage, const std::function<void(double)>& progress = {}) {
+  /// Walks the whole trace, or as far as it comes before another thread sets `stop`.
+  void walk(const trace::Reader& reader, std::string& damage, const std::function<void(double)>& progress = {},
+            const std::atomic<bool>* stop = nullptr) {
     std::vector<std::uint8_t> starts = structure_.flow.starts();
     RunWalk<LoopWalk> runs(structure_.code, starts, *this, Observer::kEveryPart);
-    runs.walk(reader, damage, progress);
+    runs.walk(reader, damage, progress, stop);
   }
 
   /// The iteration vector with static indices, for the part that is about to run at `stack`'s current place.

@@ -30,6 +30,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -77,8 +78,9 @@ class RunWalk {
   RunWalk(const CodeMap& code, std::vector<std::uint8_t>& starts, Client& client, bool expand_all = false)
       : code_(code), starts_(starts), client_(client), expand_all_(expand_all) {}
 
-  /// Reads to the end. What is damaged ends it, and is said in `damage`.
-  void walk(const trace::Reader& reader, std::string& damage, const std::function<void(double)>& progress = {}) {
+  /// Reads to the end, or until another thread sets `stop`. What is damaged ends it, and is said in `damage`.
+  void walk(const trace::Reader& reader, std::string& damage, const std::function<void(double)>& progress = {},
+            const std::atomic<bool>* stop = nullptr) {
     trace::CursorOptions options;
     options.control_only = !kValues;
     trace::RunCursor cursor = reader.runs(options);
@@ -90,6 +92,7 @@ class RunWalk {
         break;
       }
       if (*item == trace::RunCursor::Item::kEnd) break;
+      if (stop != nullptr && stop->load(std::memory_order_relaxed)) return;
       if (progress && cursor.group() != group) {
         group = cursor.group();
         progress(static_cast<double>(group) / static_cast<double>(reader.groups().size()));

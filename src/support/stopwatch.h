@@ -1,7 +1,9 @@
-// CPU time of the process, all its threads together.
+// CPU time of the process, all its threads together, and the time that passes.
 #pragma once
 
+#include <chrono>
 #include <ctime>
+#include <utility>
 
 namespace loopfold {
 
@@ -22,6 +24,18 @@ class Stopwatch {
     return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
   }
   double last_ = cpu_seconds();
+};
+
+class WallClock {
+ public:
+  /// Seconds since the last call, or since the beginning.
+  double lap() {
+    const auto now = std::chrono::steady_clock::now();
+    return std::chrono::duration<double>(now - std::exchange(last_, now)).count();
+  }
+
+ private:
+  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
 };
 
 }  // namespace loopfold

@@ -17,6 +17,7 @@
 #include <algorithm>
 #include <deque>
 #include <map>
+#include <mutex>
 #include <unordered_map>
 #include <utility>
 
@@ -26,6 +27,7 @@
 namespace loopfold::symbols {
 
 struct Symbolizer::State {
+  std::mutex mutex;  // held while a question is answered
   std::vector<trace::Module> modules;
   std::vector<ModuleFile*> files;  // like modules; null until asked for
   std::map<std::pair<std::string, std::string>, std::unique_ptr<ModuleFile>> files_by_identity;
@@ -175,6 +177,7 @@ Symbolizer::~Symbolizer() = default;
 Symbolizer::Symbolizer(Symbolizer&&) noexcept = default;
 
 const Location& Symbolizer::locate(std::uint64_t address) {
+  const std::lock_guard lock(state_->mutex);
   const auto found = state_->cache.find(address);
   if (found != state_->cache.end()) return found->second;
   return state_->cache.emplace(address, state_->locate(address)).first->second;
@@ -194,11 +197,13 @@ std::string Symbolizer::describe(std::uint64_t address) {
 }
 
 bool Symbolizer::is_function_start(std::uint64_t address) {
+  const std::lock_guard lock(state_->mutex);
   const auto [functions, bias] = state_->functions_at(address);
   return functions != nullptr && functions->is_start(address - bias);
 }
 
 std::optional<FunctionRange> Symbolizer::function_range(std::uint64_t address) {
+  const std::lock_guard lock(state_->mutex);
   const auto [functions, bias] = state_->functions_at(address);
   if (functions == nullptr) return std::nullopt;
   const std::optional<FunctionTable::Function> found = functions->find(address - bias);
@@ -206,6 +211,7 @@ std::optional<FunctionRange> Symbolizer::function_range(std::uint64_t address) {
 }
 
 std::uint64_t Symbolizer::function_of(std::uint64_t address) {
+  const std::lock_guard lock(state_->mutex);
   const auto [functions, bias] = state_->functions_at(address);
   if (functions == nullptr) return 0;
   const std::optional<FunctionTable::Function> found = functions->find(address - bias);
@@ -213,11 +219,15 @@ std::uint64_t Symbolizer::function_of(std::uint64_t address) {
 }
 
 bool Symbolizer::in_plt(std::uint64_t address) {
+  const std::lock_guard lock(state_->mutex);
   const auto [functions, bias] = state_->functions_at(address);
   return functions != nullptr && functions->in_plt(address - bias);
 }
 
-DataPlace Symbolizer::data_place(std::uint64_t address) { return state_->data_place(address); }
+DataPlace Symbolizer::data_place(std::uint64_t address) {
+  const std::lock_guard lock(state_->mutex);
+  return state_->data_place(address);
+}
 
 const std::vector<std::string>& Symbolizer::warnings() const { return state_->warnings; }
 

@@ -3,7 +3,7 @@
 //
 // Uses elfutils (libdw) on the module files, found by path and checked by build-id, with separate debug files looked up
 // under /usr/lib/debug. Without debug information a function is its ELF symbol; without symbols it is module+offset.
-// Nothing is fetched from the network. Not for use by several threads at once.
+// Nothing is fetched from the network. Several threads may ask; they are answered one at a time.
 #pragma once
 
 #include <cstdint>
@@ -82,7 +82,7 @@ class Symbolizer {
   const DataSymbol* data(std::uint64_t address) { return data_place(address).symbol; }
 
   /// Of the modules asked about so far, those whose file is gone, damaged or has another build-id now, one line each:
-  /// their addresses are module+offset.
+  /// their addresses are module+offset. Not while others ask.
   const std::vector<std::string>& warnings() const;
 
  private:

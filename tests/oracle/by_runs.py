@@ -6,7 +6,7 @@ Each program is recorded once and analysed both ways, and the two profiles must 
 - the programs that the other end-to-end tests record, and the kernels (kernels/, in sizes that make loops long enough),
   by GCC and Clang at all levels of optimisation, a few builds each;
 - random programs, a thousand in BINARIES: those of random_strides.py, which are made for this, of
-  reference/random_c.py and of random_loops.py. Of these, the default is also compared for two jobs, one more way to
+  reference/random_c.py and of random_loops.py. Of these, the default is compared for one to eight jobs, one more way to
   analyse (another kind of folding, no verdicts, few statements) is compared both ways, and so are the whole dependence
   graphs, of which a profile does not say everything (ddg_compare --by-events).
 
@@ -268,7 +268,7 @@ def check_random(case):
         recording = record_random(directory, seed, kind, range(FUNCTIONS[kind]))
         if recording is None:
             return
-        if not recording.check(*ALL, jobs=1 + seed % 2) or not recording.check_graph():
+        if not recording.check(*ALL, jobs=(1, 2, 3, 8)[seed % 4]) or not recording.check_graph():
             name_functions(seed, kind)
         if seed == SEED:
             recording.check_that_mistakes_are_found()
