@@ -144,6 +144,24 @@ Result<profile::Profile> judged_profile_of(const std::string& directory, double 
   return analyse_and_keep(directory, options);
 }
 
+Result<profile::Profile> whole_profile_of(const std::string& directory, bool quiet) {
+  if (const std::optional<std::string> file = fresh_profile(directory)) {
+    Result<profile::Profile> profile = profile::read_profile(*file);
+    if (!profile || (profile->folded && profile->judged)) return profile;
+    if (!trace_file(directory))
+      return fail(ErrorKind::kBadInput,
+                  fmt::format("{}: has no verdicts, and there is no trace to analyse; record again", *file));
+  }
+  AnalyzeOptions options;
+  options.quiet = quiet;
+  return analyse_and_keep(directory, options);
+}
+
+bool holds_recording(const std::string& path) {
+  struct stat info {};
+  return ::stat((path + "/trace.lft").c_str(), &info) == 0 || ::stat((path + "/profile.json").c_str(), &info) == 0;
+}
+
 void print_costs(const Analysed& analysed) {
   const poly::AnalysisCosts& costs = analysed.costs;
   print_stderr("loopfold: stats: {} instructions in {:.3f} s ({:.1f} M/s), {} MB at the most\n",

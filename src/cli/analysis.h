@@ -45,6 +45,12 @@ Result<profile::Profile> folded_profile_of(const std::string& directory, bool qu
 /// fresh and whole, the trace is analysed and the profile kept, as above, with regions from `min_percent` on.
 Result<profile::Profile> judged_profile_of(const std::string& directory, double min_percent, bool quiet);
 
+/// The profile of DIR with everything in it: dependence graph and regions. As above.
+Result<profile::Profile> whole_profile_of(const std::string& directory, bool quiet);
+
+/// Is it a directory that holds a trace or a profile?
+bool holds_recording(const std::string& path);
+
 /// Times, rates, memory and quality of folding on standard error.
 void print_costs(const Analysed& analysed);
 

@@ -38,6 +38,7 @@ std::unique_ptr<Command> make_record();
 std::unique_ptr<Command> make_trace();
 std::unique_ptr<Command> make_analyze();
 std::unique_ptr<Command> make_report();
+std::unique_ptr<Command> make_explain();
 std::unique_ptr<Command> make_tree();
 std::unique_ptr<Command> make_flame();
 std::unique_ptr<Command> make_export();

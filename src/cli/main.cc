@@ -58,6 +58,7 @@ int parse_and_run(int argc, char** argv) {
   commands.push_back(make_trace());
   commands.push_back(make_analyze());
   commands.push_back(make_report());
+  commands.push_back(make_explain());
   commands.push_back(make_tree());
   commands.push_back(make_flame());
   commands.push_back(make_export());

@@ -10,6 +10,7 @@
 #include "cli/trace_commands.h"
 #include "profile/json.h"
 #include "support/print.h"
+#include "views/loop_finder.h"
 #include "views/report_markdown.h"
 #include "views/report_text.h"
 
@@ -38,6 +39,7 @@ class ReportCommand : public Command {
                    "Leave out regions and loops with less of the operations (default 1; with --format json loops are "
                    "not left out)")
         ->check(CLI::Range(0.0, 100.0));
+    app.add_flag("--table5", table5_, "The numbers of POLY-PROF's Table 5 instead: one row per region, and the total");
     app.add_option("--color", color_, "auto, always or never")
         ->check(CLI::IsMember({"auto", "always", "never"}))
         ->capture_default_str();
@@ -45,6 +47,8 @@ class ReportCommand : public Command {
   }
 
   int run(const CLI::App&) override {
+    if (table5_ && format_ == "json")
+      return report({ErrorKind::kUsage, "--table5: a table is text or markdown; JSON has its numbers without it"});
     const double min_percent = min_percent_.value_or(kMinPercent);
     const Result<profile::Profile> profile = judged_profile_of(directory_, min_percent, quiet_);
     if (!profile) return report(profile.error());
@@ -58,7 +62,7 @@ class ReportCommand : public Command {
 
  private:
   std::string text_of(const profile::Profile& profile, double min_percent) const {
-    const views::ReportOptions options = text_options(min_percent);
+    const views::ReportOptions options = text_options(profile, min_percent);
     if (format_ == "json") return profile::report_json_text(profile, options.top, min_percent);
     return format_ == "markdown" ? views::report_markdown(profile, options) : views::report_text(profile, options);
   }
@@ -67,7 +71,7 @@ class ReportCommand : public Command {
     return directory_ == kDefaultDirectory ? "" : views::shell_word(directory_) + " ";
   }
 
-  views::ReportOptions text_options(double min_percent) const {
+  views::ReportOptions text_options(const profile::Profile& profile, double min_percent) const {
     views::ReportOptions options;
     options.min_percent = min_percent;
     if (top_) options.top = *top_;
@@ -75,8 +79,10 @@ class ReportCommand : public Command {
     options.color = use_color(color_);
     options.charset = output_charset();
     options.legend = !quiet_;
-    options.next_command =
-        "loopfold tree" + (directory_ == kDefaultDirectory ? "" : " " + views::shell_word(directory_));
+    options.table5 = table5_;
+    const std::string next = views::worth_explaining(views::ReportWords(profile));
+    options.next_command = next.empty() ? "loopfold tree " + directory_argument()
+                                        : fmt::format("loopfold explain {}{}", directory_argument(), next);
     return options;
   }
 
@@ -85,6 +91,7 @@ class ReportCommand : public Command {
   std::string color_ = "auto";
   std::optional<std::size_t> top_;
   std::optional<double> min_percent_;
+  bool table5_ = false;
   bool quiet_ = false;
 };
 
