@@ -104,14 +104,19 @@ Result<Analysed> analyse_trace(const std::string& directory, const AnalyzeOption
   return analysed;
 }
 
-namespace {
-
-/// Analyses the trace of DIR, and keeps the profile if it can be kept.
-Result<profile::Profile> analyse_and_keep(const std::string& directory, const AnalyzeOptions& options) {
+Result<Analysed> analyse_and_keep(const std::string& directory, const AnalyzeOptions& options) {
   Result<Analysed> analysed = analyse_trace(directory, options);
-  if (!analysed) return tl::unexpected<Error>(analysed.error());
+  if (!analysed) return analysed;
   const Result<void> kept = write_whole_file(profile_path(directory), profile::to_json_text(analysed->profile));
   if (!kept && !options.quiet) warn(kept.error().message + "; the analysis is not kept");
+  return analysed;
+}
+
+namespace {
+
+Result<profile::Profile> profile_from_trace(const std::string& directory, const AnalyzeOptions& options) {
+  Result<Analysed> analysed = analyse_and_keep(directory, options);
+  if (!analysed) return tl::unexpected<Error>(analysed.error());
   return std::move(analysed->profile);
 }
 
@@ -127,7 +132,7 @@ Result<profile::Profile> folded_profile_of(const std::string& directory, bool qu
   }
   AnalyzeOptions options;
   options.quiet = quiet;
-  return analyse_and_keep(directory, options);
+  return profile_from_trace(directory, options);
 }
 
 Result<profile::Profile> judged_profile_of(const std::string& directory, double min_percent, bool quiet) {
@@ -141,7 +146,7 @@ Result<profile::Profile> judged_profile_of(const std::string& directory, double 
   AnalyzeOptions options;
   options.quiet = quiet;
   options.min_percent = min_percent;
-  return analyse_and_keep(directory, options);
+  return profile_from_trace(directory, options);
 }
 
 Result<profile::Profile> whole_profile_of(const std::string& directory, bool quiet) {
@@ -154,7 +159,7 @@ Result<profile::Profile> whole_profile_of(const std::string& directory, bool qui
   }
   AnalyzeOptions options;
   options.quiet = quiet;
-  return analyse_and_keep(directory, options);
+  return profile_from_trace(directory, options);
 }
 
 bool holds_recording(const std::string& path) {

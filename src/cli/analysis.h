@@ -37,6 +37,9 @@ Result<Analysed> analyse_trace(const std::string& directory, const AnalyzeOption
 /// Where the profile of DIR belongs: DIR/profile.json, or beside the trace file that DIR is.
 std::string profile_path(const std::string& directory);
 
+/// The same, and the profile is kept where it belongs; if it cannot be kept there, a warning says so.
+Result<Analysed> analyse_and_keep(const std::string& directory, const AnalyzeOptions& options);
+
 /// The profile of DIR with its dependence graph. If there is none that is fresh and whole, the trace is analysed and
 /// the profile kept in DIR/profile.json; if it cannot be kept there, a warning says so.
 Result<profile::Profile> folded_profile_of(const std::string& directory, bool quiet);

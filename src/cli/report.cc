@@ -6,19 +6,16 @@
 #include <string>
 
 #include "cli/analysis.h"
-#include "cli/terminal.h"
+#include "cli/report_text.h"
 #include "cli/trace_commands.h"
 #include "profile/json.h"
 #include "support/print.h"
-#include "views/loop_finder.h"
 #include "views/report_markdown.h"
-#include "views/report_text.h"
 
 namespace loopfold::cli {
 
 namespace {
 
-constexpr const char* kDefaultDirectory = "loopfold.out";
 constexpr double kMinPercent = 1.0;
 
 class ReportCommand : public Command {
@@ -54,7 +51,8 @@ class ReportCommand : public Command {
     if (!profile) return report(profile.error());
     if (min_percent_ && *min_percent_ < profile->regions_min_percent)
       warn(fmt::format("{}: has regions from {:g} % on only; for smaller ones: loopfold analyze {}--min-percent {:g}",
-                       profile_path(directory_), profile->regions_min_percent, directory_argument(), *min_percent_));
+                       profile_path(directory_), profile->regions_min_percent, directory_argument(directory_),
+                       *min_percent_));
     const std::string text = text_of(*profile, min_percent);
     std::fwrite(text.data(), 1, text.size(), stdout);
     return finish_output();
@@ -62,31 +60,16 @@ class ReportCommand : public Command {
 
  private:
   std::string text_of(const profile::Profile& profile, double min_percent) const {
-    const views::ReportOptions options = text_options(profile, min_percent);
+    views::ReportOptions options = report_options(profile, directory_, color_);
+    options.min_percent = min_percent;
+    if (top_) options.top = *top_;
+    options.legend = !quiet_;
+    options.table5 = table5_;
     if (format_ == "json") return profile::report_json_text(profile, options.top, min_percent);
     return format_ == "markdown" ? views::report_markdown(profile, options) : views::report_text(profile, options);
   }
 
-  std::string directory_argument() const {
-    return directory_ == kDefaultDirectory ? "" : views::shell_word(directory_) + " ";
-  }
-
-  views::ReportOptions text_options(const profile::Profile& profile, double min_percent) const {
-    views::ReportOptions options;
-    options.min_percent = min_percent;
-    if (top_) options.top = *top_;
-    options.width = output_width(views::ReportOptions::kMostWidth);
-    options.color = use_color(color_);
-    options.charset = output_charset();
-    options.legend = !quiet_;
-    options.table5 = table5_;
-    const std::string next = views::worth_explaining(views::ReportWords(profile));
-    options.next_command = next.empty() ? "loopfold tree " + directory_argument()
-                                        : fmt::format("loopfold explain {}{}", directory_argument(), next);
-    return options;
-  }
-
-  std::string directory_ = kDefaultDirectory;
+  std::string directory_ = "loopfold.out";
   std::string format_ = "text";
   std::string color_ = "auto";
   std::optional<std::size_t> top_;

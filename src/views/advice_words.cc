@@ -113,7 +113,12 @@ std::string AdviceWords::lines(const Suggestion& suggestion) const {
 }
 
 std::string AdviceWords::requirement(const profile::Requirement& requirement) const {
-  const std::string what = requirement.variable.empty() ? "a value" : words_.text(requirement.variable);
+  if (requirement.kind == "unknown" && requirement.variable.empty())
+    return "not decided yet: whether iterations need memory of their own";
+  const std::size_t slash = requirement.kind == "reload" ? requirement.variable.rfind('/') : std::string::npos;
+  const std::string what = requirement.variable.empty() ? "a value"
+                           : slash == std::string::npos ? words_.text(requirement.variable)
+                                                        : words_.text(requirement.variable.substr(slash + 1));
   std::string text;
   if (requirement.kind == "private")
     text = fmt::format("a private copy of {}", what);
@@ -186,7 +191,8 @@ std::vector<std::string> AdviceWords::why_not(const Region& region) const {
     reasons.add(words_.text(suggestion.rule), words_.text(why));
   }
   if (transformed.status == Transformed::Status::kOriginal)
-    reasons.add("", transformed.why.empty() ? "no better order than the one as written" : words_.text(transformed.why));
+    reasons.add("", "no better order than the one as written was found");
+  reasons.add("", words_.text(transformed.why));
   return reasons.list();
 }
 
@@ -251,7 +257,7 @@ std::vector<std::string> AdviceWords::schedule(const Region& region) const {
   }
   for (const std::string& step : transformed.steps) sentences.push_back(words_.text(step));
   for (const std::vector<std::int64_t>& skew : transformed.skew)
-    if (skew.size() == 3)
+    if (skew.size() == 3 && transformed.steps.empty())
       sentences.push_back(fmt::format("skew: {0} becomes {0} + {2} * {1}", loop(static_cast<std::uint32_t>(skew[0])),
                                       loop(static_cast<std::uint32_t>(skew[1])), skew[2]));
   for (const profile::Band& part : transformed.bands)
