@@ -119,7 +119,8 @@ void ReportText::quality() {
 
 void ReportText::no_regions() {
   line();
-  paragraph(profile_.regions.empty() && profile_.regions_min_percent == 0
+  paragraph(!profile_.judged ? "Loops were not judged."
+            : profile_.regions.empty() && profile_.regions_min_percent == 0
                 ? "No loops ran."
                 : fmt::format("No loop has {:g} % of the operations.",
                               std::max(options_.min_percent, profile_.regions_min_percent)),
