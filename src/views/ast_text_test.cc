@@ -61,11 +61,10 @@ TEST(AstText, complete_in_the_new_order) {
 for (int c0 = 0; c0 <= 3; c0 += 1) {
   for (int c3 = 0; c3 <= 3; c3 += 1)
     S0(c0, c3);  // product.c:13
-  for (int c2 = 0; c2 <= 3; c2 += 1) {
+  for (int c2 = 0; c2 <= 3; c2 += 1)
     // parallel
     for (int c3 = 0; c3 <= 3; c3 += 1)
       S1(c0, c3, c2);  // product.c:15
-  }
 }
 )");
 }

@@ -149,7 +149,7 @@ void Explanation::add_source(const Loop& loop) {
   for (std::size_t i = 0; i < text->lines.size(); i++) {
     const std::int64_t number = text->first + static_cast<std::int64_t>(i);
     const bool here = number == loop.source->line;
-    page_.block(fmt::format("{} {:>5} | {}", here ? '>' : ' ', number, text->lines[i]), 0,
+    page_.block(fmt::format("{} {:>5} | {}", here ? '>' : ' ', number, tabs_expanded(text->lines[i])), 0,
                 here ? Style::kStrong : Style::kPlain);
   }
   if (options_.recorded && text->changed > *options_.recorded)

@@ -53,13 +53,19 @@ using profile::Transformed;
 constexpr unsigned long kMostOperations = 20'000'000;
 constexpr const char* kParallel = "parallel";
 
+/// The number behind the letter of "c3" or "S17".
+std::optional<std::uint32_t> number_behind(char letter, std::string_view name) {
+  std::uint32_t number = 0;
+  if (!name.starts_with(letter)) return std::nullopt;
+  const auto [end, error] = std::from_chars(name.data() + 1, name.data() + name.size(), number);
+  if (error != std::errc() || end != name.data() + name.size()) return std::nullopt;
+  return number;
+}
+
 /// The statement that "S17" is.
 std::optional<std::uint32_t> statement_of(const Profile& profile, std::string_view name) {
-  std::uint32_t id = 0;
-  if (!name.starts_with('S')) return std::nullopt;
-  const auto [end, error] = std::from_chars(name.data() + 1, name.data() + name.size(), id);
-  if (error != std::errc() || end != name.data() + name.size() || id >= profile.statements.size()) return std::nullopt;
-  return id;
+  const std::optional<std::uint32_t> id = number_behind('S', name);
+  return id && *id < profile.statements.size() ? id : std::nullopt;
 }
 
 /// What the callbacks of isl know.
@@ -97,16 +103,24 @@ bool is_parallel(const Transformed& transformed, std::size_t dimension, const st
   });
 }
 
-isl_id* before_each_for(isl_ast_build* build, void* user) {
-  const auto& annotations = *static_cast<const Annotations*>(user);
-  isl_ctx* const context = isl_ast_build_get_ctx(build);
-  const Isl<isl_union_map> schedule(isl_ast_build_get_schedule(build));
+/// The dimension of the schedule that the loop to be made is for: isl calls loops c0, c1, ... by dimension, and leaves
+/// out of its space those dimensions for which there is no loop.
+std::optional<std::uint32_t> dimension_of(isl_ast_build* build) {
   const Isl<isl_space> space(isl_ast_build_get_schedule_space(build));
   const isl_size depth = isl_space_dim(space.get(), isl_dim_set);
-  const bool parallel = annotations.transformed != nullptr && depth > 0 &&
-                        is_parallel(*annotations.transformed, static_cast<std::size_t>(depth) - 1,
-                                    statements_in(annotations.profile, schedule.get()));
-  return isl_id_alloc(context, parallel ? kParallel : "", nullptr);
+  if (depth <= 0) return std::nullopt;
+  const char* const name = isl_space_get_dim_name(space.get(), isl_dim_set, static_cast<unsigned>(depth) - 1);
+  return number_behind('c', name == nullptr ? "" : name);
+}
+
+isl_id* before_each_for(isl_ast_build* build, void* user) {
+  const auto& annotations = *static_cast<const Annotations*>(user);
+  const Isl<isl_union_map> schedule(isl_ast_build_get_schedule(build));
+  const std::optional<std::uint32_t> dimension = dimension_of(build);
+  const bool parallel =
+      annotations.transformed != nullptr && dimension &&
+      is_parallel(*annotations.transformed, *dimension, statements_in(annotations.profile, schedule.get()));
+  return isl_id_alloc(isl_ast_build_get_ctx(build), parallel ? kParallel : "", nullptr);
 }
 
 isl_printer* print_for(isl_printer* printer, isl_ast_print_options* options, isl_ast_node* node, void*) {

@@ -14,19 +14,6 @@ std::size_t end_of_word(std::string_view text) {
   return std::min(text.find(' ', end + kPercent.size()), text.size());
 }
 
-/// As a terminal shows them, with a stop every eight columns.
-std::string without_tabs(std::string_view text) {
-  constexpr std::size_t kStop = 8;
-  std::string result;
-  for (const char c : text) {
-    if (c == '\t')
-      result.append(kStop - result.size() % kStop, ' ');
-    else
-      result += c;
-  }
-  return result;
-}
-
 }  // namespace
 
 std::vector<std::string> wrapped(std::string_view text, std::size_t width, Charset charset) {
@@ -81,7 +68,7 @@ void Page::heading(std::string_view text) {
 void Page::block(std::string_view text, std::size_t indent, Style style) {
   while (!text.empty()) {
     const std::size_t end = std::min(text.find('\n'), text.size());
-    const std::string shown = inert(without_tabs(text.substr(0, end)), charset_);
+    const std::string shown = inert(tabs_expanded(text.substr(0, end)), charset_);
     line(std::string(indent, ' ') + paint(clipped(shown, room(indent), charset_), style));
     text.remove_prefix(std::min(end + 1, text.size()));
   }

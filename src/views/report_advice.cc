@@ -16,7 +16,7 @@ using profile::Suggestion;
 using profile::Transformed;
 
 constexpr std::size_t kMostPlace = 24;    // columns of a region's place
-constexpr std::size_t kLeastReason = 26;  // columns for why not; with less, reasons stand below the row
+constexpr std::size_t kLeastReason = 20;  // columns for why not; with less, reasons stand below the row
 constexpr std::size_t kMostReasons = 3;
 constexpr std::size_t kFields = 11;  // columns of "requires" and the space behind it
 
