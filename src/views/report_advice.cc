@@ -16,38 +16,62 @@ using profile::Suggestion;
 using profile::Transformed;
 
 constexpr std::size_t kMostPlace = 24;    // columns of a region's place
+constexpr std::size_t kLeastPlace = 10;   // the same if the page is narrow
+constexpr std::size_t kMostLines = 14;    // columns of the lines of an interchange
 constexpr std::size_t kLeastReason = 20;  // columns for why not; with less, reasons stand below the row
 constexpr std::size_t kMostReasons = 3;
 constexpr std::size_t kFields = 11;  // columns of "requires" and the space behind it
 
-/// A table with columns as wide as what is in them.
+/// A table with columns as wide as what is in them. If that is too wide, the gaps become smaller, then the places.
 class Columns {
  public:
   static constexpr std::size_t kCount = 9;
   using Cells = std::array<std::string, kCount>;
 
-  explicit Columns(const Cells& names) : names_(names) { widen(names); }
+  Columns(const Cells& names, Charset charset) : names_(names), charset_(charset) { widen(names); }
 
   void widen(const Cells& cells) {
     for (std::size_t i = 0; i < kCount; i++) widths_[i] = std::max(widths_[i], columns(cells[i]));
   }
 
-  /// The first two columns of text are on the left, numbers on the right.
+  void fit(std::size_t width) {
+    width_ = width;
+    if (all() > width) gap_ = 1;
+    std::size_t& place = widths_[kPlace];
+    const std::size_t excess = all() > width ? all() - width : 0;
+    place = std::max(std::min(place, kLeastPlace), place - std::min(place, excess));
+  }
+
+  /// Numbers are on the right, all else on the left.
   std::string line(const Cells& cells) const {
     std::string text;
     for (std::size_t i = 0; i < kCount; i++) {
-      const std::string padding(widths_[i] - columns(cells[i]), ' ');
-      const bool right = i == 0 || i == 2;
-      text += (i == 0 ? " " : "  ") + (right ? padding + cells[i] : cells[i] + padding);
+      const std::string cell = shortened(cells[i], widths_[i], charset_);
+      const std::string padding(widths_[i] - columns(cell), ' ');
+      const bool right = i == kNumber || i == kShare;
+      text += std::string(i == 0 ? 1 : gap_, ' ') + (right ? padding + cell : cell + padding);
     }
-    return text;
+    return clipped(text, width_, charset_);
   }
 
   std::string head() const { return line(names_); }
 
  private:
+  static constexpr std::size_t kNumber = 0;
+  static constexpr std::size_t kPlace = 1;
+  static constexpr std::size_t kShare = 2;
+
+  std::size_t all() const {
+    std::size_t sum = 1 + (kCount - 1) * gap_;
+    for (const std::size_t width : widths_) sum += width;
+    return sum;
+  }
+
   Cells names_;
+  Charset charset_;
   std::array<std::size_t, kCount> widths_{};
+  std::size_t gap_ = 2;
+  std::size_t width_ = Page::kMostWidth;
 };
 
 std::string trimmed(std::string text) {
@@ -95,16 +119,17 @@ bool has_schedules(std::span<const Region* const> regions) {
 
 void add_transformations(Page& page, const AdviceWords& words, std::span<const Region* const> regions) {
   if (!has_schedules(regions)) return;
-  Columns table({"", "region", "ops %", "parallel", "SIMD", "interchange", "tile", "skew", "fuse"});
+  Columns table({"", "region", "ops %", "parallel", "SIMD", "interchange", "tile", "skew", "fuse"}, page.charset());
   std::vector<std::pair<Columns::Cells, std::vector<std::string>>> rows;
   for (const Region* const region : regions) {
     const Transformations row = words.transformations(*region);
     const std::string place = shortened(words.region(*region), kMostPlace, page.charset());
     rows.push_back({{std::to_string(region->id), place, fmt::format("{:.1f}", region->ops_percent), row.parallel,
-                     row.simd, row.interchange, row.tile, row.skew, row.fuse},
+                     row.simd, shortened(row.interchange, kMostLines, page.charset()), row.tile, row.skew, row.fuse},
                     reasons_of(row)});
     table.widen(rows.back().first);
   }
+  table.fit(page.width());
   page.heading("What can be done to each region");
   const bool beside = page.width() >= columns(table.head()) + 2 + kLeastReason;
   page.line(page.paint(beside ? table.head() + "  why not" : trimmed(table.head()), Style::kFaint));

@@ -290,8 +290,8 @@ TEST(ReportText, what_can_be_done_comes_before_the_loops_and_suggestions_behind_
   const std::string text = report_text(product_profile(), {});
   for (const char* part :
        {"    region        ops %  parallel  SIMD    interchange  tile  skew  fuse    why not\n",
-        " 0  product.c:12   88.4  yes       60.0 %  13,14        3D    no    2 to 1  SIMD: product.c:14 is\n",
-        " 1  product.c:20   10.5  ?         ?       ?            ?     ?     ?       gave up: the budget\n",
+        " 0  product.c:12   88.4  yes       60.0 %  13,14        3D    no    2 to 1  SIMD: product.c:14 is a\n",
+        " 1  product.c:20   10.5  ?         ?       ?            ?     ?     ?       gave up: the budget was\n",
         "  1. LF-PAR Run product.c:12 in parallel\n     gain       3.25x\n     lines      product.c:12\n"
         "     legal      unknown\n     requires   a private copy of tmp, along product.c:12: private(tmp)\n"
         "                row expanded to one copy per iteration, along product.c:12, 4.10 kB\n"
