@@ -219,9 +219,6 @@ void Explanation::add_accesses(const Loop& loop) {
     page_.paragraph("There are none.", 2);
     return;
   }
-  page_.paragraph(
-      fmt::format("{} % of them stay where they are or go to the next element.", percent_text(loop.stride01_percent)),
-      2);
   faint(fmt::format("  {:<{}}  {:<5} {:>5}  {:<16} {:>9}  object", "line", kMostPlace, "", "bytes", "goes", "times"));
   for (std::size_t i = 0; i < std::min(kMostAccesses, accesses.size()); i++) {
     const LoopAccess& access = accesses[i];

@@ -65,9 +65,32 @@ TEST(LoopAccesses, those_of_one_line_and_stride_are_one) {
   EXPECT_EQ(accesses[0].count, 128u);
 }
 
+TEST(LoopAccesses, of_several_pieces) {
+  Profile profile = product_profile();
+  Access& access = profile.accesses[1];
+  access.coefficients = {std::nullopt, std::nullopt, std::nullopt};
+  profile::AccessPiece piece;
+  piece.coefficients = {64, 0, 16};
+  piece.divisor = 2;
+  access.pieces = {piece, piece};
+  access.pieces[1].coefficients[0] = 128;
+  const auto stride = [&](std::size_t loop) {
+    for (const LoopAccess& one : accesses_of(profile, profile.regions[0].loops[loop]))
+      if (one.object == access.object) return stride_text(one);
+    return std::string("none");
+  };
+  EXPECT_EQ(stride(2), "next element");
+  EXPECT_EQ(stride(1), "stays");
+  EXPECT_EQ(stride(0), "irregular") << "the pieces differ";
+  access.pieces[0].modulus = 100;
+  EXPECT_EQ(stride(2), "next, wraps");
+  access.pieces[0].coefficients[2] = access.pieces[1].coefficients[2] = 15;
+  EXPECT_EQ(stride(2), "irregular") << "no whole number of bytes";
+}
+
 TEST(LoopAccesses, words_for_strides) {
   const auto text = [](profile::Coefficient stride, bool other = false) {
-    return stride_text({std::nullopt, Access::Kind::kLoad, 8, 0, stride, other, 1});
+    return stride_text({std::nullopt, Access::Kind::kLoad, 8, 0, stride, other, false, 1});
   };
   EXPECT_EQ(text(0), "stays");
   EXPECT_EQ(text(8), "next element");

@@ -2,8 +2,8 @@
 //
 // From the accesses of a folded profile: an access belongs to a loop if one coordinate of its statement counts that
 // loop (or a copy of it), and its coefficient there is its stride, in bytes. Accesses of one line, kind, size, object
-// and stride are one row; counts are added. Linear in the profile's accesses; as exact as its coefficients: an access
-// that is not affine along the loop has no stride.
+// and stride are one row; counts are added. An access in several pieces has the stride that all of them have. Linear in
+// the profile's accesses; as exact as its coefficients: an access that is not affine along the loop has no stride.
 #pragma once
 
 #include <cstdint>
@@ -22,13 +22,14 @@ struct LoopAccess {
   std::uint32_t object = 0;
   profile::Coefficient stride;  // bytes within the block
   bool other_block = false;     // the block differs from iteration to iteration, or may
+  bool wraps = false;           // where it leaves a range, it goes on at the other end of that
   std::uint64_t count = 0;
 };
 
 /// Most instances first.
 std::vector<LoopAccess> accesses_of(const profile::Profile& profile, const profile::Loop& loop);
 
-/// "stays", "next element", "+512 bytes", "irregular", "another block".
+/// "stays", "next element", "+512 bytes", "irregular", "another block"; "next, wraps" in a circular buffer.
 std::string stride_text(const LoopAccess& access);
 
 }  // namespace loopfold::views
