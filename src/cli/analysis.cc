@@ -127,15 +127,20 @@ Result<Analysed> analyse_trace(const std::string& directory, const AnalyzeOption
   return analysed;
 }
 
-namespace {
-
-/// Analyses the trace of DIR, and keeps the profile if it can be kept.
-Result<profile::Profile> analyse_and_keep(const std::string& directory, const AnalyzeOptions& options) {
+Result<Analysed> analyse_and_keep(const std::string& directory, const AnalyzeOptions& options) {
   Result<Analysed> analysed = analyse_trace(directory, options);
-  if (!analysed) return tl::unexpected<Error>(analysed.error());
+  if (!analysed) return analysed;
   const Result<void> kept =
       write_whole_file(profile_path(directory), profile::to_json_text(analysed->profile, jobs_of(options)));
   if (!kept && !options.quiet) warn(kept.error().message + "; the analysis is not kept");
+  return analysed;
+}
+
+namespace {
+
+Result<profile::Profile> profile_from_trace(const std::string& directory, const AnalyzeOptions& options) {
+  Result<Analysed> analysed = analyse_and_keep(directory, options);
+  if (!analysed) return tl::unexpected<Error>(analysed.error());
   return std::move(analysed->profile);
 }
 
@@ -151,7 +156,7 @@ Result<profile::Profile> folded_profile_of(const std::string& directory, bool qu
   }
   AnalyzeOptions options;
   options.quiet = quiet;
-  return analyse_and_keep(directory, options);
+  return profile_from_trace(directory, options);
 }
 
 Result<profile::Profile> judged_profile_of(const std::string& directory, double min_percent, bool quiet) {
@@ -165,7 +170,25 @@ Result<profile::Profile> judged_profile_of(const std::string& directory, double 
   AnalyzeOptions options;
   options.quiet = quiet;
   options.min_percent = min_percent;
-  return analyse_and_keep(directory, options);
+  return profile_from_trace(directory, options);
+}
+
+Result<profile::Profile> whole_profile_of(const std::string& directory, bool quiet) {
+  if (const std::optional<std::string> file = fresh_profile(directory)) {
+    Result<profile::Profile> profile = profile::read_profile(*file);
+    if (!profile || (profile->folded && profile->judged)) return profile;
+    if (!trace_file(directory))
+      return fail(ErrorKind::kBadInput,
+                  fmt::format("{}: has no verdicts, and there is no trace to analyse; record again", *file));
+  }
+  AnalyzeOptions options;
+  options.quiet = quiet;
+  return profile_from_trace(directory, options);
+}
+
+bool holds_recording(const std::string& path) {
+  struct stat info {};
+  return ::stat((path + "/trace.lft").c_str(), &info) == 0 || ::stat((path + "/profile.json").c_str(), &info) == 0;
 }
 
 void print_costs(const Analysed& analysed) {

@@ -40,6 +40,9 @@ Result<Analysed> analyse_trace(const std::string& directory, const AnalyzeOption
 /// Where the profile of DIR belongs: DIR/profile.json, or beside the trace file that DIR is.
 std::string profile_path(const std::string& directory);
 
+/// The same, and the profile is kept where it belongs; if it cannot be kept there, a warning says so.
+Result<Analysed> analyse_and_keep(const std::string& directory, const AnalyzeOptions& options);
+
 /// The profile of DIR with its dependence graph. If there is none that is fresh and whole, the trace is analysed and
 /// the profile kept in DIR/profile.json; if it cannot be kept there, a warning says so.
 Result<profile::Profile> folded_profile_of(const std::string& directory, bool quiet);
@@ -47,6 +50,12 @@ Result<profile::Profile> folded_profile_of(const std::string& directory, bool qu
 /// What a report needs of the profile of DIR: its tree and its regions. If there is no profile with regions that is
 /// fresh and whole, the trace is analysed and the profile kept, as above, with regions from `min_percent` on.
 Result<profile::Profile> judged_profile_of(const std::string& directory, double min_percent, bool quiet);
+
+/// The profile of DIR with everything in it: dependence graph and regions. As above.
+Result<profile::Profile> whole_profile_of(const std::string& directory, bool quiet);
+
+/// Is it a directory that holds a trace or a profile?
+bool holds_recording(const std::string& path);
 
 /// Times, rates, memory and quality of folding on standard error.
 void print_costs(const Analysed& analysed);

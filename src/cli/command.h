@@ -34,10 +34,13 @@ void warn(const std::string& message);
 /// The trace file of DIR: DIR/trace.lft, or DIR itself if it is a file. An Error if there is none, saying what to do.
 Result<std::string> trace_file(const std::string& directory);
 
+std::unique_ptr<Command> make_run();
 std::unique_ptr<Command> make_record();
 std::unique_ptr<Command> make_trace();
 std::unique_ptr<Command> make_analyze();
 std::unique_ptr<Command> make_report();
+std::unique_ptr<Command> make_explain();
+std::unique_ptr<Command> make_ast();
 std::unique_ptr<Command> make_tree();
 std::unique_ptr<Command> make_flame();
 std::unique_ptr<Command> make_export();

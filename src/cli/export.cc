@@ -1,4 +1,4 @@
-// `loopfold export`: the folded program for other tools: isl, CSV, JSON, Graphviz.
+// `loopfold export`: the folded program for other tools: isl, CSV, JSON, Graphviz, SARIF, OpenScop.
 #include <fmt/format.h>
 #include <sys/stat.h>
 
@@ -14,6 +14,8 @@
 #include "views/export_csv.h"
 #include "views/export_dot.h"
 #include "views/export_isl.h"
+#include "views/export_openscop.h"
+#include "views/export_sarif.h"
 
 namespace loopfold::cli {
 
@@ -29,22 +31,25 @@ bool is_directory(const std::string& path) {
 class ExportCommand : public Command {
  public:
   std::string name() const override { return "export"; }
-  std::string summary() const override { return "Statements, accesses and dependences for other tools"; }
+  std::string summary() const override { return "Statements, accesses, dependences and suggestions for other tools"; }
 
   void describe(CLI::App& app) override {
     add_directory(app, directory_);
     app.add_option(
            "--format", format_,
            "isl (sets and maps, as iscc reads them), csv (tables; several files if -o is a directory), json (the "
-           "profile) or dot (a graph for Graphviz)")
-        ->check(CLI::IsMember({"isl", "csv", "json", "dot"}))
+           "profile), dot (a graph for Graphviz), sarif (suggestions, for code hosts and editors) or openscop (regions "
+           "that are affine, for polyhedral tools)")
+        ->check(CLI::IsMember({"isl", "csv", "json", "dot", "sarif", "openscop"}))
         ->required();
     app.add_option("-o,--output", output_, "Write to this file instead of standard output");
     app.add_flag("-q,--quiet", quiet_, "Say nothing unless something goes wrong");
   }
 
   int run(const CLI::App&) override {
-    const Result<profile::Profile> profile = folded_profile_of(directory_, quiet_);
+    const bool needs_regions = format_ == "sarif" || format_ == "openscop";
+    const Result<profile::Profile> profile =
+        needs_regions ? whole_profile_of(directory_, quiet_) : folded_profile_of(directory_, quiet_);
     if (!profile) return report(profile.error());
     if (format_ == "csv" && is_directory(output_)) return write_tables(*profile);
     if (output_.empty() || output_ == kStandardOutput) {
@@ -72,8 +77,19 @@ class ExportCommand : public Command {
       views::write_csv(profile, writer);
     else if (format_ == "dot")
       views::write_dot(profile, writer);
+    else if (format_ == "sarif")
+      writer(views::sarif_text(profile));
+    else if (format_ == "openscop")
+      write_scops(profile, writer);
     else
       writer(profile::to_json_text(profile));
+  }
+
+  void write_scops(const profile::Profile& profile, const views::Writer& writer) const {
+    const views::OpenScopCounts counts = views::write_openscop(profile, writer);
+    if (counts.left_out > 0 && !quiet_)
+      warn(fmt::format("{} of {} regions are left out: the reasons are in the file", counts.left_out,
+                       counts.left_out + counts.written));
   }
 
   int write_tables(const profile::Profile& profile) const {

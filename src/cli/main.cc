@@ -51,13 +51,16 @@ int parse_and_run(int argc, char** argv) {
   app.require_subcommand(1);
   app.set_version_flag("--version", version_text());
   app.set_help_all_flag("--help-all", "Help for all subcommands");
-  app.footer("Start with:  loopfold record -- ./your-program its arguments");
+  app.footer("Start with:  loopfold run -- ./your-program its arguments");
 
   std::vector<std::unique_ptr<Command>> commands;
+  commands.push_back(make_run());
   commands.push_back(make_record());
   commands.push_back(make_trace());
   commands.push_back(make_analyze());
   commands.push_back(make_report());
+  commands.push_back(make_explain());
+  commands.push_back(make_ast());
   commands.push_back(make_tree());
   commands.push_back(make_flame());
   commands.push_back(make_export());
@@ -110,7 +113,7 @@ int main(int argc, char** argv) {
     return parse_and_run(argc, argv);
   } catch (const std::exception& e) {
     print_stderr("loopfold: error: internal: {}; please report this\n", e.what());
-    const bool recording = argc > 1 && std::strcmp(argv[1], "record") == 0;
+    const bool recording = argc > 1 && (std::strcmp(argv[1], "record") == 0 || std::strcmp(argv[1], "run") == 0);
     return recording ? int{kRecorderFailed} : int{kInternal};
   }
 }

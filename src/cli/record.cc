@@ -1,19 +1,11 @@
 // `loopfold record`: runs a program under the recorder and writes its trace.
-#include <fmt/format.h>
-
 #include "cli/command.h"
+#include "cli/record_options.h"
 #include "recorder/host/session.h"
 
 namespace loopfold::cli {
 
 namespace {
-
-class UsageWithProgram : public CLI::Formatter {
- public:
-  std::string make_usage(const CLI::App*, std::string) const override {
-    return "Usage: loopfold record [OPTIONS] -- PROG ARGS...\n";
-  }
-};
 
 class Record : public Command {
  public:
@@ -21,30 +13,7 @@ class Record : public Command {
   std::string summary() const override { return "Run a program and record what it does"; }
 
   void describe(CLI::App& app) override {
-    app.add_option("-o,--output", options_.out, "Directory for the trace; an earlier trace there is kept as DIR.old")
-        ->type_name("DIR")
-        ->capture_default_str();
-    CLI::Option* from = app.add_option("--from", from_, "Start when FUNC is first entered (default: main)");
-    CLI::Option* only = app.add_option("--only", only_, "Record only while FUNC is active, its callees included");
-    CLI::Option* start = app.add_flag("--from-start", from_start_, "Start at the very first instruction, before main");
-    from->type_name("FUNC")->excludes(only)->excludes(start);
-    only->type_name("FUNC")->excludes(start);
-    app.add_flag("--no-libs", options_.no_libs, "Only the program's own code; libraries are counted, not recorded");
-    app.add_option("--max-instructions", max_instructions_, "Stop recording after N instructions; k, M, G may follow")
-        ->type_name("N");
-    app.add_option("--max-trace-size", max_trace_size_,
-                   "Stop recording when the trace has SIZE bytes; k, M, G may follow")
-        ->type_name("SIZE");
-    app.add_flag("--follow-children", options_.follow_children, "Record child processes too, each in DIR.PID");
-    app.add_flag("--naive", options_.naive,
-                 "One slot for every address and integer result (slow, large; for comparisons)");
-    app.add_flag("-q,--quiet", options_.quiet, "Say nothing unless something goes wrong");
-    app.add_flag("--stats", options_.stats, "Show counts and times at the end");
-    app.add_flag("--checksum", options_.checksum, "Hash all events, for trace check to compare")->group("");
-    app.add_flag("--verify-slots", options_.verify, "As --naive, and compare every derived value")->group("");
-    app.add_flag("--keep-preload", options_.keep_preload, "Leave Valgrind's LD_PRELOAD in the environment")->group("");
-    app.prefix_command();
-    app.formatter(std::make_shared<UsageWithProgram>());
+    recording_.describe(app, name());
     app.footer(
         "The program's input, output, environment and exit status are its own. Exit status: the program's;\n"
         "128+n if signal n killed it; 127 not found; 126 cannot be run; 125 Loopfold failed.\n\n"
@@ -52,72 +21,17 @@ class Record : public Command {
         "  loopfold record --only solve -o solve.out -- ./heat 100 100");
   }
 
-  void set_program(std::vector<std::string> argv) override { program_ = std::move(argv); }
+  void set_program(std::vector<std::string> argv) override { recording_.set_program(std::move(argv)); }
 
   int run(const CLI::App& app) override {
-    std::vector<std::string> argv = app.remaining();
-    if (!argv.empty() && argv[0].front() == '-') {
-      report({ErrorKind::kUsage, fmt::format("{}: no such option; see loopfold record --help", argv[0])});
-      return kRecorderFailed;
-    }
-    argv.insert(argv.end(), program_.begin(), program_.end());
-    if (argv.empty()) {
-      report({ErrorKind::kUsage, "record: no program given; write: loopfold record -- PROG ARGS"});
-      return kRecorderFailed;
-    }
-    if (!parse_limit("--max-instructions", max_instructions_, options_.max_instructions) ||
-        !parse_limit("--max-trace-size", max_trace_size_, options_.max_trace_bytes)) {
-      return kRecorderFailed;
-    }
-    using recorder::Scope;
-    if (from_start_) options_.scope = Scope::kStart;
-    if (!from_.empty()) options_.scope = Scope::kFrom;
-    if (!only_.empty()) options_.scope = Scope::kOnly;
-    options_.function = from_.empty() ? only_ : from_;
-    if (options_.function == "main") {
-      options_.scope = Scope::kMain;
-      options_.function.clear();
-    }
-    options_.naive |= options_.verify;
-    options_.given = given();
-    return recorder::record(options_, argv);
+    const std::optional<std::vector<std::string>> argv = recording_.program(app);
+    if (!argv) return kRecorderFailed;
+    const std::optional<recorder::RecordOptions> options = recording_.options();
+    return options ? recorder::record(*options, *argv).status : int{kRecorderFailed};
   }
 
  private:
-  static bool parse_limit(const std::string& option, const std::string& text, std::uint64_t& limit) {
-    if (text.empty()) return true;
-    const std::optional<std::uint64_t> value = parse_count(text);
-    if (value && *value > 0) {
-      limit = *value;
-      return true;
-    }
-    report({ErrorKind::kUsage, fmt::format("{} {}: not a number like 500000, 500k or 2M", option, text)});
-    return false;
-  }
-
-  std::vector<std::string> given() const {
-    std::vector<std::string> words;
-    const auto flag = [&](bool set, const std::string& text) {
-      if (set) words.push_back(text);
-    };
-    flag(from_start_, "--from-start");
-    flag(!from_.empty(), "--from=" + from_);
-    flag(!only_.empty(), "--only=" + only_);
-    flag(options_.no_libs, "--no-libs");
-    flag(options_.follow_children, "--follow-children");
-    flag(options_.max_instructions != 0, fmt::format("--max-instructions={}", options_.max_instructions));
-    flag(options_.max_trace_bytes != 0, fmt::format("--max-trace-size={}", options_.max_trace_bytes));
-    flag(options_.naive, "--naive");
-    return words;
-  }
-
-  recorder::RecordOptions options_;
-  std::string from_;
-  std::string only_;
-  std::string max_instructions_;
-  std::string max_trace_size_;
-  bool from_start_ = false;
-  std::vector<std::string> program_;
+  RecordingOptions recording_;
 };
 
 }  // namespace

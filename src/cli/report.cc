@@ -6,18 +6,16 @@
 #include <string>
 
 #include "cli/analysis.h"
-#include "cli/terminal.h"
+#include "cli/report_text.h"
 #include "cli/trace_commands.h"
 #include "profile/json.h"
 #include "support/print.h"
 #include "views/report_markdown.h"
-#include "views/report_text.h"
 
 namespace loopfold::cli {
 
 namespace {
 
-constexpr const char* kDefaultDirectory = "loopfold.out";
 constexpr double kMinPercent = 1.0;
 
 class ReportCommand : public Command {
@@ -38,6 +36,7 @@ class ReportCommand : public Command {
                    "Leave out regions and loops with less of the operations (default 1; with --format json loops are "
                    "not left out)")
         ->check(CLI::Range(0.0, 100.0));
+    app.add_flag("--table5", table5_, "The numbers of POLY-PROF's Table 5 instead: one row per region, and the total");
     app.add_option("--color", color_, "auto, always or never")
         ->check(CLI::IsMember({"auto", "always", "never"}))
         ->capture_default_str();
@@ -45,12 +44,15 @@ class ReportCommand : public Command {
   }
 
   int run(const CLI::App&) override {
+    if (table5_ && format_ == "json")
+      return report({ErrorKind::kUsage, "--table5: a table is text or markdown; JSON has its numbers without it"});
     const double min_percent = min_percent_.value_or(kMinPercent);
     const Result<profile::Profile> profile = judged_profile_of(directory_, min_percent, quiet_);
     if (!profile) return report(profile.error());
     if (min_percent_ && *min_percent_ < profile->regions_min_percent)
       warn(fmt::format("{}: has regions from {:g} % on only; for smaller ones: loopfold analyze {}--min-percent {:g}",
-                       profile_path(directory_), profile->regions_min_percent, directory_argument(), *min_percent_));
+                       profile_path(directory_), profile->regions_min_percent, directory_argument(directory_),
+                       *min_percent_));
     const std::string text = text_of(*profile, min_percent);
     std::fwrite(text.data(), 1, text.size(), stdout);
     return finish_output();
@@ -58,33 +60,21 @@ class ReportCommand : public Command {
 
  private:
   std::string text_of(const profile::Profile& profile, double min_percent) const {
-    const views::ReportOptions options = text_options(min_percent);
+    views::ReportOptions options = report_options(profile, directory_, color_);
+    options.min_percent = min_percent;
+    if (top_) options.top = *top_;
+    options.legend = !quiet_;
+    options.table5 = table5_;
     if (format_ == "json") return profile::report_json_text(profile, options.top, min_percent);
     return format_ == "markdown" ? views::report_markdown(profile, options) : views::report_text(profile, options);
   }
 
-  std::string directory_argument() const {
-    return directory_ == kDefaultDirectory ? "" : views::shell_word(directory_) + " ";
-  }
-
-  views::ReportOptions text_options(double min_percent) const {
-    views::ReportOptions options;
-    options.min_percent = min_percent;
-    if (top_) options.top = *top_;
-    options.width = output_width(views::ReportOptions::kMostWidth);
-    options.color = use_color(color_);
-    options.charset = output_charset();
-    options.legend = !quiet_;
-    options.next_command =
-        "loopfold tree" + (directory_ == kDefaultDirectory ? "" : " " + views::shell_word(directory_));
-    return options;
-  }
-
-  std::string directory_ = kDefaultDirectory;
+  std::string directory_ = "loopfold.out";
   std::string format_ = "text";
   std::string color_ = "auto";
   std::optional<std::size_t> top_;
   std::optional<double> min_percent_;
+  bool table5_ = false;
   bool quiet_ = false;
 };
 

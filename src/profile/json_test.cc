@@ -102,6 +102,45 @@ Loop full_loop(const Profile& profile, std::mt19937& random) {
   return loop;
 }
 
+/// What a schedule makes of a region, with something in every place; nodes are those of the profile's tree.
+Transformed full_transformed(const Profile& profile, std::mt19937& random) {
+  const auto node = [&] { return static_cast<std::uint32_t>(random() % profile.tree.size()); };
+  Transformed transformed;
+  transformed.status = Transformed::Status(random() % 3);
+  transformed.why = "the budget was used up";
+  transformed.parallel_ops_percent = 100;
+  transformed.simd_ops_percent = 1e-9;
+  transformed.reuse_percent = 100.0 / 3;
+  transformed.potential_reuse_percent = 50;
+  transformed.tile_depth = random();
+  transformed.tilable_ops_percent = 99.9;
+  transformed.skew = {{node(), node(), -2}, {node(), node(), INT64_MIN}};
+  transformed.interchange = {{node(), node()}};
+  transformed.fusion = Transformed::Fusion(random() % 3);
+  transformed.components_before = random();
+  transformed.components_after = UINT64_MAX;
+  transformed.schedule = "{ S0[i0] -> [i0, 0] }";
+  BandMember member{{{node(), 1}, {node(), -3}}, Loop::Parallel(random() % 4)};
+  transformed.bands = {{1, {0, 2}, {member, {}}}, {}};
+  transformed.steps = {"interchange a and b", ""};
+  transformed.ast_before = "for\n  for\n";
+  transformed.ast = "for\t\"x\"";
+  return transformed;
+}
+
+std::vector<Suggestion> full_suggestions(const Profile& profile, std::mt19937& random) {
+  const auto node = [&] { return static_cast<std::uint32_t>(random() % profile.tree.size()); };
+  const Source source{"hist.c", 12};
+  std::vector<Suggestion> suggestions;
+  for (const Suggestion::Legal legal : {Suggestion::Legal::kYes, Suggestion::Legal::kNo, Suggestion::Legal::kUnknown}) {
+    Suggestion suggestion{"LF-PAR", "title", {source, source}, legal,           {},
+                          12.5,     "how",   {"one", "two"},   {node(), node()}};
+    suggestion.requirements = {{"private", "tmp", node(), "private(tmp)", UINT64_MAX}, {}};
+    suggestions.push_back(suggestion);
+  }
+  return suggestions;
+}
+
 void judge(Profile& profile, std::mt19937& random) {
   profile.judged = true;
   profile.regions_min_percent = 0.5;
@@ -119,6 +158,8 @@ void judge(Profile& profile, std::mt19937& random) {
     region.interprocedural = id == 1;
     region.depth_binary = region.depth_source = random();
     region.static_obstacles = {"R", "F"};
+    if (id != 2) region.transformed = full_transformed(profile, random);
+    if (id != 1) region.suggestions = full_suggestions(profile, random);
     for (std::uint32_t i = 0; i <= id; i++) region.loops.push_back(full_loop(profile, random));
     profile.regions.push_back(region);
   }
@@ -252,6 +293,11 @@ TEST(ProfileJson, every_name_of_the_schema_is_written) {
   all_there("assumption", region["loops"][0]["assumes"][0]);
   all_there("blocking", region["loops"][0]["blocking"][0]);
   all_there("doubt", region["loops"][0]["unknown"][0]);
+  all_there("transformed", region["transformed"]);
+  all_there("band", region["transformed"]["bands"][0]);
+  all_there("band_member", region["transformed"]["bands"][0]["members"][0]);
+  all_there("suggestion", region["suggestions"][0]);
+  all_there("requirement", region["suggestions"][0]["requires"][0]);
   const Profile profile = solver_profile();
   all_there("node", Json::parse(to_json_text(profile, std::vector<bool>(profile.tree.size(), true)))["tree"][3]);
 }
@@ -375,6 +421,20 @@ TEST(ProfileJson, a_graph_comes_back) {
     ASSERT_TRUE(back) << back.error().message;
     EXPECT_TRUE(back->folded);
     EXPECT_EQ(to_json_text(*back), text);
+  }
+}
+
+TEST(ProfileJson, advice_comes_back) {
+  const Profile profile = folded_solver();
+  for (const Parts parts : {Parts::kAll, Parts::kReport}) {
+    const Result<Profile> back = from_json_text(to_json_text(profile), "p", parts);
+    ASSERT_TRUE(back) << back.error().message;
+    ASSERT_EQ(back->regions.size(), profile.regions.size());
+    for (std::size_t i = 0; i < profile.regions.size(); i++) {
+      EXPECT_EQ(back->regions[i].transformed, profile.regions[i].transformed);
+      EXPECT_EQ(back->regions[i].suggestions, profile.regions[i].suggestions);
+      EXPECT_EQ(back->regions[i].static_obstacles, profile.regions[i].static_obstacles);
+    }
   }
 }
 
@@ -635,6 +695,21 @@ TEST(ProfileJson, contradictions_of_the_graph_are_named) {
       {"/regions/1/loops/1/reload/1/object", "3", "regions[1]: \"object\" is 3"},
       {"/regions/1/loops/1/blocking/0/object", "3", "regions[1]: \"object\" is 3"},
       {"/regions/1/loops/1/blocking/0/kind", "\"thing\"", "register, memory, environment or control"},
+      {"/regions/1/transformed", "7", "regions[1]: transformed: not an object"},
+      {"/regions/1/transformed/status", "\"done\"", "found, original or gave up"},
+      {"/regions/1/transformed/tile_depth", "-1", "tile_depth"},
+      {"/regions/1/transformed/parallel_ops_percent", "101", "between 0 and 100"},
+      {"/regions/1/transformed/interchange/0", "[1]", "not of two loops"},
+      {"/regions/1/transformed/interchange/0/1", "1000", "regions[1]: \"node\" is 1000"},
+      {"/regions/1/transformed/skew/0", "[1,2]", "not two loops and a factor"},
+      {"/regions/1/transformed/skew/0/0", "-1", "not two loops and a factor"},
+      {"/regions/1/transformed/skew/0/1", "1000", "regions[1]: \"node\" is 1000"},
+      {"/regions/1/transformed/bands/0/members/0/terms/0/node", "1000", "regions[1]: \"node\" is 1000"},
+      {"/regions/1/transformed/fusion", "\"some\"", "max, smart or none"},
+      {"/regions/0/suggestions/1/legal", "\"perhaps\"", "yes, no or unknown"},
+      {"/regions/0/suggestions/1/gain", "-1", "a number from 0"},
+      {"/regions/0/suggestions/1/loops/0", "1000", "regions[0]: \"node\" is 1000"},
+      {"/regions/0/suggestions/1/requires/0/loop", "1000", "regions[0]: \"node\" is 1000"},
   };
   const Json good = Json::parse(to_json_text(folded_solver()));
   ASSERT_EQ(error_of(good.dump()), "");

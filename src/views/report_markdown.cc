@@ -2,12 +2,17 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <span>
 #include <string_view>
 #include <vector>
 
 #include "support/units.h"
+#include "views/advice_words.h"
+#include "views/report_advice.h"
 #include "views/report_shares.h"
 #include "views/report_words.h"
+#include "views/table5.h"
 
 namespace loopfold::views {
 
@@ -60,6 +65,48 @@ std::string table(const Region& region, const ReportWords& words, double min_per
   return text;
 }
 
+/// One row per region: what can be done to it.
+std::string transformations_table(const AdviceWords& advice, std::span<const Region* const> regions) {
+  if (!has_schedules(regions)) return "";
+  std::string text =
+      "\n## What can be done to each region\n\n"
+      "| region | loop | ops % | parallel | SIMD | interchange | tile | skew | fuse | why not |\n"
+      "|--:|---|--:|---|---|---|---|---|---|---|\n";
+  for (const Region* const region : regions) {
+    const Transformations row = advice.transformations(*region);
+    std::vector<std::string> cells;
+    for (const std::string& cell : {advice.region(*region), percent_text(region->ops_percent), row.parallel, row.simd,
+                                    row.interchange, row.tile, row.skew, row.fuse})
+      cells.push_back(markdown_escaped(cell));
+    std::vector<std::string> reasons;
+    for (const std::string& reason : row.why_not) reasons.push_back(markdown_escaped(reason));
+    text += fmt::format("| {} | {} | {} |\n", region->id, fmt::join(cells, " | "), fmt::join(reasons, "<br>"));
+  }
+  return text;
+}
+
+std::string suggestions_table(const AdviceWords& advice, std::span<const Region* const> regions, std::size_t most) {
+  const std::vector<RankedSuggestion> ranked = ranked_suggestions(regions);
+  if (ranked.empty()) return has_schedules(regions) ? "\n" + nothing_to_gain(regions) + "\n" : "";
+  std::string text =
+      "\n## Suggestions\n\n"
+      "| | rule | what | lines | gain | estimate | requires | legal |\n|--:|---|---|---|--:|---|---|---|\n";
+  const Words& words = advice.words();
+  for (std::size_t i = 0; i < std::min(most, ranked.size()); i++) {
+    const profile::Suggestion& suggestion = *ranked[i].suggestion;
+    std::vector<std::string> needs;
+    for (const profile::Requirement& requirement : suggestion.requirements)
+      needs.push_back(markdown_escaped(advice.requirement(requirement)));
+    text += fmt::format(
+        "| {} | {} | {} | {} | {} | {} | {} | {} |\n", i + 1, markdown_escaped(words.text(suggestion.rule)),
+        markdown_escaped(words.text(suggestion.title)), markdown_escaped(advice.lines(suggestion)),
+        AdviceWords::gain(suggestion.gain), markdown_escaped(words.text(suggestion.estimate)),
+        needs.empty() ? "nothing" : fmt::format("{}", fmt::join(needs, "<br>")), AdviceWords::legal(suggestion.legal));
+  }
+  if (most < ranked.size()) text += fmt::format("\n… {} more.\n", ranked.size() - most);
+  return text;
+}
+
 std::string shares_table(const profile::Profile& profile) {
   static constexpr std::string_view kNames[] = {"parallel", "reduction", "no", "unknown", "not judged", "in no loop"};
   const Shares shares = shares_of(profile);
@@ -91,16 +138,20 @@ std::string markdown_escaped(std::string_view text) {
 
 std::string report_markdown(const profile::Profile& profile, const ReportOptions& options) {
   const ReportWords words(profile, options.charset);
+  const AdviceWords advice(words);
+  const std::vector<const Region*> shown = shown_regions(profile, options);
   std::string text = head(profile, words.words());
-  std::size_t shown = 0;
+  if (options.table5) return text + "\n" + table5_markdown(words, shown);
+  text += transformations_table(advice, shown);
   bool footnote = false;
-  for (const Region& region : profile.regions) {
-    if (region.ops_percent < options.min_percent || shown++ >= options.top) continue;
-    text += table(region, words, options.min_percent);
-    for (const Loop& loop : region.loops) footnote = footnote || ReportWords::has_footnote(loop);
+  for (const Region* const region : shown) {
+    text += table(*region, words, options.min_percent);
+    for (const Loop& loop : region->loops) footnote = footnote || ReportWords::has_footnote(loop);
   }
+  text += suggestions_table(advice, shown, options.suggestions);
   text += shares_table(profile);
   if (footnote && options.legend) text += "\n" + markdown_escaped(ReportWords::footnote()) + "\n";
+  if (has_schedules(shown) && options.legend) text += "\n" + markdown_escaped(AdviceWords::legend()) + "\n";
   return text;
 }
 

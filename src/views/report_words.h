@@ -19,6 +19,8 @@ class ReportWords {
       : profile_(profile), words_(profile, charset) {}
 
   const Words& words() const { return words_; }
+  const profile::Profile& profile() const { return profile_; }
+  Charset charset() const { return words_.charset(); }
 
   /// "parallel", "parallel*", "reduction(+)*", "no", "unknown".
   std::string verdict(const profile::Loop& loop) const;
@@ -33,12 +35,14 @@ class ReportWords {
   /// How often it goes round when it is entered: "64", "~150.5" on average.
   std::string trips(const profile::Loop& loop) const;
 
+  /// The name of an object; empty if there is none.
+  std::string object(const std::optional<std::uint32_t>& object) const;
+
   /// Why the verdict is what it is, and what it needs; one phrase each, the most important first.
   std::vector<std::string> reasons(const profile::Loop& loop) const;
 
  private:
   std::string place(const std::optional<profile::Source>& source) const;
-  std::string object(const std::optional<std::uint32_t>& object) const;
   std::string reduction(const profile::Reduction& reduction) const;
   std::string doubt(const profile::Doubt& doubt) const;
   std::string touched(const std::vector<profile::Touched>& list) const;

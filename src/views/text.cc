@@ -139,6 +139,18 @@ std::string inert(std::string_view text, Charset charset) {
   return result;
 }
 
+std::string tabs_expanded(std::string_view text) {
+  constexpr std::size_t kStop = 8;
+  std::string result;
+  for (const char c : text) {
+    if (c == '\t')
+      result.append(kStop - result.size() % kStop, ' ');
+    else
+      result += c;
+  }
+  return result;
+}
+
 std::size_t columns(std::string_view text) {
   std::size_t count = 0;
   for (std::size_t at = 0; at < text.size();) {

@@ -20,6 +20,9 @@ enum class Charset { kUnicode, kAscii };
 /// The text with nothing in it but characters that are seen. In ASCII, others become \u{...}.
 std::string inert(std::string_view text, Charset charset = Charset::kUnicode);
 
+/// Spaces for tabs, with a stop every eight bytes.
+std::string tabs_expanded(std::string_view text);
+
 /// How many columns of a terminal inert text takes.
 std::size_t columns(std::string_view text);
 

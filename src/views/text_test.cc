@@ -122,5 +122,11 @@ TEST(ViewText, shell_words) {
   EXPECT_EQ(shell_word("it's"), "'it'\\''s'");
 }
 
+TEST(ViewText, tabs) {
+  EXPECT_EQ(tabs_expanded("\ta\tb"), "        a       b");
+  EXPECT_EQ(tabs_expanded("12345678\t|"), "12345678        |");
+  EXPECT_EQ(tabs_expanded("none"), "none");
+}
+
 }  // namespace
 }  // namespace loopfold::views

@@ -43,9 +43,15 @@ std::set<std::string> files_of(const profile::Profile& profile) {
       for (const profile::Reduction& reduction : loop.reductions) add(reduction.source);
       for (const profile::Assumption& assumption : loop.assumes) add(assumption.source);
       for (const profile::Doubt& doubt : loop.unknown) add(doubt.source);
+      for (const profile::Blocking& blocking : loop.blocking) {
+        add(blocking.source_from);
+        add(blocking.source_to);
+      }
       for (const auto* list : {&loop.privates, &loop.expand, &loop.reload})
         for (const profile::Touched& touched : *list) add(touched.source);
     }
+    for (const profile::Suggestion& suggestion : region.suggestions)
+      for (const Source& source : suggestion.where) files.insert(source.file);
   }
   return files;
 }

@@ -33,6 +33,7 @@ class Words {
   /// The command line, quoted as a shell would need it.
   std::string command_line() const;
   std::string text(const std::string& any) const { return inert(any, charset_); }
+  Charset charset() const { return charset_; }
 
  private:
   const profile::Profile& profile_;

@@ -208,7 +208,7 @@ def as_text(directory):
     suite.check("report: runs the analysis first", result.status == 0 and os.path.exists(profile_file), result)
     for part in ("Loops of ", "one run: what follows holds", "Region 0: kernel.c:", "ops %     trips  verdict",
                  f"kernel.c:{SMALL_AT['column']}  main", "Operations by verdict of", "verdict is unknown.",
-                 f"Next: loopfold tree {trace}"):
+                 f"Next: loopfold explain {trace} kernel.c:"):
         suite.check(f"report: says {part!r}", part in text, result)
     suite.check("report: no plain yes while reuse is unknown", not re.search(r"\bparallel(?!\*)\s+kernel", text), text)
     suite.check("report: no colour in a file", "\x1b" not in text, text)
@@ -223,6 +223,132 @@ def as_text(directory):
     suite.check("report: --top leaves out", "Region 0" not in top and "more region" in top, top)
     quiet = loopfold("report", "--quiet", trace)
     suite.check("report: --quiet has no legend", b"Next:" not in quiet.stdout and quiet.stderr == b"", quiet)
+
+
+TABLE5 = ["Region", "#V", "#E", "%Aff", "%ops", "%Mops", "%FPops", "interproc.", "what would stop a static compiler", "skew",
+          "%||ops", "%simdops", "%reuse", "%Preuse", "ld-src", "ld-bin", "TileD", "%Tilops", "C", "Comp.", "fusion"]
+
+
+def table5(directory):
+    trace = small_trace(directory)
+    profile = document.analyze(suite, "small", trace)
+    result = loopfold("report", trace, "--format", "markdown", "--table5")
+    rows = [re.split(r"(?<!\\\\) \| ", line.strip("| ")) for line in result.stdout.decode().splitlines() if line.startswith("| ")]
+    rows = [[cell.replace("\\", "").strip() for cell in row] for row in rows]
+    suite.check("table5: the columns of the paper", rows and rows[0] == TABLE5, result)
+    shown = [r for r in profile.regions if r["ops_percent"] >= 1]
+    suite.check("table5: a row per region and the total", [row[0] for row in rows[1:]] ==
+                [f"kernel.c:{r['source']['line']}" for r in shown] + ["total"], rows)
+    suite.check("table5: the profile's numbers", [row[1:3] for row in rows[1:-1]] ==
+                [[str(r["vertices"]), str(r["edges"])] for r in shown], rows)
+    text = loopfold("report", trace, "--table5").stdout.decode()
+    suite.check("table5: fits a terminal", max(map(len, text.splitlines())) <= 100 and "%||ops" in text, text)
+    result = loopfold("report", trace, "--table5", "--format", "json")
+    suite.check("table5: is no JSON", result.status == 2 and result.stdout == b"", result)
+
+
+def explained(directory):
+    trace = small_trace(directory)
+    document.analyze(suite, "small", trace)
+    line = SMALL_AT["time"]
+    result = loopfold("explain", trace, f"kernel.c:{line}")
+    text = result.stdout.decode()
+    suite.check("explain: status", result.status == 0 and result.stderr == b"", result)
+    for part in (f"Loop kernel.c:{line} in main, region 0", "for (int t = 0; t < 30; t++)", f"loop kernel.c:{line}  ×30  (this one)",
+                 "30 iterations each time it is entered", "Can its iterations run in any order?\n  no\n", " a ",
+                 "What its loads and stores do", "Suggestions"):
+        suite.check(f"explain: says {part!r}", part in text, text)
+    suite.check("explain: fits", max(map(len, text.splitlines())) <= 100, text)
+    source = os.path.join(directory, "small", "kernel.c")
+    for name in (source, "small/kernel.c", "./kernel.c"):
+        suite.check(f"explain: {name}", loopfold("explain", trace, f"{name}:{line}").stdout.decode() == text)
+    inside = loopfold("explain", trace, f"kernel.c:{SMALL_AT['column'] + 1}").stdout.decode()
+    suite.check("explain: a line inside", f"Loop kernel.c:{SMALL_AT['column']} in main" in inside, inside)
+    region = loopfold("explain", trace, "0").stdout.decode()
+    suite.check("explain: a region", region.startswith(f"Region 0: kernel.c:{line} in main"), region)
+    os.rename(source, source + ".away")
+    gone = loopfold("explain", trace, f"kernel.c:{line}")
+    suite.check("explain: no source", gone.status == 0 and b"was not found here" in gone.stdout, gone)
+    os.rename(source + ".away", source)
+    for target, words in ((f"kernel.c:{line + 300}", f"the nearest: kernel.c:{SMALL_AT['column']}"), ("other.c:1", "kernel.c"),
+                          ("99", "no such region"), ("nonsense", "FILE:LINE"),
+                          (f"kernel.c:{SMALL_AT['small']}", "--min-percent 0")):
+        suite.check_error(f"explain {target}", loopfold("explain", trace, target), 2, words)
+    suite.check_error("explain: which loop?", loopfold("explain", trace), 2, "which loop")
+    suite.check_error("explain: no recording", loopfold("explain", os.path.join(directory, "nothing"), "0"), 3, "nothing")
+    os.rename(trace, os.path.join(directory, "loopfold.out"))
+    here = loopfold("explain", f"kernel.c:{line}", cwd=directory)
+    suite.check("explain: DIR has a default", here.status == 0 and f"Loop kernel.c:{line}".encode() in here.stdout, here)
+
+
+def run_in_one(directory):
+    program = build(directory, "small", "gcc", "-O1", source=SMALL)
+    out = os.path.join(directory, "run.out")
+    native = lf.run([program])
+    result = loopfold("run", "-o", out, "--min-percent", "5", "--jobs", "1", "--", program)
+    text = result.stdout.decode()
+    suite.check("run: the program's output comes first", result.status == 0 and text.startswith(native.stdout.decode()), result)
+    suite.check("run: then the report", "Region 0: kernel.c:" in text and f"Next: loopfold explain {out} " in text, result)
+    suite.check("run: one line about the recording, and no hint", result.stderr.count(b"\n") == 1 and
+                b"recorded" in result.stderr and b"next:" not in result.stderr, result)
+    profile = document.load(suite, "run", os.path.join(out, "profile.json"))
+    suite.check("run: options of the analysis", profile.regions_min_percent == 5)
+    again = loopfold("report", out, "--min-percent", "5").stdout.decode()
+    suite.check("run: the same report as report's", text == native.stdout.decode() + again, again)
+    quiet = loopfold("run", "-q", "-o", out, program)
+    suite.check("run --quiet", quiet.status == 0 and quiet.stderr == b"" and b"Next:" not in quiet.stdout, quiet)
+    partial = loopfold("run", "-q", "-o", out, "--max-instructions", "5000", "--", program)
+    suite.check("run: options of the recording", b"not to the end:" in partial.stdout, partial)
+
+
+def run_status(directory):
+    out = os.path.join(directory, "run.out")
+    for command, status in (("exit 7", 7), ("exit 125", 125), ("kill -9 $$", 137), ("kill -TERM $$", 143)):
+        result = loopfold("run", "-o", out, "--", "/bin/sh", "-c", command)
+        suite.check(f"run {command!r}: status", result.status == status and b"Loops of " in result.stdout, result)
+    before = os.stat(os.path.join(out, "trace.lft")).st_mtime_ns
+    result = loopfold("run", "-o", out, "--", "/nonexistent/program")
+    suite.check_error("run: no such program", result, 127, "/nonexistent/program")
+    suite.check("run: the trace before is left alone, and not reported", result.stdout == b"" and
+                os.stat(os.path.join(out, "trace.lft")).st_mtime_ns == before, result)
+    text = os.path.join(directory, "text")
+    with open(text, "w") as file:
+        file.write("not a program")
+    os.chmod(text, 0o644)
+    suite.check_error("run: not executable", loopfold("run", "-o", out, "--", text), 126, "text")
+    for arguments in ((), ("--nonsense", "--", "true"), ("--max-memory", "x", "--", "true"),
+                      ("--max-instructions", "x", "--", "true"), ("--min-percent", "101", "--", "true")):
+        result = loopfold("run", *arguments)
+        suite.check(f"run {arguments}: 125", result.status == 125 and result.stdout == b"" and
+                    result.stderr.count(b"\n") == 1, result)
+    os.mkdir(os.path.join(directory, "kept"))
+    full = lf.run(["/bin/sh", "-c", f"{lf.LOOPFOLD} run -q -o {out} -- true > /dev/full"], env=UTF8)
+    suite.check("run: a report that cannot be written", full.status == 125 and b"standard output" in full.stderr, full)
+
+
+def programs_with_little_to_say(directory):
+    """Without loops; without debug information; a loop too small to count."""
+    for name, source, options, words in (
+            ("none", "int main(void) { return 0; }", ("-g",), "No loop"),
+            ("bare", SMALL, ("-s", "-O1"), "no debug info"),
+            ("few", "int main(int c, char** v) { volatile int s = 0; for (int i = 0; i < 3; i++) s += i; return 0; }", ("-g",),
+             "Loops of ")):
+        folder = os.path.join(directory, name)
+        os.makedirs(folder)
+        with open(os.path.join(folder, "kernel.c"), "w") as file:
+            file.write(source)
+        built = lf.run(["gcc", *options, "kernel.c", "-o", "program"], cwd=folder)
+        out = os.path.join(folder, "out")
+        result = loopfold("run", "-q", "--no-libs", "-o", out, os.path.join(folder, "program"))
+        suite.check(f"{name}: run", built.status == 0 and result.status == 0 and words in result.stdout.decode(), result)
+        for arguments in (("report", "--format", "markdown"), ("report", "--table5"), ("report", "--format", "json"),
+                          ("ast",), ("ast", "--full"), ("export", "--format", "sarif"), ("export", "--format", "openscop")):
+            shown = loopfold(arguments[0], out, *arguments[1:])
+            suite.check(f"{name}: {arguments}", shown.status == 0 and shown.stdout, shown)
+    bare = json.loads(loopfold("report", os.path.join(directory, "bare", "out"), "--format", "json").stdout)
+    first = loopfold("explain", os.path.join(directory, "bare", "out"), str(bare["regions"][0]["id"]))
+    suite.check("bare: a region is explained by number", first.status == 0 and b"Region 0" in first.stdout, first)
+    suite.check_error("none: explain", loopfold("explain", os.path.join(directory, "none", "out"), "0"), 2, "no regions")
 
 
 def on_a_terminal(directory):
@@ -335,6 +461,7 @@ def run_case(function):
         function(directory)
 
 
-suite.each(run_case, [one_row_per_source_loop, regions_of_a_program, as_text, on_a_terminal, as_json_and_markdown,
+suite.each(run_case, [one_row_per_source_loop, regions_of_a_program, as_text, table5, explained, run_in_one, run_status,
+                      programs_with_little_to_say, on_a_terminal, as_json_and_markdown,
                       smaller_regions_than_the_profile_has, pure_functions, bad_input])
 suite.finish()

@@ -139,6 +139,13 @@ def what_cannot_be_done(directory):
         bad = write(os.path.join(directory, name), text)
         suite.check_error(f"{name} profile: tree", loopfold("tree", bad), 3, f"{name}/profile.json")
         suite.check_error(f"{name} profile: flame", loopfold("flame", bad, "--svg", "-"), 3, f"{name}/profile.json")
+        for arguments in (("report",), ("report", "--table5"), ("ast",), ("explain", "0"), ("export", "--format", "sarif"),
+                          ("export", "--format", "openscop")):
+            result = loopfold(arguments[0], bad, *arguments[1:])
+            suite.check_error(f"{name} profile: {arguments}", result, 3, f"{name}/profile.json")
+    for arguments in (("report",), ("ast",), ("explain", "0"), ("export", "--format", "sarif")):
+        result = loopfold(arguments[0], good, *arguments[1:])
+        suite.check_error(f"{arguments}: a loop tree only", result, 3, "record again")
     suite.check_error("nothing there", loopfold("tree", os.path.join(directory, "absent")), 3, "absent")
     os.mkdir(os.path.join(directory, "hollow"))
     suite.check_error("no trace and no profile", loopfold("tree", os.path.join(directory, "hollow")), 3, "hollow")

@@ -25,6 +25,7 @@ struct RecordOptions {
   bool verify = false;  // naive, and every derived value is compared with its slot
   bool keep_preload = false;
   bool quiet = false;
+  bool hint = true;  // say what to do next
   bool stats = false;
   std::uint64_t max_instructions = 0;  // 0: no limit
   std::uint64_t max_trace_bytes = 0;   // 0: no limit

@@ -118,8 +118,10 @@ void print_summary(const Summary& summary, const RecordOptions& options) {
       failed ? fmt::format("recorded a part of {}", summary.program)
              : fmt::format("recorded {} instructions of {} in {}", short_count(summary.end.instructions),
                            summary.program, plural(summary.end.threads, "thread"));
-  print_stderr("loopfold: {} ({} in {}){}; next: loopfold tree{}\n", what, short_bytes(summary.bytes),
-               summary.directory, stopped, summary.directory == "loopfold.out" ? "" : " " + quoted(summary.directory));
+  const std::string next =
+      "; next: loopfold tree" + (summary.directory == "loopfold.out" ? "" : " " + quoted(summary.directory));
+  print_stderr("loopfold: {} ({} in {}){}{}\n", what, short_bytes(summary.bytes), summary.directory, stopped,
+               options.hint ? next : "");
   if (!options.stats) return;
   const double per_second = static_cast<double>(summary.end.instructions) / std::max(summary.seconds, 1e-9);
   fmt::print(

@@ -168,17 +168,17 @@ class ValgrindLog {
 
 }  // namespace
 
-int record(const RecordOptions& asked, const std::vector<std::string>& argv) {
+Recording record(const RecordOptions& asked, const std::vector<std::string>& argv) {
   RecordOptions options = asked;
   const SignalDispositions before = take_over_signals();
   const Preflight program = inspect_program(argv);
   if (program.status != 0) {
     print_error(program.problem);
-    return program.status;
+    return {program.status, false};
   }
   const auto give_up = [](const Error& error) {
     print_error(error.message);
-    return kRecorderFailed;
+    return Recording{kRecorderFailed, false};
   };
   const Result<std::string> tool = find_tool();
   if (!tool) return give_up(tool.error());
@@ -214,18 +214,18 @@ int record(const RecordOptions& asked, const std::vector<std::string>& argv) {
       const bool debug_info = said.find("debug") != std::string::npos || said.find("dwarf") != std::string::npos;
       print_error(fmt::format("{}: Valgrind cannot run it: {}{}", argv[0], said,
                               debug_info ? "; record a copy without debug information (objcopy --strip-debug)" : ""));
-      return debug_info ? kCannotRun : kRecorderFailed;
+      return {debug_info ? kCannotRun : kRecorderFailed, false};
     }
   }
   const int killed = WIFSIGNALED(target->wait_status().value_or(0)) ? WTERMSIG(*target->wait_status()) : 0;
   if (killed == SIGILL && ingest.undecodable()) {
     print_error(undecodable_text(argv[0], *ingest.undecodable(), ingest.modules()));
-    return kCannotRun;
+    return {kCannotRun, false};
   }
   if (ingest.differing() != 0) {
     print_error(
         fmt::format("internal: {} derived values differ from what was stored; please report this", ingest.differing()));
-    return kRecorderFailed;
+    return {kRecorderFailed, false};
   }
   Summary summary;
   summary.program = argv[0];
@@ -241,7 +241,7 @@ int record(const RecordOptions& asked, const std::vector<std::string>& argv) {
   summary.encoder_cpu = own_cpu_seconds();
   summary.encoder_kilobytes = own_peak_kilobytes();
   print_summary(summary, options);
-  return status;
+  return {status, true};
 }
 
 int serve(RingReader& ring, const RecordOptions& asked, const std::vector<std::string>& argv,

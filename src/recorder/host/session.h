@@ -11,9 +11,13 @@
 
 namespace loopfold::recorder {
 
-/// Records `argv` as `options` say and returns the exit status of `loopfold record`. Says on stderr what went wrong,
-/// and at the end what was recorded.
-int record(const RecordOptions& options, const std::vector<std::string>& argv);
+struct Recording {
+  int status = 0;      // exit status of `loopfold record`
+  bool there = false;  // the program ran, and options.out has its trace
+};
+
+/// Records `argv` as `options` say. Says on stderr what went wrong, and at the end what was recorded.
+Recording record(const RecordOptions& options, const std::vector<std::string>& argv);
 
 /// The recording process of a child: reads `ring` until `target` ends. Silent. After an exec, `argv` is what was run;
 /// after a fork, it is empty and `program` is the binary. The trace goes to options.out, or options.out.1, .2, ... if
