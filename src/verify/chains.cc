@@ -20,54 +20,70 @@ bool Operators::chooses() const { return has(Associative::kMin) || has(Associati
 
 namespace {
 
+bool is_conditional_move(const trace::InstructionFacts& facts) {
+  return (facts.kinds & trace::kConditional) != 0 && (facts.kinds & trace::kBranch) == 0;
+}
+
 /// Whether a chain may go through this operand of a node.
-bool may_step(const Node& node, const Use& use, const Operators& operators) {
+bool may_belong(const Node& node, const Use& use, const Operators& operators) {
   const trace::InstructionFacts* facts = node.facts;
   if (facts == nullptr || use.address) return false;
-  if (node.copy || node.load) return true;
-  const bool conditional = (facts->kinds & trace::kConditional) != 0 && (facts->kinds & trace::kBranch) == 0;
-  if (conditional) return use.operand != kFlagsOperand || operators.chooses();
-  if (operators.chooses() && (facts->compared != trace::kNoOperand || (facts->kinds & trace::kBranch) != 0)) return true;
-  if (facts->transfer == trace::Transfer::kCopy) return true;
+  if (is_conditional_move(*facts)) return use.operand != kFlagsOperand || operators.chooses();
+  if (node.copy && facts->transfer == trace::Transfer::kCopy) return true;
+  if (operators.operations.empty()) return false;
+  if (node.load || facts->transfer == trace::Transfer::kCopy) return true;
+  if (operators.chooses() && (facts->compared != trace::kNoOperand || (facts->kinds & trace::kBranch) != 0))
+    return true;
   if (!operators.has(facts->associative)) return false;
   if (facts->accumulator == trace::kAnyOperand) return true;
   return facts->accumulator == trace::kMemoryOperand ? use.memory : use.operand == facts->accumulator;
+}
+
+/// Whether it is what a chain is made of, and not only on its way.
+bool is_step(const Node& node, const Operators& operators) {
+  const trace::InstructionFacts* facts = node.facts;
+  if (facts == nullptr) return false;
+  if (is_conditional_move(*facts) || operators.has(facts->associative)) return true;
+  return operators.chooses() && facts->compared != trace::kNoOperand;
 }
 
 }  // namespace
 
 std::vector<Carried> Judge::violations(const Operators& operators) const {
   std::vector<Carried> found;
-  std::vector<bool> chain(nodes_.size());
-  std::vector<std::uint32_t> work;
-  const auto add = [&](std::uint32_t index) {
-    if (chain[index]) return;
-    chain[index] = true;
-    work.push_back(index);
-  };
-  for (const Carried& carried : violations()) {
+  std::vector<Carried> seeds;
+  for (const Carried& carried : carried_) {
+    if (is_excused(carried)) continue;
     const bool flows = carried.kind == Carried::Kind::kRegister || carried.kind == Carried::Kind::kMemory;
-    if (flows && may_step(flow_.nodes[carried.to], *carried.use, operators)) {
-      add(index_[carried.to]);
-      add(index_[carried.from]);
-    } else {
-      found.push_back(carried);
-    }
+    (flows && may_belong(flow_.nodes[carried.to], *carried.use, operators) ? seeds : found).push_back(carried);
   }
+  for (const Carried& seed : seeds) {
+    std::vector<Carried> others;
+    if (!is_chain({index_[seed.from], index_[seed.to]}, operators, others))
+      found.push_back(seed);
+    else
+      found.insert(found.end(), others.begin(), others.end());
+  }
+  return found;
+}
+
+/// Follows all uses of the chain. Says whether it is one; `others`: uses that do not belong to it.
+bool Judge::is_chain(std::vector<std::uint32_t> work, const Operators& operators, std::vector<Carried>& others) const {
+  std::vector<bool> chain(nodes_.size());
+  bool steps = false;
+  for (const std::uint32_t index : work) chain[index] = true;
   while (!work.empty()) {
     const std::uint32_t index = work.back();
     work.pop_back();
+    steps = steps || is_step(node(index), operators);
     for (const std::uint32_t number : out_[index]) {
       const Flowing& edge = edges_[number];
       const Node& to = node(edge.to);
-      bool steps = may_step(to, *edge.use, operators);
       const bool stores = to.facts != nullptr && (to.facts->kinds & trace::kStore) != 0 && !to.copy;
-      if (steps && stores && to.stores.size() > loop_.level && to.stores[loop_.level].moves)
-        steps = std::any_of(out_[edge.to].begin(), out_[edge.to].end(), [&](std::uint32_t out) {
-          return may_step(node(edges_[out].to), *edges_[out].use, operators);
-        });
-      if (steps) {
-        add(edge.to);
+      const bool moves = stores && to.stores.size() > loop_.level && to.stores[loop_.level].moves;
+      if (may_belong(to, *edge.use, operators) && !(moves && to.displaces)) {
+        if (!chain[edge.to]) work.push_back(edge.to);
+        chain[edge.to] = true;
         continue;
       }
       Carried carried;
@@ -77,10 +93,10 @@ std::vector<Carried> Judge::violations(const Operators& operators) const {
       carried.use = edge.use;
       carried.edge = edge.edge;
       carried.count = edge.carried + edge.inside + edge.between;
-      found.push_back(carried);
+      others.push_back(carried);
     }
   }
-  return found;
+  return steps;
 }
 
 }  // namespace loopfold::verify

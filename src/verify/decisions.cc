@@ -11,7 +11,7 @@ std::uint64_t key(structure::FunctionId function, structure::NodeId node) {
 }  // namespace
 
 Decisions::Decisions(const structure::Structure& structure, Iterations& iterations)
-    : structure_(structure), iterations_(iterations), post_dominators_(structure.flow.functions().size()) {
+    : structure_(structure), iterations_(iterations) {
   const std::span<const structure::CallSite> calls = structure.flow.calls();
   for (std::size_t i = 1; i < calls.size(); ++i)
     if (calls[i].caller == calls[i - 1].caller && calls[i].node == calls[i - 1].node)
@@ -30,21 +30,62 @@ void Decisions::drop(Frame& frame) {
 }
 
 /// What recording cut off was no end of a function.
-const structure::PostDominators& Decisions::post_dominators(structure::FunctionId function) {
-  std::unique_ptr<structure::PostDominators>& known = post_dominators_[function];
-  if (!known) {
-    const structure::Function& f = structure_.flow.functions()[function];
-    std::vector<structure::NodeId> exits;
-    for (std::size_t i = 0; i < f.exits.size(); ++i)
-      if (f.left[i] != structure::kLeftByCut) exits.push_back(f.exits[i]);
-    known = std::make_unique<structure::PostDominators>(f.graph, exits);
+const structure::PostDominators& Decisions::post_dominators(structure::FunctionId function, structure::LoopId loop) {
+  const auto known = post_dominators_.find(key(function, loop));
+  if (known != post_dominators_.end()) return known->second;
+  const structure::Function& f = structure_.flow.functions()[function];
+  const structure::LoopForest& forest = structure_.forests[function];
+  std::vector<structure::NodeId> exits;
+  for (std::size_t i = 0; i < f.exits.size(); ++i)
+    if (f.left[i] != structure::kLeftByCut) exits.push_back(f.exits[i]);
+  if (loop == structure::kNoLoop)
+    return post_dominators_.emplace(key(function, loop), structure::PostDominators(f.graph, exits)).first->second;
+  std::vector<structure::Edge> edges;
+  const structure::NodeId header = forest.loops()[loop].header;
+  for (structure::NodeId node = 0; node < f.graph.size(); ++node) {
+    if (!forest.contains(loop, node)) continue;
+    for (const structure::NodeId next : f.graph.successors(node)) {
+      if (next == header || !forest.contains(loop, next))
+        exits.push_back(node);
+      else
+        edges.push_back({node, next});
+    }
   }
-  return *known;
+  const structure::Digraph iteration(f.graph.size(), edges);
+  return post_dominators_.emplace(key(function, loop), structure::PostDominators(iteration, exits, header))
+      .first->second;
 }
 
-bool Decisions::decides(structure::FunctionId function, structure::NodeId node) {
+Decisions::Extent Decisions::find_extent(structure::FunctionId function, structure::NodeId node) {
   const structure::Digraph& graph = structure_.flow.functions()[function].graph;
-  return graph.successors(node).size() + (post_dominators(function).leaves(node) ? 1 : 0) > 1;
+  const structure::PostDominators& whole = post_dominators(function, structure::kNoLoop);
+  if (graph.successors(node).size() + (whole.leaves(node) ? 1 : 0) < 2) return {};
+  const structure::LoopForest& forest = structure_.forests[function];
+  structure::LoopId unmet = structure::kNoLoop;
+  for (structure::LoopId loop = forest.innermost(node);; loop = forest.loops()[loop].parent) {
+    const structure::NodeId join = post_dominators(function, loop).immediate(node);
+    if (join != structure::kNoNode || loop == structure::kNoLoop) {
+      if (join != structure::kNoNode && unmet != structure::kNoLoop && forest.contains(unmet, join))
+        return {true, structure::kNoNode, unmet};
+      return {true, join, structure::kNoLoop};
+    }
+    unmet = loop;
+  }
+}
+
+const Decisions::Extent& Decisions::extent(structure::FunctionId function, structure::NodeId node) {
+  const auto known = extents_.find(key(function, node));
+  if (known != extents_.end()) return known->second;
+  return extents_.emplace(key(function, node), find_extent(function, node)).first->second;
+}
+
+template <class Condition>
+void Decisions::close(Frame& frame, const Condition& condition) {
+  std::erase_if(frame.open, [&](Open& open) {
+    if (!condition(open.extent)) return false;
+    drop(open.decision);
+    return true;
+  });
 }
 
 Decision Decisions::decision_of_call(const Frame& caller) const {
@@ -74,11 +115,17 @@ Decision Decisions::arrive(std::uint64_t stack, std::size_t depth, FrameId id, s
   }
   Frame& frame = frames.back();
   frame.node = node;
-  while (!frame.open.empty() && frame.open.back().join == node) {
-    drop(frame.open.back().decision);
-    frame.open.pop_back();
-  }
+  const structure::LoopForest& forest = structure_.forests[id.function];
+  close(frame, [&](const Extent& extent) {
+    if (extent.loop == structure::kNoLoop) return extent.join == node;
+    return forest.loops()[extent.loop].header == node || !forest.contains(extent.loop, node);
+  });
   return innermost(frame);
+}
+
+Decision Decisions::current(std::uint64_t stack) const {
+  const auto found = stacks_.find(stack);
+  return found == stacks_.end() || found->second.empty() ? Decision{} : innermost(found->second.back());
 }
 
 void Decisions::depart(std::uint64_t stack, NodeIndex last, IterationId iteration) {
@@ -86,13 +133,10 @@ void Decisions::depart(std::uint64_t stack, NodeIndex last, IterationId iteratio
   drop(frame.last);
   frame.last = {last, iteration};
   keep(frame.last);
-  if (!decides(frame.id.function, frame.node)) return;
-  const structure::NodeId join = post_dominators(frame.id.function).immediate(frame.node);
-  if (!frame.open.empty() && frame.open.back().join == join) {
-    drop(frame.open.back().decision);
-    frame.open.pop_back();
-  }
-  frame.open.push_back({{last, iteration}, join});
+  const Extent& decided = extent(frame.id.function, frame.node);
+  if (!decided.decides) return;
+  close(frame, [&](const Extent& extent) { return extent == decided; });
+  frame.open.push_back({{last, iteration}, decided});
   keep(frame.open.back().decision);
 }
 

@@ -13,8 +13,11 @@ std::size_t PartKeyHash::operator()(const PartKey& key) const {
 }
 
 void Flow::begin_replay() {
+  unwindings.clear();
   for (Node& node : nodes) {
     node.count = 0;
+    node.displaces = false;
+    node.frame = true;
     node.values.clear();
     node.stores.clear();
     node.uses.clear();

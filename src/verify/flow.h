@@ -91,6 +91,13 @@ struct StoreLevel {
   bool moves = false;  // the address changed in an entry
 };
 
+/// Frames were left by longjmp, an exception or the end of the program, and loops with them.
+struct Unwinding {
+  NodeIndex branch = kNoNodeIndex;  // that decided it
+  std::uint64_t levels = 0;         // of the loops that were left
+  std::uint64_t count = 0;
+};
+
 struct Node {
   enum class Kind : std::uint8_t { kCode, kAllocator, kHidden, kSystemCall };
   Kind kind = Kind::kCode;
@@ -101,6 +108,7 @@ struct Node {
   bool copy = false;   // it only passes a value on: register move, spill, reload
   bool load = false;   // a plain load, where it is no reload
   bool has_value = false;
+  bool displaces = false;  // it stored something elsewhere than where it came from
   bool frame = true;   // all memory that it accessed was its own function's frame, at a fixed place
   std::vector<StoreLevel> stores;  // by level: of the first store of an instruction
   std::uint64_t count = 0;
@@ -138,6 +146,7 @@ struct PartKeyHash {
 struct Flow {
   std::vector<Node> nodes;
   std::vector<PartNode> parts;
+  std::vector<Unwinding> unwindings;
   std::unordered_map<PartKey, PartIndex, PartKeyHash> index;
 
   /// Forgets what a replay has counted, and keeps nodes, parts and what is decided.

@@ -127,7 +127,7 @@ bool Judge::decides_by_data(std::uint32_t index) const {
 void Judge::spread() {
   std::vector<std::uint32_t> work;
   const auto mark = [&](std::uint32_t index) {
-    if (data_[index]) return;
+    if (data_[index] || agreed_[index]) return;
     data_[index] = true;
     work.push_back(index);
   };
@@ -150,11 +150,14 @@ void Judge::spread() {
 void Judge::find_data() {
   data_.resize(nodes_.size());
   part_decided_.resize(parts_.size());
+  agreed_.resize(nodes_.size());
+  find_agreed();
   for (std::uint32_t index = 0; index < nodes_.size(); ++index) data_[index] = speaks_against(node(index));
   for (std::uint32_t part = 0; part < parts_.size(); ++part) {
     if ((flow_.parts[parts_[part]].decided >> loop_.level & 1) == 0) continue;
     part_decided_[part] = true;
-    for (const NodeIndex decided : flow_.parts[parts_[part]].nodes) data_[index_[decided]] = true;
+    for (const NodeIndex decided : flow_.parts[parts_[part]].nodes)
+      if (!agreed_[index_[decided]]) data_[index_[decided]] = true;
   }
   do {
     spread();
@@ -222,14 +225,126 @@ bool Judge::find_state() {
   return any;
 }
 
+/// Its recorded values grow evenly, in every iteration.
+bool Judge::advances(const Node& n) const {
+  if (n.values.size() <= loop_.level) return false;
+  const Line& line = n.values[loop_.level];
+  return line.even() && line.told() && line.gapless();
+}
+
+/// What an instruction stores has no recorded value; who loads it has.
 bool Judge::is_anchored(std::uint32_t index) const {
   const Node& n = node(index);
-  const bool steps = n.copy || n.load || is_sum(n);
-  if (steps && n.values.size() > loop_.level) {
-    const Line& line = n.values[loop_.level];
-    if (line.even() && line.told() && line.gapless()) return true;
+  if (agreed_[index]) return true;
+  if ((n.copy || n.load || is_sum(n)) && advances(n)) return true;
+  if (adds_constant(index)) return true;
+  if (!is_sum(n) || (n.facts->kinds & trace::kStore) == 0) return false;
+  bool loaded = false;
+  for (const std::uint32_t number : out_[index]) {
+    const Flowing& edge = edges_[number];
+    if (!edge.use->memory || !node(edge.to).load) continue;
+    if (!advances(node(edge.to))) return false;
+    loaded = true;
   }
-  return adds_constant(index);
+  return loaded;
+}
+
+// ---- Steps on several ways ----------------------------------------------------------------------------------------
+
+/// Each iteration runs one of them, and all are on one line, in every entry.
+bool Judge::agree(const std::vector<std::uint32_t>& group) const {
+  struct All {
+    Line::Entry line;
+    std::uint64_t count = 0;
+  };
+  std::vector<All> entries;
+  for (const std::uint32_t index : group) {
+    for (const std::uint32_t number : in_[index]) {
+      const Flowing& edge = edges_[number];
+      if (edge.inside > 0 || std::find(group.begin(), group.end(), edge.from) == group.end()) return false;
+    }
+    for (const Line::Entry& entry : node(index).values[loop_.level].entries()) {
+      const auto found = std::find_if(entries.begin(), entries.end(),
+                                      [&](const All& all) { return all.line.serial == entry.serial; });
+      if (found == entries.end()) {
+        entries.push_back({entry, entry.count});
+        continue;
+      }
+      All& all = *found;
+      if (all.line.count > 1 && entry.count > 1 &&
+          (all.line.step != entry.step || all.line.offset != entry.offset || entry.step == 0))
+        return false;
+      all.count += entry.count;
+      all.line.first = std::min(all.line.first, entry.first);
+      all.line.last = std::max(all.line.last, entry.last);
+      if (all.line.count < 2) {
+        all.line.step = entry.step;
+        all.line.offset = entry.offset;
+        all.line.count = entry.count;
+      }
+    }
+  }
+  return !entries.empty() && std::all_of(entries.begin(), entries.end(), [](const All& all) {
+    return all.count == all.line.last - all.line.first + 1;
+  });
+}
+
+/// The part ends with a branch on a comparison of agreed steps with what was there before the loop: which nodes that
+/// takes.
+bool Judge::tests_agreed(PartIndex part, std::vector<std::uint32_t>& tests) const {
+  const std::uint32_t branch = index_[flow_.parts[part].nodes.back()];
+  const trace::InstructionFacts* facts = node(branch).facts;
+  if (facts == nullptr || (facts->kinds & trace::kBranch) == 0 || (facts->kinds & trace::kConditional) == 0)
+    return false;
+  bool any = false;
+  for (const std::uint32_t flag : in_[branch]) {
+    const std::uint32_t compare = edges_[flag].from;
+    if (node(compare).part != part) return false;
+    if (agreed_[compare]) {
+      any = true;
+      continue;
+    }
+    for (const std::uint32_t number : in_[compare]) {
+      if (!agreed_[edges_[number].from] || edges_[number].carried > 0) return false;
+      any = true;
+    }
+    tests.push_back(compare);
+  }
+  tests.push_back(branch);
+  return any;
+}
+
+void Judge::find_agreed() {
+  const auto is_step = [&](std::uint32_t index) {
+    const Node& n = node(index);
+    if (!is_sum(n) || n.values.size() <= loop_.level) return false;
+    return n.values[loop_.level].even() && flow_.parts[n.part].levels == loop_.level + 1u;
+  };
+  std::vector<std::vector<std::uint32_t>> groups;
+  std::vector<std::uint32_t> group_of(nodes_.size(), kNone);
+  for (const Flowing& edge : edges_) {
+    if (edge.carried == 0 || edge.use->address || edge.use->operand == kFlagsOperand || edge.from == edge.to) continue;
+    if (!is_step(edge.from) || !is_step(edge.to)) continue;
+    std::uint32_t group = group_of[edge.from] != kNone ? group_of[edge.from] : group_of[edge.to];
+    if (group == kNone) {
+      group = static_cast<std::uint32_t>(groups.size());
+      groups.emplace_back();
+    }
+    for (const std::uint32_t index : {edge.from, edge.to}) {
+      if (group_of[index] != kNone) continue;
+      group_of[index] = group;
+      groups[group].push_back(index);
+    }
+  }
+  std::erase_if(groups, [&](const auto& group) { return group.size() < 2 || !agree(group); });
+  for (const std::vector<std::uint32_t>& group : groups)
+    for (const std::uint32_t index : group) agreed_[index] = true;
+  for (const std::vector<std::uint32_t>& group : groups) {
+    std::vector<std::uint32_t> tests;
+    if (std::all_of(group.begin(), group.end(),
+                    [&](std::uint32_t index) { return tests_agreed(node(index).part, tests); }))
+      for (const std::uint32_t test : tests) agreed_[test] = true;
+  }
 }
 
 /// x = x + c, once in every iteration, c from before the loop.
@@ -305,6 +420,7 @@ void Judge::find_carried() {
     carried.greatest = decision.edge->levels[loop_.level].greatest;
     carried_.push_back(carried);
   }
+  find_unwound();
   for (std::uint32_t index = 0; index < nodes_.size(); ++index) {
     for (const Use& use : node(index).uses) {
       if (use.levels.size() <= loop_.level || use.levels[loop_.level].turns == 0) continue;
@@ -337,11 +453,25 @@ bool Judge::is_excused(const Carried& carried) const {
   return use.values.same() || (carried.use->address && use.values.even());
 }
 
-std::vector<Carried> Judge::violations() const {
-  std::vector<Carried> found;
-  for (const Carried& carried : carried_)
-    if (!is_excused(carried)) found.push_back(carried);
-  return found;
+/// What decided that frames were left, and this loop with them, decided that there was no other iteration.
+void Judge::find_unwound() {
+  for (const Unwinding& unwinding : flow_.unwindings) {
+    if ((unwinding.levels >> loop_.level & 1) == 0 || !contains(unwinding.branch)) continue;
+    std::uint32_t branch = index_[unwinding.branch];
+    std::vector<bool> seen(nodes_.size());
+    while (!decides_by_data(branch) && !seen[branch]) {
+      seen[branch] = true;
+      const std::uint32_t part = part_index_[node(branch).part];
+      for (const Deciding& decision : decisions_)
+        if (decision.to == part && !seen[decision.from]) branch = decision.from;
+    }
+    if (!decides_by_data(branch)) continue;
+    Carried carried;
+    carried.kind = Carried::Kind::kControl;
+    carried.from = carried.to = nodes_[branch];
+    carried.count = node(branch).count;
+    carried_.push_back(carried);
+  }
 }
 
 }  // namespace loopfold::verify

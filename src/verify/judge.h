@@ -6,6 +6,7 @@
 //   before the loop is not the same in all iterations of an entry, if it loads from an address that changes, if it uses
 //   data, if data decide that it runs, or if the loop carries it to its own computation and it does not advance evenly
 //   (by its recorded values; or by its form, x + c; two iterations tell nothing about values).
+//   Where a compiler has put the end of the body on several ways, each with a step of its own, the steps count as one.
 //   A recurrence through memory that is no slot of a frame counts as even only if the loop's exit hangs on it.
 // - What is left: flow and decisions that the loop carries, and that are no induction variable, no load that can be
 //   repeated, and no index value that every iteration finds as it was before the loop.
@@ -15,7 +16,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <span>
 #include <vector>
 
@@ -44,7 +44,7 @@ struct Carried {
   std::int64_t greatest = 0;
 };
 
-/// Which of a reduction's operators are claimed.
+/// Which of a reduction's operators are claimed; none: a variable may only be kept or overwritten.
 struct Operators {
   std::vector<trace::Associative> operations;
   bool has(trace::Associative operation) const;
@@ -58,9 +58,7 @@ class Judge {
 
   /// All that the loop carries, whatever it is.
   const std::vector<Carried>& carried() const { return carried_; }
-  /// Of that, what keeps iterations in order.
-  std::vector<Carried> violations() const;
-  /// The same if chains of these operations may be reordered.
+  /// Of that, what keeps iterations in order if chains of these operations may be reordered (chains.cc).
   std::vector<Carried> violations(const Operators& operators) const;
   /// Uses of values that were made in the loop.
   std::uint64_t instances() const { return instances_; }
@@ -102,12 +100,18 @@ class Judge {
   void spread();
   bool find_recurrences();
   bool find_state();
+  void find_agreed();
+  bool agree(const std::vector<std::uint32_t>& group) const;
+  bool tests_agreed(PartIndex part, std::vector<std::uint32_t>& tests) const;
   bool is_anchored(std::uint32_t node) const;
+  bool advances(const Node& node) const;
   bool adds_constant(std::uint32_t node) const;
   std::vector<std::uint32_t> components(const std::vector<bool>& left_out) const;
   void mark_recurrences();
   void find_carried();
+  void find_unwound();
   bool is_excused(const Carried& carried) const;
+  bool is_chain(std::vector<std::uint32_t> work, const Operators& operators, std::vector<Carried>& others) const;
   bool is_pure(NodeIndex node) const;
   const Node& node(std::uint32_t index) const { return flow_.nodes[nodes_[index]]; }
 
@@ -128,6 +132,7 @@ class Judge {
   std::vector<bool> data_;                           // by node
   std::vector<bool> part_decided_;                   // by part
   std::vector<bool> recurs_;                         // by node
+  std::vector<bool> agreed_;                         // by node: one of several steps that are one, or its test
   std::vector<PartIndex> decided_parts_;
   std::vector<Carried> carried_;
   std::uint64_t instances_ = 0;

@@ -3,6 +3,7 @@
 namespace loopfold::verify {
 
 void Line::restart(std::uint64_t serial, std::span<const std::uint64_t> counters, std::int64_t value) {
+  if (steps_.size() == 1 && finished_.size() < kMostEntries) finished_.push_back(current());
   serial_ = serial;
   last_ = counters[0];
   iterations_ = 1;
@@ -44,6 +45,19 @@ bool Line::fits(std::span<const std::uint64_t> counters, std::int64_t value) {
   unknown->step = rest / static_cast<std::int64_t>(moved);
   unknown->known = true;
   return true;
+}
+
+Line::Entry Line::current() const {
+  const auto offset = static_cast<std::uint64_t>(start_) -
+                      static_cast<std::uint64_t>(steps_[0].step) * steps_[0].start;
+  return {serial_, steps_[0].step, static_cast<std::int64_t>(offset), steps_[0].start, last_, iterations_};
+}
+
+std::vector<Line::Entry> Line::entries() const {
+  if (steps_.size() != 1) return {};
+  std::vector<Entry> all = finished_;
+  if (all.size() < kMostEntries) all.push_back(current());
+  return all;
 }
 
 }  // namespace loopfold::verify

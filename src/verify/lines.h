@@ -14,6 +14,8 @@ namespace loopfold::verify {
 
 class Line {
  public:
+  static constexpr std::size_t kMostEntries = 64;
+
   /// The value at these counters: that of the loop, then those of the loops inside it. `serial` is that of the entry.
   void add(std::uint64_t serial, std::span<const std::uint64_t> counters, std::int64_t value);
 
@@ -25,6 +27,18 @@ class Line {
   bool told() const { return told_; }
   /// In every entry there was a value in every iteration between the first and the last that had one.
   bool gapless() const { return gapless_; }
+
+  /// One entry of the loop, as a line: value = offset + step * counter.
+  struct Entry {
+    std::uint64_t serial = 0;
+    std::int64_t step = 0;
+    std::int64_t offset = 0;
+    std::uint64_t first = 0;  // counters
+    std::uint64_t last = 0;
+    std::uint64_t count = 0;  // iterations that had values
+  };
+  /// The first entries, of a number that has no loops inside. None if there are loops inside.
+  std::vector<Entry> entries() const;
 
  private:
   struct Step {
@@ -44,6 +58,8 @@ class Line {
   std::uint64_t iterations_ = 0;  // that had values
   std::int64_t start_ = 0;
   std::vector<Step> steps_;
+  std::vector<Entry> finished_;
+  Entry current() const;
 };
 
 }  // namespace loopfold::verify

@@ -109,11 +109,11 @@ void Replay::produce(Thread& thread, NodeIndex node, IterationId now, std::span<
   const ValueId made = values_.make(value);
   for (const std::size_t reg : general) {
     thread.is_known[reg] = false;
-    for (std::size_t byte = 0; byte < 8; ++byte) cells_.set(thread.registers[8 * reg + byte], {made, now, 0, 0});
+    for (std::size_t byte = 0; byte < 8; ++byte) cells_.set(thread.registers[8 * reg + byte], {made, now, now, 0, 0});
   }
   if (general.size() > 1)
     for (std::size_t i = 0; i < 2 * 32; ++i)
-      if (i % 32 < 16) cells_.set(thread.registers[Registers::kVector + i], {made, now, 0, 0});
+      if (i % 32 < 16) cells_.set(thread.registers[Registers::kVector + i], {made, now, now, 0, 0});
   values_.drop(made);
 }
 
@@ -167,7 +167,7 @@ void Replay::system_call(const Place* place, Thread& thread, const trace::Syscal
   value.iteration = thread.call_iteration;
   value.time = time_;
   const ValueId made = values_.make(value);
-  cells_.set(environment_, {made, thread.call_iteration, 0, 0});
+  cells_.set(environment_, {made, thread.call_iteration, thread.call_iteration, 0, 0});
   values_.drop(made);
 }
 
@@ -184,11 +184,12 @@ void Replay::kernel_access(Thread& thread, const trace::KernelAccess& access) {
     value.time = time_;
     const ValueId made = values_.make(value);
     for (std::uint64_t i = 0; i < access.size; ++i)
-      memory_.write(access.address + i, {made, thread.call_iteration, 0, 0});
+      memory_.write(access.address + i, {made, thread.call_iteration, thread.call_iteration, 0, 0});
     values_.drop(made);
     return;
   }
   const Stack& stack = stacks_[thread.call_stack];
+  if (stack.iterations.empty()) return;
   Operand operand;
   operand.number = kKernelMemory;
   operand.memory = true;
@@ -218,6 +219,25 @@ void Replay::signal(Thread& thread, const trace::Signal& signal) {
   thread.interrupted.pop_back();
 }
 
+/// The first of the frames that go is about to be left.
+void Replay::begin_unwinding(std::uint64_t id) {
+  Stack& stack = stacks_[id];
+  if (stack.unwinding != kNoNodeIndex) return;
+  stack.unwinding = decisions_.current(id).branch;
+  stack.unwound_serials = stack.serials;
+}
+
+/// Control has come to where it goes on, or the stack has ended: which loops have been left?
+void Replay::finish_unwinding(Stack& stack) {
+  if (stack.unwinding == kNoNodeIndex) return;
+  Unwinding unwinding{stack.unwinding, 0, 1};
+  for (std::size_t level = 1; level < stack.unwound_serials.size(); ++level)
+    if (level >= stack.serials.size() || stack.serials[level] != stack.unwound_serials[level])
+      unwinding.levels |= std::uint64_t{1} << level;
+  stack.unwinding = kNoNodeIndex;
+  if (unwinding.levels != 0) flow_.unwindings.push_back(unwinding);
+}
+
 /// What a frame held is gone.
 void Replay::leave_frame(std::uint64_t id, std::uint64_t stack_pointer) {
   if (stack_pointer == ~std::uint64_t{0}) return;
@@ -235,6 +255,9 @@ void Replay::end_stack(std::uint64_t id) {
   decisions_.end(id);
   const auto found = stacks_.find(id);
   if (found == stacks_.end()) return;
+  found->second.serials.clear();
+  finish_unwinding(found->second);
+  drop_entries(found->second, 0);
   for (const IterationId iteration : found->second.iterations) iterations_.drop(iteration);
   stacks_.erase(found);
 }

@@ -117,6 +117,8 @@ void Replay::run(const Place& place, const structure::Part& part) {
   const PartIndex index =
       part_at({place.context, place.function, place.node, part.place, Node::Kind::kCode, 0}, stack.iterations.size());
   ++flow_.parts[index].count;
+  finish_unwinding(stack);
+  note_entry(place, stack, thread);
   decide(index, decisions_.arrive(place.stack, place.depth, {place.function, place.activation}, place.node), stack);
   const std::uint64_t decided = flow_.parts[index].decided;
   NodeIndex last = kNoNodeIndex;
@@ -254,9 +256,17 @@ void Replay::execute(Execution& x) {
   }
 }
 
+/// A cell that is copied now: who had a hand in it.
+Cell Replay::moved(const Execution& x, Cell cell) const {
+  const Relation last = iterations_.relation(cell.by, x.now);
+  if (!last.carried || last.shared != iterations_.levels(x.now)) cell.by = x.now;
+  if (!iterations_.relation(cell.old, x.now).carried) cell.old = x.now;
+  return cell;
+}
+
 /// What a copy passes on: the same value; one that it made itself, at levels at which data decide that it runs.
 Cell Replay::hand(const Execution& x, Cell cell, std::uint64_t levels) {
-  cell.by = x.now;
+  cell = moved(x, cell);
   if (levels == 0) return cell;
   Value handed;
   handed.kind = Value::Kind::kHanded;
@@ -289,7 +299,7 @@ void Replay::copy_register(Execution& x) {
     else if (same)
       handed.push_back(handed.back());
     else
-      handed.push_back(hand(x, {buffer_[i].value, buffer_[i].by, 0, 0}, x.decided));
+      handed.push_back(hand(x, {buffer_[i].value, buffer_[i].by, buffer_[i].old, 0, 0}, x.decided));
   }
   for (std::size_t i = 0; i < handed.size(); ++i) cells_.set(x.thread.registers[first_cell(to) + i], handed[i]);
   if (x.decided == 0) return;
@@ -309,7 +319,7 @@ bool Replay::spill(Execution& x) {
     value.time = time_;
     const ValueId made = values_.make(value);
     for (std::uint32_t i = 0; i < access.size; ++i)
-      memory_.write(address + i, {made, x.now, static_cast<std::uint8_t>(std::min(i + 1, 255u)), 0xff});
+      memory_.write(address + i, {made, x.now, x.now, static_cast<std::uint8_t>(std::min(i + 1, 255u)), 0xff});
     values_.drop(made);
     return true;
   }
@@ -327,13 +337,48 @@ bool Replay::spill(Execution& x) {
     if (i == 0 || buffer_[i].value != last) {
       last = buffer_[i].value;
       if (i != 0 && x.decided != 0) values_.drop(handed.value);
-      handed = hand(x, {last, buffer_[i].by, 0, 0}, x.decided);
+      handed = hand(x, {last, buffer_[i].by, buffer_[i].old, 0, 0}, x.decided);
     }
     handed.spill = static_cast<std::uint8_t>(std::min<std::size_t>(i + 1, 255));
     handed.reg = number_of(from);
     memory_.write(address + i, handed);
   }
   if (x.decided != 0) values_.drop(handed.value);
+  return true;
+}
+
+/// Registers that belong to the caller, at the first instruction of a function.
+void Replay::note_entry(const Place& place, Stack& stack, Thread& thread) {
+  const FrameId frame{place.function, place.activation};
+  if (stack.entries.size() == place.depth && stack.entries.back().frame == frame) return;
+  drop_entries(stack, place.depth - 1);
+  while (stack.entries.size() < place.depth) {
+    Stack::Entry& entry = stack.entries.emplace_back();
+    entry.frame = frame;
+    for (std::size_t i = 0; i < kKept.size(); ++i) {
+      entry.values[i] = thread.registers[8u * kKept[i]].value;
+      if (entry.values[i] != kNoValue) values_.keep(entry.values[i]);
+    }
+  }
+}
+
+void Replay::drop_entries(Stack& stack, std::size_t depth) {
+  while (stack.entries.size() > depth) {
+    for (const ValueId value : stack.entries.back().values) values_.drop(value);
+    stack.entries.pop_back();
+  }
+}
+
+/// Whether a register gets back what it held when the function was called. Then the cell is that.
+bool Replay::gives_back(const Execution& x, Cell& cell) const {
+  const trace::RegisterUse& to = *x.code.target;
+  const auto kept = std::find(kKept.begin(), kKept.end(), to.index);
+  if (to.file != trace::RegisterFile::kGeneral || kept == kKept.end() || x.stack.entries.empty()) return false;
+  const ValueId entry = x.stack.entries.back().values[static_cast<std::size_t>(kept - kKept.begin())];
+  ValueId value = cell.value;
+  while (value != entry && values_[value].kind == Value::Kind::kHanded) value = values_[value].inner;
+  if (value != entry || cell.reg != to.index) return false;
+  cell.value = value;
   return true;
 }
 
@@ -350,19 +395,9 @@ void Replay::load(Execution& x) {
   if (!spilled) return make(x);
   flow_.nodes[x.node].copy = true;
   std::uint64_t decided = x.decided;
-  const Value& first = values_[cells.front().value];
-  const bool gives_back = decided != 0 && cells.front().reg == number_of(to) && first.kind == Value::Kind::kHanded &&
-                          (first.levels & decided) == decided;
-  if (gives_back) {
-    const Relation relation = iterations_.relation(first.iteration, x.now);
-    const bool same_iteration = !relation.carried || (decided >> (relation.shared - 1u) & 1) == 0;
-    if (same_iteration && flow_.nodes[first.node].copy) {
-      decided = 0;
-      for (Cell& cell : cells) {
-        const Value& value = values_[cell.value];
-        if (value.kind == Value::Kind::kHanded && value.node == first.node) cell.value = value.inner;
-      }
-    }
+  if (decided != 0 && gives_back(x, cells.front())) {
+    decided = 0;
+    for (Cell& cell : cells) cell.value = cells.front().value;
   }
   if (decided != 0) {
     Operand operand;
@@ -377,7 +412,7 @@ void Replay::load(Execution& x) {
     else if (i > 0 && cells[i].value == cells[i - 1].value)
       handed.push_back(handed.back());
     else
-      handed.push_back(hand(x, {cells[i].value, cells[i].by, 0, 0}, decided));
+      handed.push_back(hand(x, {cells[i].value, cells[i].by, cells[i].old, 0, 0}, decided));
   }
   for (std::size_t i = 0; i < handed.size(); ++i) cells_.set(x.thread.registers[first_cell(to) + i], handed[i]);
   if (decided == 0) return;
@@ -395,7 +430,8 @@ void Replay::make(Execution& x) {
     flow_.nodes[x.node].load = true;
     value.kind = Value::Kind::kLoaded;
   }
-  read_registers(x, false);
+  sources_.clear();
+  read_registers(x);
   if (facts.flags_read != 0) {
     for (unsigned flag = 0; flag < 6; ++flag) {
       if ((facts.flags_read >> flag & 1) == 0) continue;
@@ -417,6 +453,7 @@ void Replay::make(Execution& x) {
     if (!x.code.at_frame || !is_own_frame(x, address, access.size)) flow_.nodes[x.node].frame = false;
     if (access.kind != trace::Access::Kind::kLoad) continue;
     read_memory(x, number, address, access.size);
+    sources_.insert(sources_.begin(), {address});
     if (value.kind != Value::Kind::kLoaded) continue;
     value.address = address;
     value.size = access.size;
@@ -427,6 +464,7 @@ void Replay::make(Execution& x) {
     while (values_[value.inner].kind == Value::Kind::kHanded || values_[value.inner].kind == Value::Kind::kLoaded)
       value.inner = values_[value.inner].inner;
   }
+  merge_sources(value);
   const ValueId made = values_.make(value);
   for (const std::uint16_t i : x.code.accesses) {
     const trace::Access& access = x.block.accesses[i];
@@ -435,7 +473,9 @@ void Replay::make(Execution& x) {
     const std::uint64_t address = address_of(x, access);
     if (access.guarded && address == 0) continue;
     note_store(x, address);
-    for (std::uint32_t byte = 0; byte < access.size; ++byte) memory_.write(address + byte, {made, x.now, 0, 0});
+    if (std::find(value.sources.begin(), value.sources.end(), address) == value.sources.end())
+      flow_.nodes[x.node].displaces = true;
+    for (std::uint32_t byte = 0; byte < access.size; ++byte) memory_.write(address + byte, {made, x.now, x.now, 0, 0});
   }
   write_registers(x, made);
   write_flags(x, made);
@@ -453,12 +493,23 @@ void Replay::note_store(const Execution& x, std::uint64_t address) {
   }
 }
 
-void Replay::read_registers(Execution& x, bool address_only) {
+/// One of each operand first, then the next ones.
+void Replay::merge_sources(Value& value) const {
+  std::size_t count = 0;
+  for (std::size_t n = 0; n < value.sources.size(); ++n) {
+    for (const auto& operand : sources_) {
+      const std::uint64_t address = operand[n];
+      const bool known = std::find(value.sources.begin(), value.sources.end(), address) != value.sources.end();
+      if (!known && count < value.sources.size()) value.sources[count++] = address;
+    }
+  }
+}
+
+void Replay::read_registers(Execution& x) {
   const trace::InstructionFacts& facts = *x.code.facts;
   for (std::size_t i = 0; i < facts.reads.size(); ++i) {
     const trace::RegisterUse& read = facts.reads[i];
     if (!carries(read) || read.merge || read.step || is_stack_pointer(read)) continue;
-    if (address_only && !read.address) continue;
     buffer_.clear();
     const std::size_t first = first_cell(read);
     for (std::size_t cell = 0; cell < cells_of(read); ++cell) buffer_.push_back(x.thread.registers[first + cell]);
@@ -470,6 +521,8 @@ void Replay::read_registers(Execution& x, bool address_only) {
       value = sign_extended(x.thread.known[read.index], read.width);
       operand.value = &value;
     }
+    if (!read.address && !buffer_.empty())
+      sources_.push_back(values_[values_.at_level(buffer_.front().value, 0)].sources);
     use(x.node, x.stack, operand, buffer_);
   }
 }
@@ -497,11 +550,12 @@ void Replay::write_registers(Execution& x, ValueId value) {
     if (!carries(write) || write.step) continue;
     const std::size_t first = first_cell(write);
     for (std::size_t i = 0; i < cells_of(write); ++i) {
-      Cell cell{value, x.now, 0, 0};
+      Cell cell{value, x.now, x.now, 0, 0};
       if (is_stack_pointer(write)) cell = {};
       if (merge != nullptr && write.file == trace::RegisterFile::kVector && write.byte + i >= merge->byte &&
           write.byte + i < std::size_t{merge->byte} + merge->width)
-        cell = {kept[write.byte + i - merge->byte].value, x.now, 0, 0};
+        cell = moved(x, {kept[write.byte + i - merge->byte].value, kept[write.byte + i - merge->byte].by,
+                         kept[write.byte + i - merge->byte].old, 0, 0});
       cells_.set(x.thread.registers[first + i], cell);
     }
   }
@@ -510,7 +564,7 @@ void Replay::write_registers(Execution& x, ValueId value) {
 void Replay::write_flags(Execution& x, ValueId value) {
   for (unsigned flag = 0; flag < 6; ++flag)
     if ((x.code.facts->flags_written >> flag & 1) != 0)
-      cells_.set(x.thread.registers[Registers::kFlags + flag], {value, x.now, 0, 0});
+      cells_.set(x.thread.registers[Registers::kFlags + flag], {value, x.now, x.now, 0, 0});
 }
 
 }  // namespace loopfold::verify

@@ -6,8 +6,8 @@
 //
 // - Copies are transparent: a register move, a spill to a fixed place of the function's own frame, and its reload pass
 //   a value on, and whoever computes with it depends on who made it. A copy that runs because data say so makes a
-//   choice; in the loops in which data decide (found by Judge, between two replays), the copy makes the value. A
-//   register that such code saves and gives back is what it was.
+//   choice; in the loops in which data decide (found by Judge, between two replays), the copy makes the value. But a
+//   register that gets back what it held when the function was called is what it was.
 // - A value that a plain load made knows its address, so that a use in a later iteration can say whether loading it
 //   again would give the same.
 // - What instructions do to the stack pointer, and to the pointers and counters of string instructions, carries
@@ -97,7 +97,9 @@ class Replay {
   }
   template <class Walk, class S>
   void leave(const Walk&, const S& stack) {
+    if (stack.leaving == structure::Leaving::kUnwound) begin_unwinding(stack.data.id);
     decisions_.leave(stack.data.id, stack.frames.size());
+    drop_entries(stacks_[stack.data.id], stack.frames.size() - 1);
     if (!stack.dropped || stack.origin != structure::Origin::kCoroutine)
       leave_frame(stack.data.id, stack.frames.back().stack_pointer);
   }
@@ -107,6 +109,8 @@ class Replay {
   }
 
  private:
+  static constexpr std::array<std::uint8_t, 6> kKept{3, 5, 12, 13, 14, 15};  // rbx, rbp, r12-r15
+
   struct Thread {
     Registers registers;
     std::array<std::uint64_t, 16> known{};  // values of general registers
@@ -121,7 +125,16 @@ class Replay {
     std::vector<IterationId> iterations;  // by level: where control is
     std::vector<std::uint64_t> serials;
     std::vector<std::uint64_t> counters;
+    /// What the registers that belong to the caller held when a function was called, by frame.
+    struct Entry {
+      FrameId frame;
+      std::array<ValueId, kKept.size()> values{};
+    };
+    std::vector<Entry> entries;
     std::uint64_t lowest = ~std::uint64_t{0};  // stack pointer since a frame was left
+    // Frames are being left, not by returning:
+    NodeIndex unwinding = kNoNodeIndex;          // the branch that decided it
+    std::vector<std::uint64_t> unwound_serials;  // entries of loops that were live then
   };
   /// An instruction that runs.
   struct Execution {
@@ -164,7 +177,8 @@ class Replay {
   bool spill(Execution& x);
   void load(Execution& x);
   void make(Execution& x);
-  void read_registers(Execution& x, bool address_only);
+  void read_registers(Execution& x);
+  void merge_sources(Value& value) const;
   void read_memory(Execution& x, std::uint8_t operand, std::uint64_t address, std::uint32_t size);
   void write_registers(Execution& x, ValueId value);
   void write_flags(Execution& x, ValueId value);
@@ -175,6 +189,7 @@ class Replay {
     return address >= x.frame_low && address + size <= x.frame_end;
   }
   std::uint64_t address_of(const Execution& x, const trace::Access& access) const;
+  Cell moved(const Execution& x, Cell cell) const;
   Cell hand(const Execution& x, Cell cell, std::uint64_t levels);
   std::size_t first_cell(const trace::RegisterUse& use) const;
   static std::size_t cells_of(const trace::RegisterUse& use);
@@ -194,7 +209,8 @@ class Replay {
                  std::uint64_t at);
   void add_edge(NodeIndex node, Use& use, const Stack& stack, const Operand& operand, const Cell& cell,
                 ValueId value, std::uint16_t level);
-  void from_outside(UseLevel& at, std::size_t level, const Stack& stack, std::uint64_t identity, const Relation& by);
+  void from_outside(UseLevel& at, std::size_t level, const Stack& stack, std::uint64_t identity, const Relation& by,
+                    const Relation& old);
   void note_use(Use& use, const Stack& stack, const Operand& operand, ValueId value, std::uint64_t at);
   bool is_rewritten(const Value& value) const;
 
@@ -209,6 +225,11 @@ class Replay {
   void system_call(const Place* place, Thread& thread, const trace::SyscallEnter& call);
   void kernel_access(Thread& thread, const trace::KernelAccess& access);
   void signal(Thread& thread, const trace::Signal& signal);
+  void begin_unwinding(std::uint64_t stack);
+  void finish_unwinding(Stack& stack);
+  void note_entry(const Place& place, Stack& stack, Thread& thread);
+  void drop_entries(Stack& stack, std::size_t depth);
+  bool gives_back(const Execution& x, Cell& cell) const;
   void leave_frame(std::uint64_t stack, std::uint64_t stack_pointer);
   void end_stack(std::uint64_t stack);
 
@@ -233,6 +254,7 @@ class Replay {
   std::span<const std::uint64_t> event_slots_;
   unsigned top_ = 0;  // of the x87 registers
   std::vector<Cell> buffer_;
+  std::vector<std::array<std::uint64_t, 8>> sources_;  // of the operands of what runs
 };
 
 }  // namespace loopfold::verify

@@ -1,8 +1,12 @@
 // Which value every byte of memory and of every register holds.
 //
 // One cell per byte, as plain as can be: pages of memory in a hash table, registers in an array. A cell also says in
-// which iteration the value was put there (a copy may have brought it there long after it was made), and, of memory
-// that a register was spilled to, which register that was and where in the spilled bytes it is.
+// which iteration a copy brought the value there (which may be long after it was made), and, of memory that a register
+// was spilled to, which register that was and where in the spilled bytes it is.
+//
+// A value may be copied again and again on its way. What matters is whether an earlier iteration had a hand in it, so
+// two of the copies are remembered: the last one that was in another iteration of the innermost loop than the copies
+// that followed it, and the first one that was in another iteration of any loop.
 #pragma once
 
 #include <array>
@@ -19,7 +23,8 @@ namespace loopfold::verify {
 
 struct Cell {
   ValueId value = kNoValue;
-  IterationId by = kNoIteration;  // where in its loops the instruction was that put it here
+  IterationId by = kNoIteration;   // where in its loops the copy was, or whoever made it: the last
+  IterationId old = kNoIteration;  // and the first
   std::uint8_t spill = 0;         // of memory: 0, or 1 + the byte's place in what was spilled
   std::uint8_t reg = 0;           // of a spill: the register that was spilled (Registers::general, vector)
 };
@@ -31,8 +36,10 @@ class Cells {
   void set(Cell& cell, const Cell& to) {
     if (to.value != kNoValue) values_.keep(to.value);
     if (to.by != kNoIteration) iterations_.keep(to.by);
+    if (to.old != kNoIteration) iterations_.keep(to.old);
     values_.drop(cell.value);
     iterations_.drop(cell.by);
+    iterations_.drop(cell.old);
     cell = to;
   }
   void clear(Cell& cell) { set(cell, {}); }

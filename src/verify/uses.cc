@@ -50,8 +50,9 @@ void Replay::add_edge(NodeIndex node, Use& use, const Stack& stack, const Operan
   const std::uint64_t identity = identity_of(value, operand.memory ? operand.at : 0);
   if (relation.shared < levels) {
     const Relation by = iterations_.relation(cell.by, now);
+    const Relation old = iterations_.relation(cell.old, now);
     for (std::size_t level = std::max<std::size_t>(relation.shared, 1); level < levels; ++level)
-      if (only == Edge::kAllLevels || only == level) from_outside(use.levels[level], level, stack, identity, by);
+      if (only == Edge::kAllLevels || only == level) from_outside(use.levels[level], level, stack, identity, by, old);
   }
   if (id == kNoValue || relation.shared == 0) return;
   Edge& edge = Flow::edge(use, value.node, only);
@@ -83,10 +84,10 @@ void Replay::add_edge(NodeIndex node, Use& use, const Stack& stack, const Operan
 }
 
 void Replay::from_outside(UseLevel& at, std::size_t level, const Stack& stack, std::uint64_t identity,
-                          const Relation& by) {
+                          const Relation& by, const Relation& old) {
   if (at.has_identity && at.serial == stack.serials[level] && at.identity != identity) {
     at.varies = true;
-    if (by.carried_at(level)) ++at.turns;
+    if (by.carried_at(level) || old.carried_at(level)) ++at.turns;
   }
   at.has_identity = true;
   at.serial = stack.serials[level];

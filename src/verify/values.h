@@ -8,9 +8,13 @@
 // What a plain load made also says from where, and what was there: it can be loaded again, as long as nothing else has
 // been written to that place.
 //
+// Every value knows some of the addresses from which what it was computed of was loaded: whether a store updates a cell
+// in place can be told by that.
+//
 // Values are counted by who refers to them, and used again.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -34,6 +38,7 @@ struct Value {
   std::uint32_t size = 0;      // kLoaded: bytes that were loaded
   std::uint64_t address = 0;   // kLoaded: from here
   std::uint64_t levels = 0;    // kHanded: at which it counts
+  std::array<std::uint64_t, 8> sources{};  // addresses; 0: none
   std::uint32_t references = 0;
 };
 

@@ -117,13 +117,11 @@ class Verifier {
 
   void check_order(const LoopClaim& loop, Claim::Kind kind) {
     Claim claim = claim_of(loop, kind);
-    const Operators operators = operators_of(*loop.loop);
+    const Operators operators = kind == Claim::Kind::kReduction ? operators_of(*loop.loop) : Operators{};
     for (const LoopPlace& place : loop.places) {
       const Judge judge(flow_, tree_, place, pure_);
       claim.checked += judge.instances();
-      const std::vector<Carried> found =
-          kind == Claim::Kind::kReduction ? judge.violations(operators) : judge.violations();
-      for (const Carried& carried : found) claim.violations.push_back(violation_of(carried, place));
+      for (const Carried& carried : judge.violations(operators)) claim.violations.push_back(violation_of(carried, place));
     }
     finish(claim);
   }
