@@ -1,0 +1,196 @@
+#include "verify/verify.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "structure/function_facts.h"
+#include "structure/loop_names.h"
+#include "structure/loop_walk.h"
+#include "structure/structure.h"
+#include "structure/tree_profile.h"
+#include "symbols/symbolizer.h"
+#include "verify/claims.h"
+#include "verify/judge.h"
+#include "verify/names.h"
+#include "verify/replay.h"
+
+namespace loopfold::verify {
+
+namespace {
+
+constexpr int kMostReplays = 8;
+
+class Verifier {
+ public:
+  Verifier(const trace::Reader& reader, const profile::Profile& profile, const Options& options)
+      : reader_(reader), profile_(profile), options_(options), symbolizer_(reader.modules()) {}
+
+  Result<Report> run() {
+    const structure::FunctionFacts facts = structure::function_facts(symbolizer_);
+    structure_.emplace(structure::find_structure(reader_, facts));
+    for (int replay = 0; replay < kMostReplays; ++replay) {
+      this->replay();
+      if (replay == 0) {
+        const Result<void> found = find_claims();
+        if (!found) return tl::unexpected<Error>(found.error());
+      }
+      if (!find_decided()) break;
+    }
+    check_loops();
+    report_.partial = reader_.partial() || !report_.damage.empty();
+    return std::move(report_);
+  }
+
+ private:
+  void replay() {
+    tree_ = {};
+    Replay replay(reader_, *structure_, code_, flow_);
+    structure::LoopWalk<Replay> walk(*structure_, tree_, replay);
+    std::function<void(double)> progress;
+    if (options_.progress)
+      progress = [&](double share) { options_.progress(share, report_.instructions + replay.instructions()); };
+    report_.damage.clear();
+    walk.walk(reader_, report_.damage, progress);
+    threads_ = walk.threads();
+    ++report_.replays;
+    report_.instructions = replay.instructions();
+  }
+
+  Result<void> find_claims() {
+    structure::LoopNames names(*structure_, symbolizer_);
+    const profile::Profile described =
+        structure::describe(reader_, *structure_, tree_, threads_, names, symbolizer_, &nodes_);
+    const auto same = [](const profile::TreeNode& a, const profile::TreeNode& b) {
+      return a.kind == b.kind && a.parent == b.parent && a.function == b.function && a.address == b.address;
+    };
+    if (!std::equal(described.tree.begin(), described.tree.end(), profile_.tree.begin(), profile_.tree.end(), same))
+      return fail(ErrorKind::kBadInput, "the profile is not one of this trace; analyse again: loopfold analyze");
+    Result<std::vector<LoopClaim>> claims = loop_claims(profile_, tree_, nodes_);
+    if (!claims) return tl::unexpected<Error>(claims.error());
+    claims_ = std::move(*claims);
+    pure_ = pure_calls(profile_, tree_, nodes_);
+    return {};
+  }
+
+  /// What data decide, as far as it is known by now. Says whether there is something new.
+  bool find_decided() {
+    bool any = false;
+    for (const LoopClaim& claim : claims_) {
+      for (const LoopPlace& place : claim.places) {
+        const Judge judge(flow_, tree_, place, pure_);
+        for (const PartIndex part : judge.decided()) {
+          const std::uint64_t before = flow_.parts[part].decided;
+          flow_.parts[part].decided |= std::uint64_t{1} << place.level;
+          any = any || flow_.parts[part].decided != before;
+        }
+      }
+    }
+    return any;
+  }
+
+  void check_loops() {
+    for (const LoopClaim& claim : claims_) {
+      switch (claim.loop->parallel) {
+        case profile::Loop::Parallel::kYes:
+          check_order(claim, Claim::Kind::kParallel);
+          break;
+        case profile::Loop::Parallel::kReduction:
+          check_order(claim, Claim::Kind::kReduction);
+          break;
+        default:
+          break;
+      }
+    }
+  }
+
+  Claim claim_of(const LoopClaim& loop, Claim::Kind kind) const {
+    Claim claim;
+    claim.kind = kind;
+    claim.region = loop.region;
+    claim.node = loop.loop->node;
+    claim.source = loop.loop->source;
+    return claim;
+  }
+
+  void check_order(const LoopClaim& loop, Claim::Kind kind) {
+    Claim claim = claim_of(loop, kind);
+    const Operators operators = kind == Claim::Kind::kReduction ? operators_of(*loop.loop) : Operators{};
+    for (const LoopPlace& place : loop.places) {
+      const Judge judge(flow_, tree_, place, pure_);
+      claim.checked += judge.instances();
+      for (const Carried& carried : judge.violations(operators)) claim.violations.push_back(violation_of(carried, place));
+    }
+    finish(claim);
+  }
+
+  void finish(Claim& claim) {
+    std::stable_sort(claim.violations.begin(), claim.violations.end(),
+                     [](const Violation& a, const Violation& b) { return a.count > b.count; });
+    if (!claim.violations.empty()) claim.outcome = Claim::Outcome::kViolated;
+    report_.claims.push_back(std::move(claim));
+  }
+
+  Violation violation_of(const Carried& carried, const LoopPlace& place) {
+    const Names names(symbolizer_, profile_.tree, nodes_);
+    const Node& from = flow_.nodes[carried.from];
+    const Node& to = flow_.nodes[carried.to];
+    Violation violation;
+    violation.from = names.source(from);
+    violation.to = names.source(to);
+    violation.from_text = names.text(from);
+    violation.to_text = names.text(to);
+    violation.count = carried.count;
+    if (carried.edge != nullptr && carried.edge->levels.size() > place.level) {
+      violation.producer = carried.edge->levels[place.level].producer;
+      violation.consumer = carried.edge->levels[place.level].consumer;
+    }
+    switch (carried.kind) {
+      case Carried::Kind::kRegister:
+        violation.kind = "register";
+        violation.why = fmt::format("{} uses what {} computed", violation.to_text, violation.from_text);
+        break;
+      case Carried::Kind::kMemory:
+        violation.kind = "memory";
+        violation.why = fmt::format("{} reads what {} wrote", violation.to_text, violation.from_text);
+        break;
+      case Carried::Kind::kEnvironment:
+        violation.kind = "environment";
+        violation.why = fmt::format("{} comes behind {}", violation.to_text, violation.from_text);
+        break;
+      case Carried::Kind::kControl:
+        violation.kind = "control";
+        violation.why = fmt::format("{}: data decide whether the loop goes on", violation.from_text);
+        break;
+      case Carried::Kind::kTurn:
+        violation.kind = "register";
+        violation.why = fmt::format("{} gets values from before the loop in turns", violation.to_text);
+        break;
+    }
+    return violation;
+  }
+
+  const trace::Reader& reader_;
+  const profile::Profile& profile_;
+  const Options& options_;
+  symbols::Symbolizer symbolizer_;
+  std::optional<structure::Structure> structure_;
+  structure::LoopTree tree_;
+  std::uint64_t threads_ = 0;
+  std::vector<std::uint32_t> nodes_;  // by context
+  BlockTable code_;
+  Flow flow_;
+  std::vector<LoopClaim> claims_;
+  std::vector<bool> pure_;
+  Report report_;
+};
+
+}  // namespace
+
+Result<Report> verify(const trace::Reader& reader, const profile::Profile& profile, const Options& options) {
+  return Verifier(reader, profile, options).run();
+}
+
+}  // namespace loopfold::verify
