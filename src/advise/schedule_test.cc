@@ -1,0 +1,317 @@
+// Orders of nests that are written down by hand: what is legal, what may change places, and what is carried where.
+#include "advise/schedule.h"
+
+#include <gtest/gtest.h>
+#include <isl/options.h>
+
+#include "advise/testing.h"
+
+namespace loopfold::advise {
+namespace {
+
+using Fusion = profile::Transformed::Fusion;
+using structure::ContextId;
+using testing::HandMade;
+using testing::one_band;
+using testing::rows_of;
+
+constexpr Carries kNothing = Carries::kNothing;
+constexpr Carries kReduction = Carries::kReduction;
+constexpr Carries kFlow = Carries::kFlow;
+
+/// Rows of all groups in a band, for what a band must be made of.
+std::vector<std::vector<std::int64_t>> coefficients(const Order& order, const OrderBand& band, std::uint32_t group) {
+  std::vector<std::vector<std::int64_t>> found;
+  for (std::uint32_t k = 0; k < band.depth; ++k) found.push_back(order.rows[group][band.first + k].coefficients);
+  return found;
+}
+
+/// c[i][j] = 0; for k: c[i][j] += a[i][k] * b[k][j]; d[i][j] = c[i][j].
+struct MatrixProduct : HandMade {
+  explicit MatrixProduct(bool reduction = false) {
+    const ContextId i = loop(10);
+    const ContextId j = loop(11, i);
+    zero = group(j, "0 <= i, j < 64");
+    const ContextId k = loop(12, j);
+    add = group(k, "0 <= i, j, k < 64");
+    copy = group(j, "0 <= i, j < 64");
+    flow(zero, add, "[i, j] -> [i, j, 0]");
+    flow(add, add, "[i, j, k] -> [i, j, k + 1]", reduction);
+    flow(add, copy, "[i, j, 63] -> [i, j]");
+  }
+  std::uint32_t zero = 0;
+  std::uint32_t add = 0;
+  std::uint32_t copy = 0;
+};
+
+TEST(Schedule, TheOrderAsWrittenHasARowForTheParts) {
+  MatrixProduct nest;
+  const Order order = original_order(nest.program);
+  const std::vector<Row> zero{{{1, 0}, 0}, {{0, 1}, 0}, {{0, 0}, 0}, {{0, 0}, 0}};
+  const std::vector<Row> add{{{1, 0, 0}, 0}, {{0, 1, 0}, 0}, {{0, 0, 0}, 1}, {{0, 0, 1}, 0}};
+  const std::vector<Row> copy{{{1, 0}, 0}, {{0, 1}, 0}, {{0, 0}, 2}, {{0, 0}, 0}};
+  EXPECT_EQ(order.rows, (std::vector<std::vector<Row>>{zero, add, copy}));
+  ASSERT_EQ(order.bands.size(), 3u);
+  EXPECT_EQ(order.bands[0].groups.size(), 3u);
+  EXPECT_EQ(order.bands[1].groups.size(), 3u);
+  EXPECT_EQ(order.bands[2].groups, std::vector<std::uint32_t>{nest.add});
+  EXPECT_EQ(order.bands[2].first, 3u);
+}
+
+TEST(Schedule, MatrixProductAsWritten) {
+  MatrixProduct nest;
+  const Order order = nest.written();
+  EXPECT_TRUE(order.legal);
+  EXPECT_FALSE(order.violated);
+  ASSERT_EQ(order.bands.size(), 3u);
+  EXPECT_EQ(order.bands[0].carries, std::vector<Carries>{kNothing});
+  EXPECT_EQ(order.bands[1].carries, std::vector<Carries>{kNothing});
+  EXPECT_EQ(order.bands[2].carries, std::vector<Carries>{kFlow});
+}
+
+TEST(Schedule, AReductionIsNoFlowButKeepsItsOrder) {
+  MatrixProduct nest(true);
+  EXPECT_EQ(nest.written().bands[2].carries, std::vector<Carries>{kReduction});
+  Order reversed = original_order(nest.program);
+  reversed.rows[nest.add][3].coefficients[2] = -1;
+  EXPECT_FALSE(nest.examined(reversed).legal);
+}
+
+TEST(Schedule, MatrixProductIsOneBandOfThree) {
+  MatrixProduct nest;
+  for (const Fusion fusion : {Fusion::kMax, Fusion::kSmart, Fusion::kNone}) {
+    const Order order = nest.found(fusion);
+    ASSERT_TRUE(order.legal);
+    EXPECT_EQ(order.fusion, fusion);
+    const auto deep = std::find_if(order.bands.begin(), order.bands.end(), [&](const OrderBand& band) {
+      return band.depth == 3 && std::find(band.groups.begin(), band.groups.end(), nest.add) != band.groups.end();
+    });
+    ASSERT_NE(deep, order.bands.end());
+    EXPECT_TRUE(deep->permutable);
+    EXPECT_EQ(std::count(deep->carries.begin(), deep->carries.end(), kNothing), 2);
+    EXPECT_EQ(std::count(deep->carries.begin(), deep->carries.end(), kFlow), 1);
+  }
+}
+
+TEST(Schedule, DistributionSeparatesTheStatements) {
+  MatrixProduct nest;
+  const Order order = nest.found(Fusion::kNone);
+  ASSERT_TRUE(order.legal);
+  EXPECT_EQ(order.bands.size(), 3u);
+  for (const OrderBand& band : order.bands) EXPECT_EQ(band.groups.size(), 1u);
+  EXPECT_LT(order.rows[nest.zero][0].constant, order.rows[nest.add][0].constant);
+  EXPECT_LT(order.rows[nest.add][0].constant, order.rows[nest.copy][0].constant);
+}
+
+TEST(Schedule, WhatIsUsedBeforeItIsMadeIsNamed) {
+  MatrixProduct nest;
+  Order order = original_order(nest.program);
+  order.rows[nest.copy][2].constant = 0;
+  order.rows[nest.zero][2].constant = 2;
+  order = nest.examined(order);
+  EXPECT_FALSE(order.legal);
+  EXPECT_EQ(order.violated, 0u);
+  order.rows[nest.zero][2].constant = 0;
+  order.rows[nest.copy][2].constant = 1;  // now beside the sum, at time 0 of its loop
+  order = nest.examined(order);
+  EXPECT_FALSE(order.legal);
+  EXPECT_EQ(order.violated, 2u);
+}
+
+TEST(Schedule, AtTheSameTimeIsNotAfter) {
+  HandMade nest;
+  const ContextId i = nest.loop(10);
+  const std::uint32_t a = nest.group(i, "0 <= i < 10");
+  const std::uint32_t b = nest.group(i, "0 <= i < 10");
+  nest.flow(a, b, "[i] -> [i]");
+  EXPECT_TRUE(nest.written().legal);
+  Order order = original_order(nest.program);
+  order.rows[b][1].constant = order.rows[a][1].constant;
+  EXPECT_FALSE(nest.examined(order).legal);
+}
+
+/// for t: for i: b[i] = a[i-1] + a[i] + a[i+1]; for i: a[i] = b[i], as one statement: [t, i] from [t-1, i-1..i+1].
+struct Jacobi : HandMade {
+  Jacobi() {
+    const ContextId t = loop(10);
+    const ContextId i = loop(11, t);
+    point = group(i, "0 <= i < 20 and 0 <= j < 100");
+    for (const char* const to : {"j - 1", "j", "j + 1"}) flow(point, point, fmt::format("[i, j] -> [i + 1, {}]", to));
+  }
+  std::uint32_t point = 0;
+};
+
+TEST(Schedule, JacobiIsTilableWhenSkewed) {
+  Jacobi nest;
+  const Order written = nest.written();
+  EXPECT_TRUE(written.legal);
+  EXPECT_EQ(written.bands[0].carries, std::vector<Carries>{kFlow});
+  EXPECT_EQ(written.bands[1].carries, std::vector<Carries>{kNothing});
+
+  const Order plain = nest.examined(one_band({{1, 0}, {0, 1}}));
+  EXPECT_TRUE(plain.legal);
+  EXPECT_FALSE(plain.bands[0].permutable);
+  EXPECT_EQ(plain.bands[0].carries, (std::vector<Carries>{kFlow, kNothing}));
+  EXPECT_EQ(plain.bands[0].alone, (std::vector<Carries>{kFlow, kFlow}));
+
+  const Order skewed = nest.examined(one_band({{1, 0}, {1, 1}}));
+  EXPECT_TRUE(skewed.legal);
+  EXPECT_TRUE(skewed.bands[0].permutable);
+  EXPECT_EQ(skewed.bands[0].carries, (std::vector<Carries>{kFlow, kNothing}));
+  EXPECT_EQ(skewed.bands[0].alone, (std::vector<Carries>{kFlow, kFlow}));
+
+  const Order found = nest.found();
+  ASSERT_TRUE(found.legal);
+  ASSERT_EQ(found.bands.size(), 1u);
+  EXPECT_TRUE(found.bands[0].permutable);
+  EXPECT_EQ(coefficients(found, found.bands[0], 0), (std::vector<std::vector<std::int64_t>>{{1, 0}, {1, 1}}));
+}
+
+TEST(Schedule, ASkewOfTheOtherSideIsLegalButNoBand) {
+  Jacobi nest;
+  const Order order = nest.examined(one_band({{1, 0}, {-2, 1}}));
+  EXPECT_TRUE(order.legal);
+  EXPECT_FALSE(order.bands[0].permutable);
+}
+
+/// LU without pivots: l[i][k] /= a[k][k]; a[i][j] -= l[i][k] * a[k][j], with i = k + 1 + j, j = k + 1 + k'.
+struct Lu : HandMade {
+  Lu() {
+    const ContextId k = loop(10);
+    const ContextId i = loop(11, k);
+    divide = group(i, "0 <= i < 15 and 0 <= j < 15 - i");
+    const ContextId j = loop(12, i);
+    update = group(j, "0 <= i < 15 and 0 <= j < 15 - i and 0 <= k < 15 - i");
+    flow(divide, update, "[i, j] -> [i, j, k]");
+    flow(update, divide, "[i, j, 0] -> [i + 1, j - 1]");
+    flow(update, divide, "[i, 0, 0] -> [i + 1, j]");
+    flow(update, update, "[i, j, k] -> [i + 1, j - 1, k - 1]");
+    flow(update, update, "[i, 0, k] -> [i + 1, j, k - 1]");
+  }
+  std::uint32_t divide = 0;
+  std::uint32_t update = 0;
+};
+
+TEST(Schedule, LuIsParallelInsideItsOutermostLoop) {
+  Lu nest;
+  const Order written = nest.written();
+  ASSERT_TRUE(written.legal);
+  ASSERT_EQ(written.bands.size(), 3u);
+  EXPECT_EQ(written.bands[0].carries, std::vector<Carries>{kFlow});
+  EXPECT_EQ(written.bands[1].carries, std::vector<Carries>{kNothing});
+  EXPECT_EQ(written.bands[2].carries, std::vector<Carries>{kNothing});
+}
+
+TEST(Schedule, LuIsOneBandInTheCountersOfTheSource) {
+  Lu nest;
+  Order order;
+  order.rows = {rows_of({{1, 0}, {1, 1}, {1, 0}}), rows_of({{1, 0, 0}, {1, 1, 0}, {1, 0, 1}})};
+  order.rows[nest.update][2].constant = 1;  // source: k, i - 1, j - 1; the division stands where j is k
+  order.bands.push_back({0, 3, {nest.divide, nest.update}, false, {}, {}, {}});
+  order = nest.examined(order);
+  EXPECT_TRUE(order.legal);
+  EXPECT_TRUE(order.bands[0].permutable);
+  const Order found = nest.found();
+  ASSERT_TRUE(found.legal);
+  EXPECT_EQ(found.bands.front().depth, 3u);
+  EXPECT_TRUE(found.bands.front().permutable);
+}
+
+TEST(Schedule, APrefixSumStaysInOrder) {
+  HandMade nest;
+  const std::uint32_t sum = nest.group(nest.loop(10), "0 <= i < 1000");
+  nest.flow(sum, sum, "[i] -> [i + 1]");
+  EXPECT_EQ(nest.written().bands[0].carries, std::vector<Carries>{kFlow});
+  const Order found = nest.found();
+  ASSERT_TRUE(found.legal);
+  EXPECT_EQ(found.rows[sum], rows_of({{1}}));
+  EXPECT_EQ(found.bands[0].carries, std::vector<Carries>{kFlow});
+  EXPECT_FALSE(nest.examined(one_band({{-1}})).legal);
+  EXPECT_FALSE(nest.examined(one_band({{0}})).legal);
+}
+
+TEST(Schedule, AnInterchangeThatTurnsADependenceRound) {
+  HandMade nest;
+  const ContextId i = nest.loop(10);
+  const std::uint32_t point = nest.group(nest.loop(11, i), "0 <= i, j < 30");
+  nest.flow(point, point, "[i, j] -> [i + 1, j - 1]");
+  EXPECT_TRUE(nest.written().legal);
+  const Order order = nest.examined(one_band({{0, 1}, {1, 0}}));
+  EXPECT_FALSE(order.legal);
+  EXPECT_EQ(order.violated, 0u);
+  EXPECT_FALSE(order.bands[0].permutable);
+}
+
+TEST(Schedule, NothingToKeepIsParallelEverywhere) {
+  HandMade nest;
+  const ContextId i = nest.loop(10);
+  nest.group(nest.loop(11, i), "0 <= i, j < 30");
+  const Order order = nest.examined(one_band({{0, -1}, {1, 0}}));
+  EXPECT_TRUE(order.legal);
+  EXPECT_TRUE(order.bands[0].permutable);
+  EXPECT_EQ(order.bands[0].carries, (std::vector<Carries>{kNothing, kNothing}));
+}
+
+TEST(Schedule, CopiesOfALoopRunOneAfterTheOther) {
+  HandMade nest;
+  const std::uint32_t first = nest.group(nest.loop(10), "0 <= i < 5");
+  const std::uint32_t second = nest.group(nest.loop(10), "0 <= i < 3");
+  nest.flow(first, second, "[i] -> [j]");
+  const Order order = nest.written();
+  EXPECT_TRUE(order.legal);
+  EXPECT_EQ(order.rows[first], (std::vector<Row>{{{0}, 0}, {{1}, 0}}));
+  EXPECT_EQ(order.rows[second], (std::vector<Row>{{{0}, 1}, {{1}, 0}}));
+}
+
+TEST(Schedule, ABoundThatIsDroppedCanMakeAnOrderImpossible) {
+  // The last half is the mirror image of the first. Without its bound, the flow would go both ways.
+  HandMade nest;
+  const std::uint32_t mirror = nest.group(nest.loop(10), "0 <= i < 1000");
+  nest.flow(mirror, mirror, "[i] -> [999 - i] : i < 500");
+  EXPECT_TRUE(nest.written().legal);
+  isl_options_set_on_error(nest.isl.get(), ISL_ON_ERROR_CONTINUE);
+  const Order relaxed = nest.found(Fusion::kMax, false);
+  EXPECT_FALSE(relaxed.legal);
+  const Order bounded = nest.found(Fusion::kMax, true);
+  ASSERT_FALSE(bounded.rows.empty());
+  EXPECT_TRUE(bounded.legal);
+}
+
+TEST(Schedule, PermutingABandFindsAnewWhatIsCarried) {
+  HandMade nest;
+  const ContextId i = nest.loop(10);
+  const ContextId j = nest.loop(11, i);
+  const std::uint32_t point = nest.group(nest.loop(12, j), "0 <= i, j, k < 9");
+  nest.flow(point, point, "[i, j, k] -> [i + 1, j, k + 1]");
+  Order order = nest.examined(one_band({{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}));
+  ASSERT_TRUE(order.bands[0].permutable);
+  EXPECT_EQ(order.bands[0].carries, (std::vector<Carries>{kFlow, kNothing, kNothing}));
+  EXPECT_EQ(order.bands[0].alone, (std::vector<Carries>{kFlow, kNothing, kFlow}));
+  permute(order, 0, {1, 2, 0});
+  EXPECT_EQ(order.rows[0], rows_of({{0, 1, 0}, {0, 0, 1}, {1, 0, 0}}));
+  EXPECT_EQ(order.bands[0].carries, (std::vector<Carries>{kNothing, kFlow, kNothing}));
+  EXPECT_EQ(order.bands[0].alone, (std::vector<Carries>{kNothing, kFlow, kFlow}));
+}
+
+TEST(Schedule, FlowCountsMoreThanAReduction) {
+  HandMade nest;
+  const std::uint32_t sum = nest.group(nest.loop(10), "0 <= i < 100");
+  nest.flow(sum, sum, "[i] -> [i + 1]", true);
+  EXPECT_EQ(nest.written().bands[0].carries, std::vector<Carries>{kReduction});
+  nest.flow(sum, sum, "[i] -> [i + 1]", false);
+  EXPECT_EQ(nest.written().bands[0].carries, std::vector<Carries>{kFlow});
+}
+
+TEST(Schedule, ExamineForgetsWhatWasSaidBefore) {
+  Jacobi nest;
+  Order order = nest.examined(one_band({{0, 1}, {1, 0}}));
+  EXPECT_FALSE(order.legal);
+  order.rows = {rows_of({{1, 0}, {1, 1}})};
+  order = nest.examined(order);
+  EXPECT_TRUE(order.legal);
+  EXPECT_FALSE(order.violated);
+  EXPECT_TRUE(order.bands[0].permutable);
+}
+
+}  // namespace
+}  // namespace loopfold::advise
