@@ -14,8 +14,10 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
+#include <map>
+#include <set>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "structure/loop_tree.h"
@@ -35,15 +37,25 @@ inline constexpr std::uint8_t kEnvironment = 253;
 inline constexpr std::uint8_t kFlagsOperand = 254;
 inline constexpr std::uint8_t kControl = 255;  // the decision that a part runs
 
+/// Where a value was in memory.
+struct TouchedObject {
+  std::uint64_t address = 0;               // the first one seen
+  bool heap = false;                       // in a block of the heap,
+  std::uint64_t block = 0;                 // that begins here
+  std::uint64_t size = 0;
+  trace::StackId stack = trace::kNoStack;  // and was allocated there
+};
+
 /// One level of an edge.
 struct EdgeLevel {
+  static constexpr std::size_t kMostObjects = 8;
   std::uint64_t inside = 0;     // producer in the same iteration
   std::uint64_t carried = 0;    // in an earlier one of the same entry
   std::uint64_t rewritten = 0;  // of these, the producer being a load: what it loaded has been overwritten since
   std::uint64_t reread = 0;     // of these: ... or was written in the same entry
   std::int64_t least = 0;       // distance of those carried
   std::int64_t greatest = 0;
-  std::uint64_t address = 0;               // memory: of the first that was carried
+  std::vector<TouchedObject> objects;      // memory: what those carried were in, the first few
   std::vector<std::uint64_t> producer;     // iteration vectors of the first that was carried
   std::vector<std::uint64_t> consumer;
 };
@@ -143,10 +155,26 @@ struct PartKeyHash {
   std::size_t operator()(const PartKey& key) const;
 };
 
+/// Who had a hand in a value that a use got from an earlier iteration: who made it, or copied it.
+struct CopiedKey {
+  NodeIndex from = kNoNodeIndex;
+  NodeIndex to = kNoNodeIndex;
+  std::uint16_t level = 0;
+  friend auto operator<=>(const CopiedKey&, const CopiedKey&) = default;
+};
+struct Copied {
+  std::uint64_t count = 0;
+  std::int64_t least = 0;
+  std::int64_t greatest = 0;
+};
+
 struct Flow {
   std::vector<Node> nodes;
   std::vector<PartNode> parts;
   std::vector<Unwinding> unwindings;
+  // Found by the first replay, in which all copies are transparent:
+  std::map<CopiedKey, Copied> copied;
+  std::set<std::pair<NodeIndex, std::uint16_t>> varied;  // by level: nodes with a use that varies
   std::unordered_map<PartKey, PartIndex, PartKeyHash> index;
 
   /// Forgets what a replay has counted, and keeps nodes, parts and what is decided.

@@ -434,6 +434,28 @@ void Judge::find_carried() {
   }
 }
 
+std::vector<NodeIndex> Judge::exits() const {
+  std::vector<bool> decides(nodes_.size());
+  std::vector<std::uint32_t> work;
+  const auto add = [&](std::uint32_t index) {
+    if (decides[index]) return;
+    decides[index] = true;
+    work.push_back(index);
+  };
+  for (const Deciding& decision : decisions_)
+    if (decision.carried > 0) add(decision.from);
+  while (!work.empty()) {
+    const std::uint32_t part = part_index_[node(work.back()).part];
+    work.pop_back();
+    for (const Deciding& decision : decisions_)
+      if (decision.to == part) add(decision.from);
+  }
+  std::vector<NodeIndex> found;
+  for (std::uint32_t index = 0; index < nodes_.size(); ++index)
+    if (decides[index]) found.push_back(nodes_[index]);
+  return found;
+}
+
 /// Whether it does not keep iterations in order.
 bool Judge::is_excused(const Carried& carried) const {
   if (carried.kind == Carried::Kind::kControl) return !decides_by_data(index_[carried.from]);

@@ -63,12 +63,17 @@ class Judge {
   /// Uses of values that were made in the loop.
   std::uint64_t instances() const { return instances_; }
 
+  /// Branches on which it depends whether there is another iteration, directly or by way of others.
+  std::vector<NodeIndex> exits() const;
+
   bool contains(NodeIndex node) const { return index_[node] != kNone; }
   bool is_data(NodeIndex node) const { return contains(node) && data_[index_[node]]; }
   /// An induction variable of the loop.
   bool is_computable(NodeIndex node) const { return contains(node) && !is_data(node) && recurs_[index_[node]]; }
   /// Its address can be computed, and it is not data that decide that it runs.
   bool is_repeatable(NodeIndex node) const;
+  /// It is a branch, and data are what it decides by.
+  bool decides(NodeIndex node) const { return contains(node) && decides_by_data(index_[node]); }
   /// Parts of which data decide whether they run.
   const std::vector<PartIndex>& decided() const { return decided_parts_; }
 

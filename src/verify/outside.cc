@@ -109,18 +109,18 @@ void Replay::produce(Thread& thread, NodeIndex node, IterationId now, std::span<
   const ValueId made = values_.make(value);
   for (const std::size_t reg : general) {
     thread.is_known[reg] = false;
-    for (std::size_t byte = 0; byte < 8; ++byte) cells_.set(thread.registers[8 * reg + byte], {made, now, now, 0, 0});
+    for (std::size_t byte = 0; byte < 8; ++byte) cells_.set(thread.registers[8 * reg + byte], {made, now, now, kNoPath, 0, 0});
   }
   if (general.size() > 1)
     for (std::size_t i = 0; i < 2 * 32; ++i)
-      if (i % 32 < 16) cells_.set(thread.registers[Registers::kVector + i], {made, now, now, 0, 0});
+      if (i % 32 < 16) cells_.set(thread.registers[Registers::kVector + i], {made, now, now, kNoPath, 0, 0});
   values_.drop(made);
 }
 
 void Replay::allocation(const Place* place, Thread& thread, const trace::Allocation& allocation) {
   const bool frees = allocation.function == Function::kFree || allocation.function == Function::kDelete;
   const auto old = blocks_.find(allocation.old_address);
-  const std::uint64_t old_size = allocation.old_address == 0 || old == blocks_.end() ? 0 : old->second;
+  const std::uint64_t old_size = allocation.old_address == 0 || old == blocks_.end() ? 0 : old->second.size;
   const bool failed = allocation.function == Function::kRealloc && allocation.address == 0 && allocation.size > 0;
   const bool resizes = allocation.function == Function::kRealloc && allocation.address != 0;
   const bool strange = old_size == 0 && allocation.old_address != 0 && allocation.address == allocation.old_address;
@@ -137,7 +137,7 @@ void Replay::allocation(const Place* place, Thread& thread, const trace::Allocat
     if (old_size > kept) memory_.forget(allocation.old_address + kept, old_size - kept);
     if (allocation.address != 0) {
       if (allocation.size > kept && !strange) memory_.forget(allocation.address + kept, allocation.size - kept);
-      blocks_[allocation.address] = allocation.size;
+      blocks_[allocation.address] = {allocation.size, allocation.stack};
     }
   }
   if (place == nullptr) return;
@@ -167,7 +167,7 @@ void Replay::system_call(const Place* place, Thread& thread, const trace::Syscal
   value.iteration = thread.call_iteration;
   value.time = time_;
   const ValueId made = values_.make(value);
-  cells_.set(environment_, {made, thread.call_iteration, thread.call_iteration, 0, 0});
+  cells_.set(environment_, {made, thread.call_iteration, thread.call_iteration, kNoPath, 0, 0});
   values_.drop(made);
 }
 
@@ -184,7 +184,7 @@ void Replay::kernel_access(Thread& thread, const trace::KernelAccess& access) {
     value.time = time_;
     const ValueId made = values_.make(value);
     for (std::uint64_t i = 0; i < access.size; ++i)
-      memory_.write(access.address + i, {made, thread.call_iteration, thread.call_iteration, 0, 0});
+      memory_.write(access.address + i, {made, thread.call_iteration, thread.call_iteration, kNoPath, 0, 0});
     values_.drop(made);
     return;
   }

@@ -34,9 +34,11 @@ Replay::Replay(const trace::Reader& reader, const structure::Structure& structur
       code_(code),
       flow_(flow),
       values_(iterations_),
-      cells_(iterations_, values_),
+      paths_(iterations_),
+      cells_(iterations_, values_, paths_),
       memory_(cells_),
-      decisions_(structure, iterations_) {
+      decisions_(structure, iterations_),
+      follow_copies_(flow.copied.empty()) {
   flow_.begin_replay();
 }
 
@@ -141,6 +143,9 @@ void Replay::decide(PartIndex part, const Decision& decision, const Stack& stack
   if (decision.branch == kNoNodeIndex) return;
   const Relation relation = iterations_.relation(decision.iteration, stack.iterations.back());
   if (relation.shared == 0) return;
+  if (watch && !flow_.parts[part].nodes.empty())
+    watch({decision.branch, decision.iteration, flow_.parts[part].nodes.front(), stack.iterations.back(), nullptr,
+           relation, kControl, Edge::kAllLevels, false, false});
   Use& use = flow_.parts[part].control;
   use.operand = kControl;
   Edge& edge = Flow::edge(use, decision.branch, Edge::kAllLevels);
@@ -264,47 +269,62 @@ Cell Replay::moved(const Execution& x, Cell cell) const {
   return cell;
 }
 
-/// What a copy passes on: the same value; one that it made itself, at levels at which data decide that it runs.
-Cell Replay::hand(const Execution& x, Cell cell, std::uint64_t levels) {
-  cell = moved(x, cell);
-  if (levels == 0) return cell;
+/// What a copy of a value makes of it at levels at which data decide that it runs: a value of its own.
+ValueId Replay::handed(const Execution& x, ValueId value, std::uint64_t levels) {
   Value handed;
   handed.kind = Value::Kind::kHanded;
   handed.node = x.node;
   handed.iteration = x.now;
   handed.time = time_;
   handed.levels = levels;
-  handed.inner = cell.value;
+  handed.inner = value;
   while (values_[handed.inner].kind == Value::Kind::kHanded && (values_[handed.inner].levels & ~levels) == 0)
     handed.inner = values_[handed.inner].inner;
-  cell.value = values_.make(handed);
-  return cell;
+  return values_.make(handed);
+}
+
+/// Passes cells on: to(i, cell) is called for each. Bytes of one value stay bytes of one value.
+template <class To>
+void Replay::pass_on(Execution& x, std::span<const Cell> cells, std::uint64_t levels, const To& to) {
+  ValueId made = kNoValue;
+  PathId path = kNoPath;
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    const bool begins = i == 0 || cells[i].value != cells[i - 1].value || cells[i].path != cells[i - 1].path;
+    if (begins && levels != 0) {
+      values_.drop(made);
+      made = handed(x, cells[i].value, levels);
+    }
+    if (begins && follow_copies_) {
+      paths_.drop(path);
+      path = paths_.make(x.node, x.now, cells[i].path);
+    }
+    Cell cell = moved(x, {levels != 0 ? made : cells[i].value, cells[i].by, cells[i].old, path, 0, 0});
+    to(i, cell);
+  }
+  values_.drop(made);
+  paths_.drop(path);
 }
 
 void Replay::copy_register(Execution& x) {
   flow_.nodes[x.node].copy = true;
   const trace::RegisterUse& from = *x.code.source;
   const trace::RegisterUse& to = *x.code.target;
-  buffer_.clear();
-  for (std::size_t i = 0; i < cells_of(from); ++i) buffer_.push_back(x.thread.registers[first_cell(from) + i]);
+  std::vector<Cell> cells;
+  for (std::size_t i = 0; i < cells_of(from); ++i) cells.push_back(x.thread.registers[first_cell(from) + i]);
   Operand operand;
   operand.only = x.decided;
-  if (x.decided != 0) use(x.node, x.stack, operand, buffer_);
-  const bool forgets = is_stack_pointer(to) || is_stack_pointer(from);
-  std::vector<Cell> handed;
-  for (std::size_t i = 0; i < cells_of(to); ++i) {
-    const bool same = i > 0 && i < buffer_.size() && buffer_[i].value == buffer_[i - 1].value;
-    if (i >= buffer_.size() || forgets)
-      handed.push_back({});
-    else if (same)
-      handed.push_back(handed.back());
-    else
-      handed.push_back(hand(x, {buffer_[i].value, buffer_[i].by, buffer_[i].old, 0, 0}, x.decided));
-  }
-  for (std::size_t i = 0; i < handed.size(); ++i) cells_.set(x.thread.registers[first_cell(to) + i], handed[i]);
-  if (x.decided == 0) return;
-  for (std::size_t i = 0; i < handed.size(); ++i)
-    if (handed[i].value != kNoValue && (i == 0 || handed[i].value != handed[i - 1].value)) values_.drop(handed[i].value);
+  if (x.decided != 0) use(x.node, x.stack, operand, cells);
+  if (follow_copies_ && !cells.empty()) note_copies(x.node, x.stack, cells.front());
+  put(x, to, is_stack_pointer(to) || is_stack_pointer(from) ? std::span<const Cell>{} : cells, x.decided);
+}
+
+/// Into a register; what is not there is zero.
+void Replay::put(Execution& x, const trace::RegisterUse& to, std::span<const Cell> cells, std::uint64_t levels) {
+  const std::size_t first = first_cell(to);
+  const std::size_t count = std::min(cells.size(), cells_of(to));
+  pass_on(x, cells.first(count), levels,
+          [&](std::size_t i, const Cell& cell) { cells_.set(x.thread.registers[first + i], cell); });
+  for (std::size_t i = count; i < cells_of(to); ++i) cells_.clear(x.thread.registers[first + i]);
 }
 
 /// Whether it was one.
@@ -319,31 +339,24 @@ bool Replay::spill(Execution& x) {
     value.time = time_;
     const ValueId made = values_.make(value);
     for (std::uint32_t i = 0; i < access.size; ++i)
-      memory_.write(address + i, {made, x.now, x.now, static_cast<std::uint8_t>(std::min(i + 1, 255u)), 0xff});
+      memory_.write(address + i, {made, x.now, x.now, kNoPath, static_cast<std::uint8_t>(std::min(i + 1, 255u)), 0xff});
     values_.drop(made);
     return true;
   }
   flow_.nodes[x.node].copy = true;
   const trace::RegisterUse& from = *x.code.source;
-  buffer_.clear();
+  std::vector<Cell> cells;
   for (std::size_t i = 0; i < access.size; ++i)
-    buffer_.push_back(i < cells_of(from) ? x.thread.registers[first_cell(from) + i] : Cell{});
+    cells.push_back(i < cells_of(from) ? x.thread.registers[first_cell(from) + i] : Cell{});
   Operand operand;
   operand.only = x.decided;
-  if (x.decided != 0) use(x.node, x.stack, operand, buffer_);
-  ValueId last = kNoValue;
-  Cell handed;
-  for (std::size_t i = 0; i < buffer_.size(); ++i) {
-    if (i == 0 || buffer_[i].value != last) {
-      last = buffer_[i].value;
-      if (i != 0 && x.decided != 0) values_.drop(handed.value);
-      handed = hand(x, {last, buffer_[i].by, buffer_[i].old, 0, 0}, x.decided);
-    }
-    handed.spill = static_cast<std::uint8_t>(std::min<std::size_t>(i + 1, 255));
-    handed.reg = number_of(from);
-    memory_.write(address + i, handed);
-  }
-  if (x.decided != 0) values_.drop(handed.value);
+  if (x.decided != 0) use(x.node, x.stack, operand, cells);
+  if (follow_copies_ && !cells.empty()) note_copies(x.node, x.stack, cells.front());
+  pass_on(x, cells, x.decided, [&](std::size_t i, Cell cell) {
+    cell.spill = static_cast<std::uint8_t>(std::min<std::size_t>(i + 1, 255));
+    cell.reg = number_of(from);
+    memory_.write(address + i, cell);
+  });
   return true;
 }
 
@@ -375,10 +388,8 @@ bool Replay::gives_back(const Execution& x, Cell& cell) const {
   const auto kept = std::find(kKept.begin(), kKept.end(), to.index);
   if (to.file != trace::RegisterFile::kGeneral || kept == kKept.end() || x.stack.entries.empty()) return false;
   const ValueId entry = x.stack.entries.back().values[static_cast<std::size_t>(kept - kKept.begin())];
-  ValueId value = cell.value;
-  while (value != entry && values_[value].kind == Value::Kind::kHanded) value = values_[value].inner;
-  if (value != entry || cell.reg != to.index) return false;
-  cell.value = value;
+  if (cell.reg != to.index || values_.at_level(cell.value, 0) != values_.at_level(entry, 0)) return false;
+  cell.value = entry;
   return true;
 }
 
@@ -405,19 +416,8 @@ void Replay::load(Execution& x) {
     operand.number = kFirstMemory;
     use(x.node, x.stack, operand, cells);
   }
-  std::vector<Cell> handed;
-  for (std::size_t i = 0; i < cells_of(to); ++i) {
-    if (i >= cells.size() || is_stack_pointer(to))
-      handed.push_back({});
-    else if (i > 0 && cells[i].value == cells[i - 1].value)
-      handed.push_back(handed.back());
-    else
-      handed.push_back(hand(x, {cells[i].value, cells[i].by, cells[i].old, 0, 0}, decided));
-  }
-  for (std::size_t i = 0; i < handed.size(); ++i) cells_.set(x.thread.registers[first_cell(to) + i], handed[i]);
-  if (decided == 0) return;
-  for (std::size_t i = 0; i < handed.size(); ++i)
-    if (handed[i].value != kNoValue && (i == 0 || handed[i].value != handed[i - 1].value)) values_.drop(handed[i].value);
+  if (follow_copies_) note_copies(x.node, x.stack, cells.front());
+  put(x, to, is_stack_pointer(to) ? std::span<const Cell>{} : cells, decided);
 }
 
 void Replay::make(Execution& x) {
@@ -475,7 +475,7 @@ void Replay::make(Execution& x) {
     note_store(x, address);
     if (std::find(value.sources.begin(), value.sources.end(), address) == value.sources.end())
       flow_.nodes[x.node].displaces = true;
-    for (std::uint32_t byte = 0; byte < access.size; ++byte) memory_.write(address + byte, {made, x.now, x.now, 0, 0});
+    for (std::uint32_t byte = 0; byte < access.size; ++byte) memory_.write(address + byte, {made, x.now, x.now, kNoPath, 0, 0});
   }
   write_registers(x, made);
   write_flags(x, made);
@@ -550,12 +550,11 @@ void Replay::write_registers(Execution& x, ValueId value) {
     if (!carries(write) || write.step) continue;
     const std::size_t first = first_cell(write);
     for (std::size_t i = 0; i < cells_of(write); ++i) {
-      Cell cell{value, x.now, x.now, 0, 0};
+      Cell cell{value, x.now, x.now, kNoPath, 0, 0};
       if (is_stack_pointer(write)) cell = {};
       if (merge != nullptr && write.file == trace::RegisterFile::kVector && write.byte + i >= merge->byte &&
           write.byte + i < std::size_t{merge->byte} + merge->width)
-        cell = moved(x, {kept[write.byte + i - merge->byte].value, kept[write.byte + i - merge->byte].by,
-                         kept[write.byte + i - merge->byte].old, 0, 0});
+        cell = moved(x, kept[write.byte + i - merge->byte]);
       cells_.set(x.thread.registers[first + i], cell);
     }
   }
@@ -564,7 +563,7 @@ void Replay::write_registers(Execution& x, ValueId value) {
 void Replay::write_flags(Execution& x, ValueId value) {
   for (unsigned flag = 0; flag < 6; ++flag)
     if ((x.code.facts->flags_written >> flag & 1) != 0)
-      cells_.set(x.thread.registers[Registers::kFlags + flag], {value, x.now, x.now, 0, 0});
+      cells_.set(x.thread.registers[Registers::kFlags + flag], {value, x.now, x.now, kNoPath, 0, 0});
 }
 
 }  // namespace loopfold::verify

@@ -46,7 +46,8 @@ struct Instance {
   const Value* value = nullptr;  // that was used
   Relation relation;
   std::uint8_t operand = 0;
-  bool rewritten = false;  // of a loaded value: see EdgeLevel
+  std::uint16_t level = Edge::kAllLevels;  // that it counts for
+  bool rewritten = false;                  // of a loaded value: see EdgeLevel
   bool reread = false;
 };
 
@@ -111,6 +112,10 @@ class Replay {
  private:
   static constexpr std::array<std::uint8_t, 6> kKept{3, 5, 12, 13, 14, 15};  // rbx, rbp, r12-r15
 
+  struct HeapBlock {
+    std::uint64_t size = 0;
+    trace::StackId stack = trace::kNoStack;
+  };
   struct Thread {
     Registers registers;
     std::array<std::uint64_t, 16> known{};  // values of general registers
@@ -190,7 +195,10 @@ class Replay {
   }
   std::uint64_t address_of(const Execution& x, const trace::Access& access) const;
   Cell moved(const Execution& x, Cell cell) const;
-  Cell hand(const Execution& x, Cell cell, std::uint64_t levels);
+  ValueId handed(const Execution& x, ValueId value, std::uint64_t levels);
+  template <class To>
+  void pass_on(Execution& x, std::span<const Cell> cells, std::uint64_t levels, const To& to);
+  void put(Execution& x, const trace::RegisterUse& to, std::span<const Cell> cells, std::uint64_t levels);
   std::size_t first_cell(const trace::RegisterUse& use) const;
   static std::size_t cells_of(const trace::RegisterUse& use);
   bool carries(const trace::RegisterUse& use) const;
@@ -209,9 +217,11 @@ class Replay {
                  std::uint64_t at);
   void add_edge(NodeIndex node, Use& use, const Stack& stack, const Operand& operand, const Cell& cell,
                 ValueId value, std::uint16_t level);
-  void from_outside(UseLevel& at, std::size_t level, const Stack& stack, std::uint64_t identity, const Relation& by,
+  void from_outside(NodeIndex node, UseLevel& at, std::size_t level, const Stack& stack, std::uint64_t identity, const Relation& by,
                     const Relation& old);
   void note_use(Use& use, const Stack& stack, const Operand& operand, ValueId value, std::uint64_t at);
+  void note_copies(NodeIndex node, const Stack& stack, const Cell& cell);
+  void note_object(EdgeLevel& level, std::uint64_t address) const;
   bool is_rewritten(const Value& value) const;
 
   // outside.cc: what the run did outside of the program's own instructions.
@@ -241,14 +251,16 @@ class Replay {
   Flow& flow_;
   Iterations iterations_;
   Values values_;
+  Paths paths_;
   Cells cells_;
   Memory memory_;
   Decisions decisions_;
   std::map<trace::ThreadId, std::unique_ptr<Thread>> threads_;
   std::unordered_map<std::uint64_t, Stack> stacks_;
-  std::unordered_map<std::uint64_t, std::uint64_t> blocks_;  // of the heap: address, size
+  std::map<std::uint64_t, HeapBlock> blocks_;  // by address
   Cell environment_;
   bool recording_ = true;
+  bool follow_copies_ = false;  // one replay is enough for what was copied
   std::uint64_t time_ = 0;  // instructions so far
   trace::ExitId exit_ = 0;
   std::span<const std::uint64_t> event_slots_;

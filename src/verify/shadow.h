@@ -17,6 +17,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "verify/paths.h"
 #include "verify/values.h"
 
 namespace loopfold::verify {
@@ -25,6 +26,7 @@ struct Cell {
   ValueId value = kNoValue;
   IterationId by = kNoIteration;   // where in its loops the copy was, or whoever made it: the last
   IterationId old = kNoIteration;  // and the first
+  PathId path = kNoPath;           // all copies on the way, if they are followed
   std::uint8_t spill = 0;         // of memory: 0, or 1 + the byte's place in what was spilled
   std::uint8_t reg = 0;           // of a spill: the register that was spilled (Registers::general, vector)
 };
@@ -32,14 +34,17 @@ struct Cell {
 /// Takes over the references of cells.
 class Cells {
  public:
-  Cells(Iterations& iterations, Values& values) : iterations_(iterations), values_(values) {}
+  Cells(Iterations& iterations, Values& values, Paths& paths)
+      : iterations_(iterations), values_(values), paths_(paths) {}
   void set(Cell& cell, const Cell& to) {
     if (to.value != kNoValue) values_.keep(to.value);
     if (to.by != kNoIteration) iterations_.keep(to.by);
     if (to.old != kNoIteration) iterations_.keep(to.old);
+    if (to.path != kNoPath) paths_.keep(to.path);
     values_.drop(cell.value);
     iterations_.drop(cell.by);
     iterations_.drop(cell.old);
+    paths_.drop(cell.path);
     cell = to;
   }
   void clear(Cell& cell) { set(cell, {}); }
@@ -47,6 +52,7 @@ class Cells {
  private:
   Iterations& iterations_;
   Values& values_;
+  Paths& paths_;
 };
 
 /// The bytes of all registers that carry values, in a row.

@@ -39,6 +39,22 @@ void Replay::use_value(NodeIndex node, Use& use, const Stack& stack, const Opera
                  static_cast<std::uint16_t>(level));
   }
   note_use(use, stack, operand, cell.value, at);
+  note_copies(node, stack, cell);
+}
+
+/// Who of earlier iterations had a hand in it: who made it, and copies.
+void Replay::note_copies(NodeIndex node, const Stack& stack, const Cell& cell) {
+  if (!follow_copies_) return;
+  const auto note = [&](NodeIndex from, IterationId iteration) {
+    const Relation relation = iterations_.relation(iteration, stack.iterations.back());
+    if (!relation.carried) return;
+    Copied& copied = flow_.copied[{from, node, static_cast<std::uint16_t>(relation.shared - 1)}];
+    if (copied.count++ == 0) copied.least = copied.greatest = relation.distance;
+    copied.least = std::min(copied.least, relation.distance);
+    copied.greatest = std::max(copied.greatest, relation.distance);
+  };
+  for (PathId id = cell.path; id != kNoPath; id = paths_[id].before) note(paths_[id].node, paths_[id].iteration);
+  if (cell.value != kNoValue) note(values_[cell.value].node, values_[cell.value].iteration);
 }
 
 void Replay::add_edge(NodeIndex node, Use& use, const Stack& stack, const Operand& operand, const Cell& cell,
@@ -52,7 +68,7 @@ void Replay::add_edge(NodeIndex node, Use& use, const Stack& stack, const Operan
     const Relation by = iterations_.relation(cell.by, now);
     const Relation old = iterations_.relation(cell.old, now);
     for (std::size_t level = std::max<std::size_t>(relation.shared, 1); level < levels; ++level)
-      if (only == Edge::kAllLevels || only == level) from_outside(use.levels[level], level, stack, identity, by, old);
+      if (only == Edge::kAllLevels || only == level) from_outside(node, use.levels[level], level, stack, identity, by, old);
   }
   if (id == kNoValue || relation.shared == 0) return;
   Edge& edge = Flow::edge(use, value.node, only);
@@ -60,7 +76,7 @@ void Replay::add_edge(NodeIndex node, Use& use, const Stack& stack, const Operan
   if (edge.levels.size() < relation.shared) edge.levels.resize(relation.shared);
   if (cell.by != value.iteration || value.node != values_[cell.value].node) edge.behind_copies = true;
   EdgeLevel& level = edge.levels[relation.shared - 1u];
-  Instance instance{value.node, value.iteration, node, now, &value, relation, operand.number, false, false};
+  Instance instance{value.node, value.iteration, node, now, &value, relation, operand.number, only, false, false};
   if (relation.carried && edge.load) {
     instance.rewritten = is_rewritten(value);
     const Relation writer = iterations_.relation(values_[value.inner].iteration, now);
@@ -73,19 +89,39 @@ void Replay::add_edge(NodeIndex node, Use& use, const Stack& stack, const Operan
   }
   if (level.carried++ == 0) {
     level.least = level.greatest = relation.distance;
-    level.address = operand.memory ? operand.at : 0;
     level.producer = iterations_.vector(value.iteration);
     level.consumer = stack.counters;
   }
+  if (operand.memory) note_object(level, operand.at);
   level.least = std::min(level.least, relation.distance);
   level.greatest = std::max(level.greatest, relation.distance);
   level.rewritten += instance.rewritten ? 1 : 0;
   level.reread += instance.reread ? 1 : 0;
 }
 
-void Replay::from_outside(UseLevel& at, std::size_t level, const Stack& stack, std::uint64_t identity,
+/// Heap blocks of one place of allocation are one object; of all else, whatever is near.
+void Replay::note_object(EdgeLevel& level, std::uint64_t address) const {
+  constexpr std::uint64_t kNear = 64;
+  if (level.objects.size() >= EdgeLevel::kMostObjects) return;
+  for (const TouchedObject& known : level.objects)
+    if (address - known.block < std::max(known.size, kNear)) return;
+  TouchedObject touched{address, false, address, 0, trace::kNoStack};
+  auto block = blocks_.upper_bound(address);
+  if (block != blocks_.begin() && address - (--block)->first < block->second.size) {
+    touched.heap = true;
+    touched.block = block->first;
+    touched.size = block->second.size;
+    touched.stack = block->second.stack;
+    for (const TouchedObject& known : level.objects)
+      if (known.heap && known.stack == touched.stack) return;
+  }
+  level.objects.push_back(touched);
+}
+
+void Replay::from_outside(NodeIndex node, UseLevel& at, std::size_t level, const Stack& stack, std::uint64_t identity,
                           const Relation& by, const Relation& old) {
   if (at.has_identity && at.serial == stack.serials[level] && at.identity != identity) {
+    if (follow_copies_ && !at.varies) flow_.varied.insert({node, static_cast<std::uint16_t>(level)});
     at.varies = true;
     if (by.carried_at(level) || old.carried_at(level)) ++at.turns;
   }

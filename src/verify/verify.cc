@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,7 +18,9 @@
 #include "verify/claims.h"
 #include "verify/judge.h"
 #include "verify/names.h"
+#include "verify/order.h"
 #include "verify/replay.h"
+#include "verify/witness.h"
 
 namespace loopfold::verify {
 
@@ -32,7 +37,7 @@ class Verifier {
     const structure::FunctionFacts facts = structure::function_facts(symbolizer_);
     structure_.emplace(structure::find_structure(reader_, facts));
     for (int replay = 0; replay < kMostReplays; ++replay) {
-      this->replay();
+      this->replay(flow_);
       if (replay == 0) {
         const Result<void> found = find_claims();
         if (!found) return tl::unexpected<Error>(found.error());
@@ -40,14 +45,16 @@ class Verifier {
       if (!find_decided()) break;
     }
     check_loops();
+    check_orders();
     report_.partial = reader_.partial() || !report_.damage.empty();
     return std::move(report_);
   }
 
  private:
-  void replay() {
+  void replay(Flow& flow) {
     tree_ = {};
-    Replay replay(reader_, *structure_, code_, flow_);
+    Replay replay(reader_, *structure_, code_, flow);
+    if (watch_) replay.watch = [&](const Instance& instance) { watch_(instance, replay.iterations()); };
     structure::LoopWalk<Replay> walk(*structure_, tree_, replay);
     std::function<void(double)> progress;
     if (options_.progress)
@@ -100,10 +107,122 @@ class Verifier {
         case profile::Loop::Parallel::kReduction:
           check_order(claim, Claim::Kind::kReduction);
           break;
-        default:
+        case profile::Loop::Parallel::kNo:
+          check_reasons(claim);
+          break;
+        case profile::Loop::Parallel::kUnknown:
           break;
       }
     }
+  }
+
+  /// Every reason for a no must have happened.
+  void check_reasons(const LoopClaim& loop) {
+    const Names names(symbolizer_, profile_.tree, nodes_);
+    const Witnesses witnesses(flow_, names, symbolizer_, reader_, profile_.objects);
+    Claim claim = claim_of(loop, Claim::Kind::kBlocking);
+    for (const profile::Blocking& blocking : loop.loop->blocking) {
+      std::uint64_t found = 0;
+      for (const LoopPlace& place : loop.places)
+        found += witnesses.count(blocking, Judge(flow_, tree_, place, pure_), place.level);
+      claim.checked += found;
+      if (found > 0) continue;
+      Violation violation;
+      violation.kind = "witness";
+      violation.from = blocking.source_from;
+      violation.to = blocking.source_to;
+      violation.why = fmt::format("no such instance in the trace: {}", blocking.text);
+      claim.violations.push_back(std::move(violation));
+    }
+    if (loop.loop->blocking.empty()) {
+      claim.outcome = Claim::Outcome::kUnknown;
+      claim.why = "it names no reason";
+    }
+    finish(claim);
+  }
+
+  // ---- Orders -----------------------------------------------------------------------------------------------------
+
+  /// One more replay, in which every instance is compared with every order that is called legal.
+  void check_orders() {
+    std::map<std::uint32_t, OrderCheck::Judges> judges;  // by region
+    std::vector<std::unique_ptr<Judge>> all;
+    StatementNames statements(profile_, symbolizer_, nodes_);
+    std::vector<OrderCheck> orders;
+    std::vector<const profile::Region*> regions;
+    for (const profile::Region& region : profile_.regions)
+      if (region.transformed && region.transformed->status != profile::Transformed::Status::kGaveUp)
+        regions.push_back(&region);
+    if (regions.empty()) return;
+    for (const LoopClaim& claim : claims_) {
+      for (const LoopPlace& place : claim.places) {
+        all.push_back(std::make_unique<Judge>(flow_, tree_, place, pure_));
+        for (const structure::ContextId context : place.contexts) judges[claim.region][context] = all.back().get();
+      }
+    }
+    for (const profile::Region* region : regions) {
+      Result<Schedule> schedule = Schedule::parse(region->transformed->schedule);
+      if (!schedule) {
+        Claim claim = claim_of(*region, Claim::Kind::kSchedule);
+        claim.outcome = Claim::Outcome::kUnknown;
+        claim.why = schedule.error().message;
+        report_.claims.push_back(std::move(claim));
+        continue;
+      }
+      orders.emplace_back(*region, std::move(*schedule), flow_, tree_, judges[region->id], statements);
+    }
+    watch_ = [&](const Instance& instance, const Iterations& iterations) {
+      for (OrderCheck& order : orders) order.add(instance, iterations);
+    };
+    Flow again = flow_;
+    replay(again);
+    watch_ = {};
+    for (const OrderCheck& order : orders) report_order(order);
+  }
+
+  Claim claim_of(const profile::Region& region, Claim::Kind kind) const {
+    Claim claim;
+    claim.kind = kind;
+    claim.region = region.id;
+    claim.node = region.node;
+    claim.source = region.source;
+    return claim;
+  }
+
+  void report_order(const OrderCheck& order) {
+    Claim claim = claim_of(order.region(), Claim::Kind::kSchedule);
+    claim.checked = order.checked();
+    for (const Misplaced& misplaced : order.misplaced())
+      claim.violations.push_back(violation_of(misplaced, "is not before"));
+    finish(claim);
+    const std::vector<profile::Band>& bands = order.region().transformed->bands;
+    for (std::size_t i = 0; i < bands.size(); ++i) {
+      Claim band = claim_of(order.region(), Claim::Kind::kBand);
+      band.text = fmt::format("dimensions {} to {}", bands[i].first, bands[i].first + bands[i].members.size() - 1);
+      band.checked = order.band_checked(i);
+      for (const Misplaced& misplaced : order.misplaced_in(i))
+        band.violations.push_back(violation_of(misplaced, "may not change places with"));
+      finish(band);
+    }
+  }
+
+  Violation violation_of(const Misplaced& misplaced, const char* what) {
+    const Names names(symbolizer_, profile_.tree, nodes_);
+    const Node& from = flow_.nodes[misplaced.from];
+    const Node& to = flow_.nodes[misplaced.to];
+    Violation violation;
+    violation.kind = "order";
+    violation.from = names.source(from);
+    violation.to = names.source(to);
+    violation.from_text = names.text(from);
+    violation.to_text = names.text(to);
+    violation.producer = misplaced.producer;
+    violation.consumer = misplaced.consumer;
+    violation.count = misplaced.count;
+    violation.why = fmt::format("{} at [{}] {} {} at [{}], which needs it", violation.from_text,
+                                fmt::join(misplaced.from_time, ", "), what, violation.to_text,
+                                fmt::join(misplaced.to_time, ", "));
+    return violation;
   }
 
   Claim claim_of(const LoopClaim& loop, Claim::Kind kind) const {
@@ -144,6 +263,10 @@ class Verifier {
     violation.to_text = names.text(to);
     violation.count = carried.count;
     if (carried.edge != nullptr && carried.edge->levels.size() > place.level) {
+      const std::vector<TouchedObject>& objects = carried.edge->levels[place.level].objects;
+      if (!objects.empty())
+        violation.object =
+            Witnesses(flow_, names, symbolizer_, reader_, profile_.objects).object_name(objects.front());
       violation.producer = carried.edge->levels[place.level].producer;
       violation.consumer = carried.edge->levels[place.level].consumer;
     }
@@ -184,6 +307,7 @@ class Verifier {
   Flow flow_;
   std::vector<LoopClaim> claims_;
   std::vector<bool> pure_;
+  std::function<void(const Instance&, const Iterations&)> watch_;
   Report report_;
 };
 

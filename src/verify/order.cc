@@ -1,0 +1,189 @@
+#include "verify/order.h"
+
+#include <algorithm>
+
+namespace loopfold::verify {
+
+namespace {
+
+using profile::Loop;
+
+std::vector<Misplaced> list_of(const std::map<std::pair<NodeIndex, NodeIndex>, Misplaced>& found) {
+  std::vector<Misplaced> list;
+  for (const auto& [ends, misplaced] : found) list.push_back(misplaced);
+  return list;
+}
+
+profile::Statement::Kind kind_of(Node::Kind kind) {
+  switch (kind) {
+    case Node::Kind::kAllocator:
+      return profile::Statement::Kind::kAllocator;
+    case Node::Kind::kHidden:
+      return profile::Statement::Kind::kHidden;
+    case Node::Kind::kSystemCall:
+      return profile::Statement::Kind::kSystemCall;
+    case Node::Kind::kCode:
+      break;
+  }
+  return profile::Statement::Kind::kCode;
+}
+
+}  // namespace
+
+// ---- Statements ---------------------------------------------------------------------------------------------------
+
+StatementNames::StatementNames(const profile::Profile& profile, symbols::Symbolizer& symbolizer,
+                               const std::vector<std::uint32_t>& nodes)
+    : symbolizer_(symbolizer), nodes_(nodes) {
+  for (const profile::Statement& statement : profile.statements) {
+    if (statement.kind != profile::Statement::Kind::kCode) {
+      const auto [found, added] = calls_.try_emplace({statement.node, statement.kind}, statement.id);
+      if (!added) found->second.reset();
+      continue;
+    }
+    if (!statement.code || *statement.code >= profile.code.size()) continue;
+    const profile::Code& code = profile.code[*statement.code];
+    if (!code.addresses.empty()) code_.try_emplace({statement.node, code.module, code.addresses.front()}, statement.id);
+  }
+}
+
+std::optional<std::uint32_t> StatementNames::of(const Flow& flow, PartIndex part) {
+  const auto [known, is_new] = known_.try_emplace(part);
+  if (!is_new) return known->second;
+  const Node& first = flow.nodes[flow.parts[part].nodes.front()];
+  if (first.context >= nodes_.size()) return std::nullopt;
+  const std::uint32_t node = nodes_[first.context];
+  if (first.kind != Node::Kind::kCode) {
+    const auto found = calls_.find({node, kind_of(first.kind)});
+    if (found != calls_.end()) known->second = found->second;
+    return known->second;
+  }
+  const symbols::Location& location = symbolizer_.locate(first.address);
+  const auto found = code_.find({node, location.module, location.module_offset});
+  if (found != code_.end()) known->second = found->second;
+  return known->second;
+}
+
+// ---- The order ----------------------------------------------------------------------------------------------------
+
+OrderCheck::OrderCheck(const profile::Region& region, Schedule schedule, const Flow& flow,
+                       const structure::LoopTree& tree, const Judges& judges, StatementNames& statements)
+    : region_(region),
+      schedule_(std::move(schedule)),
+      flow_(flow),
+      tree_(tree),
+      judges_(judges),
+      statements_(statements),
+      inside_(tree.contexts().size()),
+      loops_(tree.contexts().size()),
+      bands_(region.transformed->bands.size()) {
+  for (structure::ContextId id = 1; id < tree_.contexts().size(); ++id) {
+    loops_[id] = loops_[tree_[id].parent];
+    if (tree_[id].kind != structure::Context::Kind::kCall) loops_[id].push_back(id);
+    const bool outer = inside_[tree_[id].parent];
+    inside_[id] = outer || judges_.contains(id);
+    if (inside_[id] && !outer) level_ = static_cast<std::uint16_t>(loops_[id].size() - 1);
+  }
+}
+
+bool OrderCheck::is_in_region(NodeIndex node) const { return inside_[flow_.nodes[node].context]; }
+
+const Judge* OrderCheck::judge_at(NodeIndex node, std::size_t level) const {
+  const std::vector<structure::ContextId>& loops = loops_[flow_.nodes[node].context];
+  if (level >= loops.size()) return nullptr;
+  const auto found = judges_.find(loops[level]);
+  return found == judges_.end() ? nullptr : found->second;
+}
+
+/// Whether no order has to keep it.
+bool OrderCheck::is_excused(const Instance& instance) const {
+  const Judge* judge = judge_at(instance.to, instance.relation.shared - 1u);
+  if (judge == nullptr) return false;
+  if (instance.operand == kControl) return !judge->decides(instance.from);
+  if (!instance.relation.carried) return !judge->is_data(instance.from);
+  if (judge->is_computable(instance.from)) return true;
+  return instance.value != nullptr && instance.value->kind == Value::Kind::kLoaded &&
+         judge->is_repeatable(instance.from) && !instance.rewritten && !instance.reread;
+}
+
+/// A step of a reduction, or something on its way.
+bool OrderCheck::may_reorder(const Instance& instance) const {
+  const Node& to = flow_.nodes[instance.to];
+  if (to.facts == nullptr) return false;
+  return to.copy || to.load || to.facts->transfer == trace::Transfer::kCopy ||
+         to.facts->associative != trace::Associative::kNone;
+}
+
+std::optional<OrderCheck::Timed> OrderCheck::timed(NodeIndex node, IterationId iteration,
+                                                   const Iterations& iterations) const {
+  const std::optional<std::uint32_t> statement = statements_.of(flow_, flow_.nodes[node].part);
+  if (!statement || !schedule_.has(*statement)) return std::nullopt;
+  const std::vector<std::uint64_t> vector = iterations.vector(iteration);
+  const std::size_t counters = schedule_.counters(*statement);
+  if (counters > vector.size()) return std::nullopt;
+  const std::vector<std::int64_t> instance(vector.end() - static_cast<std::ptrdiff_t>(counters), vector.end());
+  std::optional<std::vector<std::int64_t>> time = schedule_.time(*statement, instance);
+  if (!time) return std::nullopt;
+  return Timed{*statement, std::move(*time)};
+}
+
+void OrderCheck::add(const Instance& instance, const Iterations& iterations) {
+  if (instance.relation.shared <= level_ || !is_in_region(instance.from) || !is_in_region(instance.to)) return;
+  if (instance.level != Edge::kAllLevels && instance.level + 1u != instance.relation.shared) return;
+  if (is_excused(instance)) return;
+  const std::optional<Timed> from = timed(instance.from, instance.producer, iterations);
+  const std::optional<Timed> to = timed(instance.to, instance.consumer, iterations);
+  if (!from || !to) {
+    ++untimed_;
+    return;
+  }
+  ++checked_;
+  const bool same_iteration = instance.producer == instance.consumer;
+  if (to->time < from->time || (to->time == from->time && !same_iteration))
+    note(found_, instance, iterations, *from, *to);
+  check_bands(instance, iterations, *from, *to);
+}
+
+void OrderCheck::check_bands(const Instance& instance, const Iterations& iterations, const Timed& from,
+                             const Timed& to) {
+  const std::vector<profile::Band>& bands = region_.transformed->bands;
+  for (std::size_t i = 0; i < bands.size(); ++i) {
+    const profile::Band& band = bands[i];
+    const auto is_member = [&](std::uint32_t statement) {
+      return std::find(band.statements.begin(), band.statements.end(), statement) != band.statements.end();
+    };
+    if (!is_member(from.statement) || !is_member(to.statement)) continue;
+    if (band.first + band.members.size() > schedule_.dimensions()) continue;
+    const auto first = static_cast<std::ptrdiff_t>(band.first);
+    if (!std::equal(from.time.begin(), from.time.begin() + first, to.time.begin())) continue;
+    ++bands_[i].checked;
+    bool equal_before = true;
+    bool wrong = false;
+    for (std::size_t member = 0; member < band.members.size(); ++member) {
+      const std::int64_t distance = to.time[band.first + member] - from.time[band.first + member];
+      const Loop::Parallel parallel = band.members[member].parallel;
+      const bool still = parallel == Loop::Parallel::kYes ||
+                         (parallel == Loop::Parallel::kReduction && !may_reorder(instance));
+      wrong = wrong || distance < 0 || (equal_before && still && distance != 0);
+      equal_before = equal_before && distance == 0;
+    }
+    if (wrong) note(bands_[i].found, instance, iterations, from, to);
+  }
+}
+
+void OrderCheck::note(Found& found, const Instance& instance, const Iterations& iterations, const Timed& from,
+                      const Timed& to) {
+  Misplaced& misplaced = found[{instance.from, instance.to}];
+  if (misplaced.count++ > 0) return;
+  misplaced.from = instance.from;
+  misplaced.to = instance.to;
+  misplaced.producer = iterations.vector(instance.producer);
+  misplaced.consumer = iterations.vector(instance.consumer);
+  misplaced.from_time = from.time;
+  misplaced.to_time = to.time;
+}
+
+std::vector<Misplaced> OrderCheck::misplaced() const { return list_of(found_); }
+std::vector<Misplaced> OrderCheck::misplaced_in(std::size_t band) const { return list_of(bands_[band].found); }
+
+}  // namespace loopfold::verify
