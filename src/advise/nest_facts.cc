@@ -82,16 +82,61 @@ bool is_skewed(const Row& row, std::size_t own, const GroupFacts& facts) {
   return false;
 }
 
-std::vector<std::optional<std::size_t>> stands_for(const std::vector<Row>& rows) {
-  std::vector<std::optional<std::size_t>> result;
-  std::set<std::size_t> used;
-  for (const Row& row : rows) {
-    std::optional<std::size_t> found;
-    for (std::size_t c = row.coefficients.size(); c-- > 0 && !found;)
-      if (row.coefficients[c] != 0 && !used.contains(c)) found = c;
-    if (found) used.insert(*found);
-    result.push_back(found);
+namespace {
+
+/// Takes multiples of a reduced row off another one until it has 0 where that one begins. False if numbers grow too
+/// large.
+bool reduce(std::vector<std::int64_t>& row, const std::vector<std::int64_t>& by) {
+  const auto begin =
+      static_cast<std::size_t>(std::find_if(by.begin(), by.end(), [](auto c) { return c != 0; }) - by.begin());
+  const std::int64_t a = by[begin];
+  const std::int64_t b = row[begin];
+  if (b == 0) return true;
+  for (std::size_t k = 0; k < row.size(); ++k) {
+    std::int64_t x = 0;
+    std::int64_t y = 0;
+    if (__builtin_mul_overflow(row[k], a, &x) || __builtin_mul_overflow(by[k], b, &y) ||
+        __builtin_sub_overflow(x, y, &row[k]))
+      return false;
   }
+  return true;
+}
+
+/// Rows that do not follow from those before them, by number.
+std::vector<std::size_t> independent(const std::vector<Row>& rows) {
+  std::vector<std::size_t> found;
+  std::vector<std::vector<std::int64_t>> reduced;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    std::vector<std::int64_t> left = rows[i].coefficients;
+    const bool small = std::all_of(reduced.begin(), reduced.end(), [&](const auto& by) { return reduce(left, by); });
+    if (small && std::all_of(left.begin(), left.end(), [](std::int64_t c) { return c == 0; })) continue;
+    found.push_back(i);
+    if (small) reduced.push_back(std::move(left));
+  }
+  return found;
+}
+
+/// Gives the rows from `next` on a coordinate each, inner ones first, such that all get one; false if that cannot be.
+bool assign(const std::vector<Row>& rows, const std::vector<std::size_t>& numbers, std::size_t next,
+            std::set<std::size_t>& used, std::vector<std::optional<std::size_t>>& result) {
+  if (next == numbers.size()) return true;
+  const Row& row = rows[numbers[next]];
+  for (std::size_t c = row.coefficients.size(); c-- > 0;) {
+    if (row.coefficients[c] == 0 || !used.insert(c).second) continue;
+    result[numbers[next]] = c;
+    if (assign(rows, numbers, next + 1, used, result)) return true;
+    used.erase(c);
+  }
+  result[numbers[next]].reset();
+  return false;
+}
+
+}  // namespace
+
+std::vector<std::optional<std::size_t>> stands_for(const std::vector<Row>& rows) {
+  std::vector<std::optional<std::size_t>> result(rows.size());
+  std::set<std::size_t> used;
+  assign(rows, independent(rows), 0, used, result);
   return result;
 }
 

@@ -60,7 +60,8 @@ std::vector<GroupFacts> nest_facts(const ddg::Graph& graph, const poly::Context&
 /// coordinate that is its own.
 bool is_skewed(const Row& row, std::size_t stands_for, const GroupFacts& facts);
 
-/// The coordinate that each row stands for: the innermost one of its sum that no row before stands for.
+/// The coordinate that each row stands for: one of its sum, the innermost one that leaves one to every other row. A row
+/// that follows from those before it stands for none.
 std::vector<std::optional<std::size_t>> stands_for(const std::vector<Row>& rows);
 
 /// The share of the accesses that are near: by group, along one direction each.

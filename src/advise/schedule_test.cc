@@ -5,6 +5,7 @@
 #include <isl/options.h>
 
 #include "advise/testing.h"
+#include "poly/budget.h"
 
 namespace loopfold::advise {
 namespace {
@@ -311,6 +312,34 @@ TEST(Schedule, ExamineForgetsWhatWasSaidBefore) {
   EXPECT_TRUE(order.legal);
   EXPECT_FALSE(order.violated);
   EXPECT_TRUE(order.bands[0].permutable);
+}
+
+TEST(Schedule, ABudgetThatRunsOutGivesNothingAndLeavesTheContextInOrder) {
+  MatrixProduct nest;
+  constexpr std::chrono::milliseconds kLong(60'000);
+  {
+    const poly::IslBudget budget(nest.isl.get(), 500, kLong);
+    EXPECT_FALSE(find_order(nest.isl.get(), nest.program, Fusion::kMax, false));
+    EXPECT_TRUE(budget.exceeded());
+  }
+  EXPECT_TRUE(nest.found().legal);
+}
+
+TEST(Schedule, WhatCannotBeDecidedIsNotLegal) {
+  MatrixProduct nest;
+  constexpr std::chrono::milliseconds kLong(60'000);
+  Order order = original_order(nest.program);
+  {
+    const poly::IslBudget budget(nest.isl.get(), 1, kLong);
+    examine(nest.isl.get(), nest.program, order);
+    EXPECT_TRUE(budget.exceeded());
+  }
+  EXPECT_FALSE(order.legal);
+  for (const OrderBand& band : order.bands) {
+    EXPECT_FALSE(band.permutable);
+    EXPECT_EQ(band.carries, std::vector<Carries>(band.depth, kFlow));
+  }
+  EXPECT_TRUE(nest.examined(order).legal);
 }
 
 }  // namespace
