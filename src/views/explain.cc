@@ -107,6 +107,7 @@ class Explanation {
   const profile::Profile& profile_;
   const ExplainOptions& options_;
   Page page_;
+  std::optional<profile::Source> shown_source_;  // of the loop before: not shown again
 };
 
 void Explanation::add_title(const Region& region, const Loop& loop) {
@@ -133,6 +134,8 @@ void Explanation::add_title(const Region& region, const Loop& loop) {
 }
 
 void Explanation::add_source(const Loop& loop) {
+  if (loop.source && loop.source == shown_source_) return;
+  shown_source_ = loop.source;
   page_.heading("Source");
   if (!loop.source) {
     page_.paragraph("There is no line information for this loop; compile with -g to get it.", 2);
@@ -264,7 +267,8 @@ void Explanation::add_suggestions(const Region& region, const Loop* loop) {
   page_.heading("Suggestions");
   std::size_t number = 0;
   for (const Suggestion& suggestion : region.suggestions)
-    if (concerns(suggestion)) add_suggestion(page_, advice_, suggestion, fmt::format("{}. ", ++number), true);
+    if (concerns(suggestion))
+      add_suggestion(page_, advice_, {&region, &suggestion}, fmt::format("{}. ", ++number), true);
   if (number > 0) return;
   if (!region.transformed)
     page_.paragraph("None: what another order of the loops could do was not looked for.", 2);

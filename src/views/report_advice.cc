@@ -136,8 +136,9 @@ void add_transformations(Page& page, const AdviceWords& words, std::span<const R
   for (const auto& [cells, reasons] : rows) add_row(page, table.line(cells), reasons);
 }
 
-void add_suggestion(Page& page, const AdviceWords& words, const Suggestion& suggestion, std::string_view mark,
+void add_suggestion(Page& page, const AdviceWords& words, const RankedSuggestion& ranked, std::string_view mark,
                     bool with_evidence) {
+  const Suggestion& suggestion = *ranked.suggestion;
   const std::size_t indent = 2 + columns(mark);
   const Words& plain = words.words();
   page.item(mark, fmt::format("{} {}", plain.text(suggestion.rule), plain.text(suggestion.title)), 2, Style::kStrong);
@@ -146,7 +147,8 @@ void add_suggestion(Page& page, const AdviceWords& words, const Suggestion& sugg
   };
   field("gain", fmt::format("{}{}{}", AdviceWords::gain(suggestion.gain), suggestion.estimate.empty() ? "" : ": ",
                             plain.text(suggestion.estimate)));
-  field("lines", words.lines(suggestion));
+  const std::string lines = words.lines(suggestion);
+  field("lines", fmt::format("{}{}in region {}", lines, lines.empty() ? "" : " ", ranked.region->id));
   field("legal", AdviceWords::legal(suggestion.legal));
   const char* name = "requires";
   for (const profile::Requirement& requirement : suggestion.requirements) {
@@ -183,7 +185,7 @@ void add_suggestions(Page& page, const AdviceWords& words, std::span<const Regio
   }
   page.heading("Suggestions, the greatest gain first");
   for (std::size_t i = 0; i < std::min(most, ranked.size()); i++)
-    add_suggestion(page, words, *ranked[i].suggestion, fmt::format("{}. ", i + 1), false);
+    add_suggestion(page, words, ranked[i], fmt::format("{}. ", i + 1), false);
   if (most < ranked.size())
     page.line(page.paint(fmt::format("  {} {} more", page.dots(), ranked.size() - most), Style::kFaint));
 }
