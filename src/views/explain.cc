@@ -30,6 +30,7 @@ constexpr std::size_t kMostBlocking = 12;
 constexpr std::size_t kMostPlace = 24;   // columns
 constexpr std::size_t kMostObject = 28;  // columns
 constexpr std::size_t kLeastName = 12;
+constexpr double kLeastShare = 0.1;  // percent of the operations: smaller loops of a region are only counted
 
 class Explanation {
  public:
@@ -43,7 +44,7 @@ class Explanation {
 
   std::string text(const Found& found) {
     if (found.region != nullptr) {
-      add_region(page_, report_, *found.region, 0);
+      add_region(page_, report_, *found.region, std::min(kLeastShare, found.region->ops_percent));
       add_schedule(*found.region, nullptr);
       add_nests(*found.region);
       add_suggestions(*found.region, nullptr);
