@@ -44,7 +44,7 @@ class AnalyzeCommand : public Command {
     options.quiet = quiet_;
     const Result<Analysed> analysed = analyse_trace(directory_, options);
     if (!analysed) return report(analysed.error());
-    const std::string text = profile::to_json_text(analysed->profile, jobs_of(options_));
+    const std::string text = profile::to_json_text(analysed->profile, jobs_of(options));
     const std::string path = output_.empty() ? profile_path(directory_) : output_;
     if (path == kStandardOutput) {
       std::fwrite(text.data(), 1, text.size(), stdout);
