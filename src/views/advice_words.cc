@@ -179,8 +179,11 @@ std::vector<std::string> AdviceWords::why_not(const Region& region) const {
   Reasons reasons;
   const Loop* const outer = outermost_blocked(region);
   const Loop* const inner = innermost_blocked(region);
-  if (transformed.parallel_ops_percent < kAll && outer != nullptr) reasons.add("parallel", carries(*outer));
-  if (transformed.simd_ops_percent < kAll && inner != nullptr) reasons.add("SIMD", carries(*inner));
+  if (transformed.parallel_ops_percent < kAll)
+    reasons.add("parallel", outer != nullptr ? carries(*outer) : "the rest is in no parallel loop of the new order");
+  if (transformed.simd_ops_percent < kAll)
+    reasons.add("SIMD", inner != nullptr ? carries(*inner)
+                                         : "the rest is in no innermost loop that is parallel and goes along its data");
   if (transformed.tile_depth < 2 && region.depth_source < 2)
     reasons.add("tile", "the nest is one loop deep");
   else if (transformed.tile_depth < 2 && outer != nullptr)
@@ -190,10 +193,11 @@ std::vector<std::string> AdviceWords::why_not(const Region& region) const {
     const std::string& why = suggestion.evidence.empty() ? suggestion.title : suggestion.evidence.front();
     reasons.add(words_.text(suggestion.rule), words_.text(why));
   }
-  if (transformed.status == Transformed::Status::kOriginal)
-    reasons.add("", "no better order than the one as written was found");
   reasons.add("", words_.text(transformed.why));
-  return reasons.list();
+  std::vector<std::string> list = reasons.list();
+  if (list.empty() && transformed.status == Transformed::Status::kOriginal)
+    list.emplace_back("no better order than the one as written was found");
+  return list;
 }
 
 Transformations AdviceWords::transformations(const Region& region) const {

@@ -54,13 +54,30 @@ TEST(AdviceWords, one_reason_for_several_transformations_is_said_once) {
   profile.regions[1].transformed->why.clear();
   const ReportWords report(profile);
   const AdviceWords words(report);
-  EXPECT_EQ(words.transformations(profile.regions[1]).why_not,
-            (std::vector<std::string>{
-                "parallel, SIMD: product.c:20 carries x (product.c:21 to product.c:22, distance 1)",
-                "tile: the nest is one loop deep", "no better order than the one as written was found"}));
+  EXPECT_EQ(
+      words.transformations(profile.regions[1]).why_not,
+      (std::vector<std::string>{"parallel, SIMD: product.c:20 carries x (product.c:21 to product.c:22, distance 1)",
+                                "tile: the nest is one loop deep"}));
   profile.regions[1].depth_source = 2;
   EXPECT_EQ(words.transformations(profile.regions[1]).why_not[0],
             "parallel, SIMD, tile: product.c:20 carries x (product.c:21 to product.c:22, distance 1)");
+}
+
+TEST(AdviceWords, no_share_is_without_a_reason) {
+  Profile profile = product_profile();
+  for (Loop& loop : profile.regions[0].loops) loop.parallel = Loop::Parallel::kYes;
+  const ReportWords report(profile);
+  const AdviceWords words(report);
+  profile.regions[0].transformed->parallel_ops_percent = 50;
+  EXPECT_EQ(words.transformations(profile.regions[0]).why_not,
+            (std::vector<std::string>{"parallel: the rest is in no parallel loop of the new order",
+                                      "SIMD: the rest is in no innermost loop that is parallel and goes along its "
+                                      "data"}));
+  profile.regions[0].transformed->parallel_ops_percent = profile.regions[0].transformed->simd_ops_percent = 100;
+  EXPECT_TRUE(words.transformations(profile.regions[0]).why_not.empty());
+  profile.regions[0].transformed->status = Transformed::Status::kOriginal;
+  EXPECT_EQ(words.transformations(profile.regions[0]).why_not,
+            std::vector<std::string>{"no better order than the one as written was found"});
 }
 
 TEST(AdviceWords, an_illegal_suggestion_is_a_reason) {

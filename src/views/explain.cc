@@ -30,6 +30,7 @@ constexpr std::size_t kMostBlocking = 12;
 constexpr std::size_t kMostPlace = 24;   // columns
 constexpr std::size_t kMostObject = 28;  // columns
 constexpr std::size_t kLeastName = 12;
+constexpr double kLeastShare = 0.1;  // percent of the operations: smaller loops of a region are only counted
 
 class Explanation {
  public:
@@ -43,7 +44,7 @@ class Explanation {
 
   std::string text(const Found& found) {
     if (found.region != nullptr) {
-      add_region(page_, report_, *found.region, 0);
+      add_region(page_, report_, *found.region, std::min(kLeastShare, found.region->ops_percent));
       add_schedule(*found.region, nullptr);
       add_nests(*found.region);
       add_suggestions(*found.region, nullptr);
@@ -107,6 +108,7 @@ class Explanation {
   const profile::Profile& profile_;
   const ExplainOptions& options_;
   Page page_;
+  std::optional<profile::Source> shown_source_;  // of the loop before: not shown again
 };
 
 void Explanation::add_title(const Region& region, const Loop& loop) {
@@ -133,6 +135,8 @@ void Explanation::add_title(const Region& region, const Loop& loop) {
 }
 
 void Explanation::add_source(const Loop& loop) {
+  if (loop.source && loop.source == shown_source_) return;
+  shown_source_ = loop.source;
   page_.heading("Source");
   if (!loop.source) {
     page_.paragraph("There is no line information for this loop; compile with -g to get it.", 2);
@@ -264,7 +268,8 @@ void Explanation::add_suggestions(const Region& region, const Loop* loop) {
   page_.heading("Suggestions");
   std::size_t number = 0;
   for (const Suggestion& suggestion : region.suggestions)
-    if (concerns(suggestion)) add_suggestion(page_, advice_, suggestion, fmt::format("{}. ", ++number), true);
+    if (concerns(suggestion))
+      add_suggestion(page_, advice_, {&region, &suggestion}, fmt::format("{}. ", ++number), true);
   if (number > 0) return;
   if (!region.transformed)
     page_.paragraph("None: what another order of the loops could do was not looked for.", 2);

@@ -191,9 +191,13 @@ TEST(Explain, copies_contexts_and_lines_inside) {
   EXPECT_TRUE(contains(explained(profile, "product.c:14"), "The compiler has made 2 loops of it: nodes 4, 5"));
   EXPECT_TRUE(explained(profile, "product.c:15").starts_with("No loop starts on this line; this is the innermost"));
   ExplainOptions options;
-  options.most_loops = 1;
   profile = product_profile();
   profile.regions[1].loops[0].source = testing::product_line(12);
+  const std::string both = explained(profile, "product.c:12", options);
+  EXPECT_TRUE(contains(both, "Loop product.c:12 in main, region 0\n"));
+  EXPECT_TRUE(contains(both, "Loop product.c:12 in main, region 1\n"));
+  EXPECT_EQ(both.find("\nSource\n"), both.rfind("\nSource\n")) << "once is enough";
+  options.most_loops = 1;
   EXPECT_TRUE(contains(explained(profile, "product.c:12", options), "product.c:12@5  no"))
       << explained(profile, "product.c:12", options);
 }

@@ -50,7 +50,7 @@ using profile::Profile;
 using profile::Region;
 using profile::Transformed;
 
-constexpr unsigned long kMostOperations = 20'000'000;
+constexpr unsigned long kMostOperations = 4'000'000;
 constexpr const char* kParallel = "parallel";
 
 /// The number behind the letter of "c3" or "S17".

@@ -203,9 +203,13 @@ std::string worth_explaining(const ReportWords& words) {
   for (const Region& region : words.profile().regions) regions.push_back(&region);
   if (regions.empty()) return "";
   const std::vector<RankedSuggestion> ranked = ranked_suggestions(regions);
+  if (!ranked.empty()) {
+    const profile::Suggestion& best = *ranked.front().suggestion;
+    if (!best.where.empty()) return words.words().place(best.where.front());
+    for (const Loop& loop : ranked.front().region->loops)
+      if (!best.loops.empty() && has_node(loop, best.loops.front())) return words.where(loop);
+  }
   const Region& region = ranked.empty() ? *regions.front() : *ranked.front().region;
-  if (!ranked.empty() && !ranked.front().suggestion->where.empty())
-    return words.words().place(ranked.front().suggestion->where.front());
   const Loop& loop = region.loops.front();
   return loop.source ? words.where(loop) : std::to_string(region.id);
 }

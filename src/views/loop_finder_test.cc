@@ -105,6 +105,9 @@ TEST(LoopFinder, what_is_not_there_names_what_is_near) {
 TEST(LoopFinder, what_is_worth_explaining) {
   Profile profile = product_profile();
   EXPECT_EQ(worth_explaining(ReportWords(profile)), "product.c:12");
+  profile.regions[0].suggestions[0].where.clear();
+  profile.regions[0].suggestions[0].loops = {3};
+  EXPECT_EQ(worth_explaining(ReportWords(profile)), "product.c:13");
   profile.regions[0].suggestions.clear();
   EXPECT_EQ(worth_explaining(ReportWords(profile)), "product.c:12");
   profile.regions[0].loops[0].source.reset();

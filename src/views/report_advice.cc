@@ -20,7 +20,8 @@ constexpr std::size_t kLeastPlace = 10;   // the same if the page is narrow
 constexpr std::size_t kMostLines = 14;    // columns of the lines of an interchange
 constexpr std::size_t kLeastReason = 20;  // columns for why not; with less, reasons stand below the row
 constexpr std::size_t kMostReasons = 3;
-constexpr std::size_t kFields = 11;  // columns of "requires" and the space behind it
+constexpr std::size_t kMostReason = 120;  // columns of one reason, over all its lines
+constexpr std::size_t kFields = 11;       // columns of "requires" and the space behind it
 
 /// A table with columns as wide as what is in them. If that is too wide, the gaps become smaller, then the places.
 class Columns {
@@ -79,9 +80,11 @@ std::string trimmed(std::string text) {
   return text;
 }
 
-std::vector<std::string> reasons_of(const Transformations& row) {
-  std::vector<std::string> reasons(row.why_not.begin(),
-                                   row.why_not.begin() + std::min(kMostReasons, row.why_not.size()));
+/// The first few, none too long: `explain` has them all.
+std::vector<std::string> reasons_of(const Transformations& row, Charset charset) {
+  std::vector<std::string> reasons;
+  for (std::size_t i = 0; i < std::min(kMostReasons, row.why_not.size()); i++)
+    reasons.push_back(clipped(row.why_not[i], kMostReason, charset));
   if (reasons.size() < row.why_not.size())
     reasons.push_back(fmt::format("and {} more", row.why_not.size() - reasons.size()));
   return reasons;
@@ -126,7 +129,7 @@ void add_transformations(Page& page, const AdviceWords& words, std::span<const R
     const std::string place = shortened(words.region(*region), kMostPlace, page.charset());
     rows.push_back({{std::to_string(region->id), place, fmt::format("{:.1f}", region->ops_percent), row.parallel,
                      row.simd, shortened(row.interchange, kMostLines, page.charset()), row.tile, row.skew, row.fuse},
-                    reasons_of(row)});
+                    reasons_of(row, page.charset())});
     table.widen(rows.back().first);
   }
   table.fit(page.width());
@@ -136,8 +139,9 @@ void add_transformations(Page& page, const AdviceWords& words, std::span<const R
   for (const auto& [cells, reasons] : rows) add_row(page, table.line(cells), reasons);
 }
 
-void add_suggestion(Page& page, const AdviceWords& words, const Suggestion& suggestion, std::string_view mark,
+void add_suggestion(Page& page, const AdviceWords& words, const RankedSuggestion& ranked, std::string_view mark,
                     bool with_evidence) {
+  const Suggestion& suggestion = *ranked.suggestion;
   const std::size_t indent = 2 + columns(mark);
   const Words& plain = words.words();
   page.item(mark, fmt::format("{} {}", plain.text(suggestion.rule), plain.text(suggestion.title)), 2, Style::kStrong);
@@ -146,7 +150,8 @@ void add_suggestion(Page& page, const AdviceWords& words, const Suggestion& sugg
   };
   field("gain", fmt::format("{}{}{}", AdviceWords::gain(suggestion.gain), suggestion.estimate.empty() ? "" : ": ",
                             plain.text(suggestion.estimate)));
-  field("lines", words.lines(suggestion));
+  const std::string lines = words.lines(suggestion);
+  field("lines", fmt::format("{}{}in region {}", lines, lines.empty() ? "" : " ", ranked.region->id));
   field("legal", AdviceWords::legal(suggestion.legal));
   const char* name = "requires";
   for (const profile::Requirement& requirement : suggestion.requirements) {
@@ -183,7 +188,7 @@ void add_suggestions(Page& page, const AdviceWords& words, std::span<const Regio
   }
   page.heading("Suggestions, the greatest gain first");
   for (std::size_t i = 0; i < std::min(most, ranked.size()); i++)
-    add_suggestion(page, words, *ranked[i].suggestion, fmt::format("{}. ", i + 1), false);
+    add_suggestion(page, words, ranked[i], fmt::format("{}. ", i + 1), false);
   if (most < ranked.size())
     page.line(page.paint(fmt::format("  {} {} more", page.dots(), ranked.size() - most), Style::kFaint));
 }

@@ -22,7 +22,7 @@ void add_suggestions(Page& page, const AdviceWords& words, std::span<const profi
                      std::size_t most);
 
 /// One suggestion behind a mark: "1. ".
-void add_suggestion(Page& page, const AdviceWords& words, const profile::Suggestion& suggestion, std::string_view mark,
+void add_suggestion(Page& page, const AdviceWords& words, const RankedSuggestion& suggestion, std::string_view mark,
                     bool with_evidence);
 
 /// Why there are no suggestions.

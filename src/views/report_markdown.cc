@@ -90,18 +90,20 @@ std::string suggestions_table(const AdviceWords& advice, std::span<const Region*
   if (ranked.empty()) return has_schedules(regions) ? "\n" + nothing_to_gain(regions) + "\n" : "";
   std::string text =
       "\n## Suggestions\n\n"
-      "| | rule | what | lines | gain | estimate | requires | legal |\n|--:|---|---|---|--:|---|---|---|\n";
+      "| | rule | what | region | lines | gain | estimate | requires | legal "
+      "|\n|--:|---|---|--:|---|--:|---|---|---|\n";
   const Words& words = advice.words();
   for (std::size_t i = 0; i < std::min(most, ranked.size()); i++) {
     const profile::Suggestion& suggestion = *ranked[i].suggestion;
     std::vector<std::string> needs;
     for (const profile::Requirement& requirement : suggestion.requirements)
       needs.push_back(markdown_escaped(advice.requirement(requirement)));
-    text += fmt::format(
-        "| {} | {} | {} | {} | {} | {} | {} | {} |\n", i + 1, markdown_escaped(words.text(suggestion.rule)),
-        markdown_escaped(words.text(suggestion.title)), markdown_escaped(advice.lines(suggestion)),
-        AdviceWords::gain(suggestion.gain), markdown_escaped(words.text(suggestion.estimate)),
-        needs.empty() ? "nothing" : fmt::format("{}", fmt::join(needs, "<br>")), AdviceWords::legal(suggestion.legal));
+    text += fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} | {} |\n", i + 1,
+                        markdown_escaped(words.text(suggestion.rule)), markdown_escaped(words.text(suggestion.title)),
+                        ranked[i].region->id, markdown_escaped(advice.lines(suggestion)),
+                        AdviceWords::gain(suggestion.gain), markdown_escaped(words.text(suggestion.estimate)),
+                        needs.empty() ? "nothing" : fmt::format("{}", fmt::join(needs, "<br>")),
+                        AdviceWords::legal(suggestion.legal));
   }
   if (most < ranked.size()) text += fmt::format("\n… {} more.\n", ranked.size() - most);
   return text;
