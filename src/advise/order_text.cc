@@ -49,8 +49,39 @@ std::size_t components_in(const Order& order, const std::vector<std::uint32_t>& 
 
 }  // namespace
 
-std::size_t components(const Order& order) {
-  return order.rows.empty() ? 0 : components_in(order, all_groups(order), 0);
+std::size_t components(const Order& order) { return components(order, all_groups(order)); }
+
+std::size_t components(const Order& order, const std::vector<std::uint32_t>& groups) {
+  return groups.empty() ? 0 : components_in(order, groups, 0);
+}
+
+std::vector<std::uint32_t> OrderText::main_groups() const {
+  constexpr double kMinor = 0.1;  // of the operations
+  const auto sources = [&](std::uint32_t group) {
+    std::vector<profile::Source> found;
+    for (const ddg::StatementId id : nest_.program.groups[group].statements)
+      found.insert(found.end(), profile_.statements[id].source.begin(), profile_.statements[id].source.end());
+    return found;
+  };
+  double ops = 0;
+  std::vector<profile::Source> inside;  // lines of loops, and of what is in innermost ones
+  for (std::uint32_t g = 0; g < nest_.facts.size(); ++g) {
+    ops += nest_.facts[g].ops;
+    if (nest_.facts[g].innermost)
+      for (profile::Source& source : sources(g)) inside.push_back(std::move(source));
+    for (const structure::ContextId loop : nest_.program.groups[g].loops)
+      if (const profile::Loop* row = loop_at(context_.nodes[loop]); row != nullptr && row->source)
+        inside.push_back(*row->source);
+  }
+  std::vector<std::uint32_t> groups;
+  for (std::uint32_t g = 0; g < nest_.facts.size(); ++g) {
+    const std::vector<profile::Source> lines = sources(g);
+    const bool known = std::all_of(lines.begin(), lines.end(), [&](const profile::Source& line) {
+      return std::find(inside.begin(), inside.end(), line) != inside.end();
+    });
+    if (nest_.facts[g].innermost || !known || nest_.facts[g].ops > kMinor * ops) groups.push_back(g);
+  }
+  return groups;
 }
 
 const profile::Loop* OrderText::loop_at(std::uint32_t node) const {
@@ -168,7 +199,8 @@ void OrderText::print(const Order& order, const std::vector<std::uint32_t>& grou
 
 std::string OrderText::ast(const Order& order, bool transformed) const {
   std::string text;
-  if (!order.rows.empty()) print(order, all_groups(order), 0, 0, transformed, text);
+  const std::vector<std::uint32_t> groups = main_groups();
+  if (!groups.empty()) print(order, groups, 0, 0, transformed, text);
   return text;
 }
 
@@ -204,8 +236,9 @@ std::vector<std::vector<std::int64_t>> OrderText::skews() const {
 std::vector<std::string> OrderText::steps() const {
   const Order& order = nest_.choice.best;
   std::vector<std::string> steps;
-  const std::size_t before = components(nest_.choice.written);
-  const std::size_t after = components(order);
+  const std::vector<std::uint32_t> groups = main_groups();
+  const std::size_t before = components(nest_.choice.written, groups);
+  const std::size_t after = components(order, groups);
   if (after < before) steps.push_back(fmt::format("fuse {} loops into {}", before, after));
   if (after > before) steps.push_back(fmt::format("distribute the loops into {}", after));
   for (const std::vector<std::uint32_t>& pair : interchanged())
@@ -214,6 +247,10 @@ std::vector<std::string> OrderText::steps() const {
     steps.push_back(fmt::format("skew {} by {} times {}", line_of(static_cast<std::uint32_t>(skew[0])), skew[2],
                                 line_of(static_cast<std::uint32_t>(skew[1]))));
   for (const OrderBand& band : order.bands) {
+    const bool shown = std::any_of(band.groups.begin(), band.groups.end(), [&](std::uint32_t group) {
+      return std::find(groups.begin(), groups.end(), group) != groups.end();
+    });
+    if (!shown) continue;
     std::vector<std::string> names;
     for (std::uint32_t k = 0; k < band.depth; ++k)
       if (is_loop(order, band, k)) names.push_back(name({terms(order, band, k).front()}));

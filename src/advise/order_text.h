@@ -27,6 +27,10 @@ class OrderText {
   OrderText(const NestPlan& nest, const poly::Context& context, const profile::Profile& profile)
       : nest_(nest), context_(context), profile_(profile) {}
 
+  /// The groups that a reader of the source would call statements: all but those that the compiler made, in lines of
+  /// loops or of what is inside them (a sum's first value and where it is stored in the end).
+  std::vector<std::uint32_t> main_groups() const;
+
   std::string ast(const Order& order, bool transformed) const;
   std::vector<std::string> steps() const;
 
@@ -55,5 +59,6 @@ class OrderText {
 
 /// Loops of an order with no loop around them.
 std::size_t components(const Order& order);
+std::size_t components(const Order& order, const std::vector<std::uint32_t>& groups);
 
 }  // namespace loopfold::advise

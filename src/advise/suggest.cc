@@ -46,6 +46,7 @@ class Suggester {
       suggest_fusion(nest);
     }
     suggest_vectors();
+    for (const NestPlan& nest : plan_.nests) suggest_vectors_after(nest);
     suggest_special();
     std::erase_if(found_, [](const Suggestion& suggestion) { return suggestion.gain < kLeastGain; });
     std::stable_sort(found_.begin(), found_.end(),
@@ -376,7 +377,7 @@ class Suggester {
       const bool inner = i + 1 < region_.loops.size() && region_.loops[i + 1].depth > loop.depth;
       if (inner || loop.trip.mean < 4) continue;
       if (loop.parallel != Loop::Parallel::kYes && loop.parallel != Loop::Parallel::kReduction) continue;
-      if (loop.stride01_percent < 100 * kNearEnough) continue;
+      if (loop.stride01_percent < 100 * kNearEnough || moves_out(loop)) continue;
       const std::uint64_t size = element_size(loop);
       if (size == 0 || size >= 16) continue;  // nothing to load, or vectors already
       const double width = kVectorBytes / static_cast<double>(size);
@@ -393,6 +394,42 @@ class Suggester {
   }
 
   static constexpr double kNearEnough = 0.5;
+
+  /// Another loop should be innermost in its place.
+  bool moves_out(const Loop& loop) const {
+    return std::any_of(found_.begin(), found_.end(), [&](const Suggestion& suggestion) {
+      return suggestion.rule == "LF-ICH" && suggestion.gain >= kLeastGain &&
+             std::find(suggestion.loops.begin(), suggestion.loops.end(), loop.node) != suggestion.loops.end();
+    });
+  }
+
+  /// The loop that an interchange makes innermost.
+  void suggest_vectors_after(const NestPlan& nest) {
+    const Order& order = nest.choice.best;
+    if (nest.choice.is_written || OrderText(nest, context_, profile_).interchanged().empty()) return;
+    std::set<std::uint32_t> done;
+    for (std::uint32_t g = 0; g < nest.facts.size(); ++g) {
+      const std::optional<Innermost> inner = innermost_of(order, g);
+      if (!nest.facts[g].innermost || !inner || !is_vector(order, g)) continue;
+      const std::size_t row = order.bands[inner->band].first + inner->place;
+      const std::size_t own = *stands_for(order.rows[g])[row];
+      const std::uint32_t node = context_.nodes[nest.program.groups[g].loops[own]];
+      const Loop* const loop = loop_at(node);
+      const double near = near_share(nest.facts, {g}, {direction_of(order.rows[g], row)});
+      if (loop == nullptr || near < kNearEnough || nest.facts[g].accesses.empty() || !done.insert(node).second)
+        continue;
+      const auto size = static_cast<double>(nest.facts[g].accesses.front().access->size);
+      if (size >= 16) continue;
+      const double width = kVectorBytes / size;
+      Suggestion& made = add("LF-SIMD", fmt::format("Vectorise {}, once it is innermost", place(*loop)), {node});
+      made.gain = amdahl(share_of(nest), 1 / ((1 - near) + near / width));
+      made.estimate = fmt::format(
+          "{:g} elements of {:g} bytes in a vector, for {:.0f} % of the accesses, in {:.1f} % of the operations", width,
+          size, 100 * near, 100 * share_of(nest));
+      made.evidence.push_back(
+          "in the new order the innermost loop carries nothing, and most accesses have stride 0 or 1");
+    }
+  }
 
   /// Of most accesses in the loop that are no scalars of a frame.
   std::uint64_t element_size(const Loop& loop) const {

@@ -63,8 +63,8 @@ class Describer {
       out_.fusion = order.fusion;
       for (std::string& step : text.steps()) out_.steps.push_back(std::move(step));
     }
-    out_.components_before += components(nest.choice.written);
-    out_.components_after += components(order);
+    out_.components_before += components(nest.choice.written, text.main_groups());
+    out_.components_after += components(order, text.main_groups());
     out_.ast_before += text.ast(nest.choice.written, false);
     out_.ast += text.ast(order, true);
   }

@@ -84,7 +84,8 @@ class Recording:
 
     def profile(self, *options, jobs=1):
         path = os.path.join(os.path.dirname(self.trace), "-".join(["profile", str(jobs), *options]).replace("/", "_"))
-        result = lf.run([lf.LOOPFOLD, "analyze", "--quiet", "--jobs", str(jobs), "-o", path, *options, self.trace],
+        result = lf.run([lf.LOOPFOLD, "analyze", "--quiet", "--no-advice", "--jobs", str(jobs), "-o", path, *options,
+                         self.trace],
                         timeout=600)
         if not suite.check(f"{self.name}: analyze {' '.join(options)}", result.status == 0, result):
             return None

@@ -117,7 +117,8 @@ class Program:
         compile_program([compiler, "-g", "-w", level, *EXTRA.get(build, []), *INCLUDES, "-o", binary, self.path, "-lm"])
         trace = binary + ".lf"
         succeed(lf.record(trace, [binary, *self.input], options=("--quiet",)))
-        succeed(lf.run([lf.LOOPFOLD, "analyze", "--quiet", "--jobs", "1", "--min-percent", "0", trace]))
+        succeed(lf.run([lf.LOOPFOLD, "analyze", "--quiet", "--no-advice", "--jobs", "1", "--min-percent", "0",
+                        trace]))
         with open(os.path.join(trace, "profile.json"), encoding="utf-8") as file:
             return json.load(file)
 

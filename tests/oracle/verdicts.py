@@ -112,15 +112,16 @@ def analysed(program, build, directory):
     def command(binary):
         return [program.compiler(build.compiler), program.standard(), "-g", *build.flags, "-w", "-o", binary,
                 program.path, "-lm", "-pthread"]
-    return recorded(command, INPUT, os.path.join(directory, f"{program.name}.{build.compiler}{build.level}"))
+    binary = os.path.join(directory, f"{program.name}.{build.compiler}{build.level}")
+    return recorded(command, INPUT, binary, "--no-advice")
 
 
-def recorded(command, arguments, binary):
-    """The profile of what a compiler's command makes, run with arguments."""
+def recorded(command, arguments, binary, *options):
+    """The profile of what a compiler's command makes, run with arguments and analysed with options."""
     trace = binary + ".lf"
     succeed(lf.run(command(binary), env={**lf.ENVIRONMENT, "PATH": os.environ["PATH"]}))
     succeed(lf.record(trace, [binary, *arguments], options=("--quiet",)))
-    succeed(lf.run([lf.LOOPFOLD, "analyze", "--quiet", "--jobs", "1", "--min-percent", "0", trace]))
+    succeed(lf.run([lf.LOOPFOLD, "analyze", "--quiet", "--jobs", "1", "--min-percent", "0", *options, trace]))
     with open(os.path.join(trace, "profile.json"), encoding="utf-8") as file:
         profile = json.load(file)
     shutil.rmtree(trace)
