@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "advise/suggest.h"
 #include "advise/transformed.h"
 
@@ -24,6 +26,8 @@ void advise(const ddg::Graph& graph, const poly::Context& context, const poly::R
            given_up.why, static_cast<double>(node.ops) / whole});
     }
   }
+  std::stable_sort(profile.gave_up.begin(), profile.gave_up.end(),
+                   [](const profile::GaveUp& a, const profile::GaveUp& b) { return a.share > b.share; });
   if (timed_out)
     profile.quality.push_back({"timer", "a schedule was stopped by the timer: another run may find more", 0});
 }

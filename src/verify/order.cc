@@ -43,7 +43,9 @@ StatementNames::StatementNames(const profile::Profile& profile, symbols::Symboli
     }
     if (!statement.code || *statement.code >= profile.code.size()) continue;
     const profile::Code& code = profile.code[*statement.code];
-    if (!code.addresses.empty()) code_.try_emplace({statement.node, code.module, code.addresses.front()}, statement.id);
+    if (code.addresses.empty()) continue;
+    const auto [found, added] = code_.try_emplace({statement.node, code.module, code.addresses.front()}, statement.id);
+    if (!added) found->second.reset();
   }
 }
 
@@ -162,8 +164,8 @@ void OrderCheck::check_bands(const Instance& instance, const Iterations& iterati
     for (std::size_t member = 0; member < band.members.size(); ++member) {
       const std::int64_t distance = to.time[band.first + member] - from.time[band.first + member];
       const Loop::Parallel parallel = band.members[member].parallel;
-      const bool still = parallel == Loop::Parallel::kYes ||
-                         (parallel == Loop::Parallel::kReduction && !may_reorder(instance));
+      const bool still =
+          parallel == Loop::Parallel::kYes || (parallel == Loop::Parallel::kReduction && !may_reorder(instance));
       wrong = wrong || distance < 0 || (equal_before && still && distance != 0);
       equal_before = equal_before && distance == 0;
     }

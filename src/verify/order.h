@@ -33,14 +33,15 @@ class StatementNames {
  public:
   StatementNames(const profile::Profile& profile, symbols::Symbolizer& symbolizer,
                  const std::vector<std::uint32_t>& nodes);
-  /// Nothing if the profile has no such statement.
+  /// Nothing if the profile has no such statement, or several.
   std::optional<std::uint32_t> of(const Flow& flow, PartIndex part);
 
  private:
   symbols::Symbolizer& symbolizer_;
   const std::vector<std::uint32_t>& nodes_;
-  std::map<std::tuple<std::uint32_t, std::string, std::uint64_t>, std::uint32_t> code_;  // node, module, address
-  std::map<std::pair<std::uint32_t, profile::Statement::Kind>, std::optional<std::uint32_t>> calls_;  // if one only
+  // By node, module and address, or kind; none where the profile has several: contexts that are one node of the tree.
+  std::map<std::tuple<std::uint32_t, std::string, std::uint64_t>, std::optional<std::uint32_t>> code_;
+  std::map<std::pair<std::uint32_t, profile::Statement::Kind>, std::optional<std::uint32_t>> calls_;
   std::map<PartIndex, std::optional<std::uint32_t>> known_;
 };
 
@@ -101,8 +102,8 @@ class OrderCheck {
   const structure::LoopTree& tree_;
   const Judges& judges_;
   StatementNames& statements_;
-  std::uint16_t level_ = 0;                     // of the region's outermost loop
-  std::vector<bool> inside_;                    // by context
+  std::uint16_t level_ = 0;                               // of the region's outermost loop
+  std::vector<bool> inside_;                              // by context
   std::vector<std::vector<structure::ContextId>> loops_;  // by context: by level
   std::uint64_t checked_ = 0;
   std::uint64_t untimed_ = 0;
