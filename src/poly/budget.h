@@ -2,7 +2,7 @@
 //
 // isl counts its basic operations; past the limit every call fails with null, until the budget ends. The count is the
 // same in every run, so what a budget cuts off is reproducible. But operations on large numbers take longer than others
-// (NOTES: 100 000 may take 0.4 s or 7.5 s), so a timer, much larger than what the operations should take, stops what
+// (100 000 may take 0.4 s or 7.5 s), so a timer, much larger than what the operations should take, stops what
 // runs away; a result that it stopped says so. Budgets of one context do not nest.
 #pragma once
 
