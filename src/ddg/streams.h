@@ -252,9 +252,10 @@ class Streams {
     SiteKey key;
     structure::PlaceId place = structure::kNoPlace;
     const PartCode* code = nullptr;
-    std::vector<std::int64_t> box;  // cold: least coordinates, then greatest
-    std::uint64_t dropped = 0;      // points of streams that were not made
-    SiteId next = 0;                // of the same context and number of the node
+    std::vector<std::int64_t> box;   // cold: least coordinates, then greatest
+    std::vector<fold::Range> cover;  // of all instances, when finishing
+    std::uint64_t dropped = 0;       // points of streams that were not made
+    SiteId next = 0;                 // of the same context and number of the node
   };
 
   static std::uint64_t key_of(DefinitionId from, std::uint16_t lane) { return std::uint64_t{from} << 16 | lane; }
@@ -297,6 +298,7 @@ class Streams {
   DependenceDetails* new_dependence(const Reader& reader, DefinitionId from, fold::Shape shape);
   DependenceDetails* first_dependence(const Reader& reader, DefinitionId from, const std::int64_t* point);
   void finish_folders();
+  fold::Folded folded_in_domain(StreamId stream);
   fold::Folded domain_of(const Site& site);
   void finish_cold(Graph& graph);
   void finish_statements(Graph& graph, const structure::CodeMap& code,

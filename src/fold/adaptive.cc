@@ -97,6 +97,8 @@ class AdaptiveFolder : public Folder {
   std::unique_ptr<Loose> follow(const Select& select, Loose::Domain domain);
   void cover(std::string why);
   Select all_outputs() const;
+  /// Where all outputs are followed on their own.
+  Loose::Domain given_up_domain() const { return shape_.covered ? Loose::Domain::kIgnore : Loose::Domain::kCover; }
 
   std::uint32_t max_pieces_;
   std::uint64_t points_ = 0;
@@ -192,7 +194,7 @@ void AdaptiveFolder::add_unexpected(const std::int64_t* point, const std::int64_
 void AdaptiveFolder::start(const std::int64_t* point, const std::int64_t* labels) {
   if (shape_.dimensions > kMostDimensions || gave_up()) {
     give_up_because("more than " + std::to_string(kMostDimensions) + " dimensions");
-    loose_ = std::make_unique<Loose>(shape_, all_outputs(), Loose::Domain::kCover);
+    loose_ = std::make_unique<Loose>(shape_, all_outputs(), given_up_domain());
     loose_->add(point, labels);
     return;
   }
@@ -203,7 +205,7 @@ void AdaptiveFolder::start(const std::int64_t* point, const std::int64_t* labels
     return;
   }
   if (shape_.dimensions == 0) {
-    loose_ = std::make_unique<Loose>(shape_, all_outputs(), Loose::Domain::kCover);
+    loose_ = std::make_unique<Loose>(shape_, all_outputs(), given_up_domain());
     loose_->add(first_.get(), first_.get());
     give_up_because("a point is out of order");
   } else {
@@ -315,7 +317,7 @@ void AdaptiveFolder::widen() {
 void AdaptiveFolder::cover(std::string why) {
   give_up_because(std::move(why));
   note_intermediate(exact_->max_intermediate());
-  std::unique_ptr<Loose> fresh = follow(exact_->select(), Loose::Domain::kCover);
+  std::unique_ptr<Loose> fresh = follow(exact_->select(), given_up_domain());
   if (loose_) fresh->take_outputs(std::move(*loose_));
   loose_ = std::move(fresh);
   exact_.reset();
@@ -323,7 +325,7 @@ void AdaptiveFolder::cover(std::string why) {
 
 void AdaptiveFolder::give_up(std::string_view why) {
   if (first_) {
-    loose_ = std::make_unique<Loose>(shape_, all_outputs(), Loose::Domain::kCover);
+    loose_ = std::make_unique<Loose>(shape_, all_outputs(), given_up_domain());
     loose_->add(first_.get(), first_.get() + shape_.dimensions);
     first_.reset();
   }
@@ -331,7 +333,8 @@ void AdaptiveFolder::give_up(std::string_view why) {
   if (exact_) {
     note_intermediate(exact_->max_intermediate());
     const std::vector<adaptive::Placed> blocks = exact_->blocks();
-    auto fresh = std::make_unique<Loose>(shape_, exact_->select(), blocks, exact_->last_point(), points_);
+    auto fresh =
+        std::make_unique<Loose>(shape_, exact_->select(), given_up_domain(), blocks, exact_->last_point(), points_);
     if (loose_) fresh->take_outputs(std::move(*loose_));
     loose_ = std::move(fresh);
     exact_.reset();
