@@ -68,6 +68,15 @@ void Loose::start_pairs(std::size_t outer) {
   }
 }
 
+/// Of ranges of labels and distances.
+void Loose::move_ends(const std::int64_t* point, const std::int64_t* labels) {
+  for (Tracked& output : outputs()) {
+    const std::int64_t label = labels[output.number];
+    output.labels.include(label);
+    if (output.number < shape_.shared) output.distance.include(distance(point[output.number], label));
+  }
+}
+
 void Loose::add_other(const std::int64_t* point, const std::int64_t* labels) {
   if (points_++ == 0) {
     add_first(point, labels);

@@ -37,8 +37,10 @@ class Loose {
         const std::int64_t* last, std::uint64_t points);
   /// `labels` are all labels of the stream.
   void add(const std::int64_t* point, const std::int64_t* labels) {
-    if (fitting_ != 0 || points_ == 0 || !add_simply(point, labels)) [[unlikely]]
-      add_other(point, labels);
+    if (fitting_ == 0 && points_ != 0 && (covers_ ? add_simply<true>(point, labels) : add_simply<false>(point, labels)))
+        [[likely]]
+      return;
+    add_other(point, labels);
   }
   /// How many points of a run can be added at once: 0, or up to this number.
   std::uint64_t reach(const Run& run) const;
@@ -61,6 +63,7 @@ class Loose {
     std::int64_t low = 0;
     std::int64_t high = 0;
     bool constant() const { return low == high; }
+    bool includes(std::int64_t value) const { return (value >= low) & (value <= high); }
     void include(std::int64_t value) {
       low = value < low ? value : low;
       high = value > high ? value : high;
@@ -77,10 +80,10 @@ class Loose {
   };
   /// How the function of an output is found out.
   enum class Form : std::uint8_t {
-    kFit,
+    kHopeless,  // there is none
     kConstant,  // it was the same label for long, which is easier to see
     kShifted,   // the same with the distance
-    kHopeless,  // there is none
+    kFit,
   };
   struct Tracked {
     Interval labels;
@@ -88,7 +91,9 @@ class Loose {
     std::uint16_t number = 0;
     Form form = Form::kFit;
   };
+  template <bool kCovers>
   bool add_simply(const std::int64_t* point, const std::int64_t* labels);
+  void move_ends(const std::int64_t* point, const std::int64_t* labels);
   void add_other(const std::int64_t* point, const std::int64_t* labels);
   void add_first(const std::int64_t* point, const std::int64_t* labels);
   void add_pairs(const std::int64_t* point, std::size_t first);
@@ -112,7 +117,9 @@ class Loose {
   struct Common;
   static constexpr std::uint64_t kSettled = 64;    // points after which simple labels are believed to stay so
   static constexpr std::uint64_t kLongRow = 4096;  // points that a row may have to be compared with later ones
-  static constexpr std::size_t kMostAtOnce = 32;   // dimensions
+  static constexpr unsigned kLabelMoves = 1;       // an end of the range of labels: kConstant ends
+  static constexpr unsigned kDistanceMoves = 2;
+  static constexpr std::size_t kMostAtOnce = 32;  // dimensions
   static constexpr std::int64_t kLargeCoordinate = std::int64_t{1} << 60;
   static constexpr std::size_t kMostDimensionsWithPairs = 8;
   bool wants_pairs() const { return covers_ && shape_.dimensions <= kMostDimensionsWithPairs; }
@@ -139,41 +146,44 @@ class Loose {
 
 /// If no output is kFit, and there was a point: adds a point that only moves the ends of ranges; false if there is more
 /// to it, and then nothing has changed.
+template <bool kCovers>
 [[gnu::always_inline]] inline bool Loose::add_simply(const std::int64_t* point, const std::int64_t* labels) {
+  static_assert(static_cast<unsigned>(Form::kHopeless) == 0 && static_cast<unsigned>(Form::kConstant) == kLabelMoves &&
+                static_cast<unsigned>(Form::kShifted) == kDistanceMoves);
   const std::size_t dimensions = shape_.dimensions;
   Coordinate* const coordinates = coordinates_.data();
   Tracked* const outputs = outputs_.data();
-  const auto mask = [](bool on) { return -static_cast<std::int64_t>(on); };
-  std::int64_t other = mask(!ordered_);
+  bool other = !ordered_ || dimensions > kMostAtOnce;
+  unsigned moves = 0;
   for (std::size_t i = 0; i < followed_; ++i) {
     const Tracked& output = outputs[i];
     const std::int64_t label = labels[output.number];
-    other |= (label ^ output.labels.low) & mask(output.form == Form::kConstant);
+    unsigned here = output.labels.includes(label) ? 0 : kLabelMoves;
     if (output.number < shape_.shared)
-      other |= (distance(point[output.number], label) ^ output.distance.low) & mask(output.form == Form::kShifted);
+      here |= output.distance.includes(distance(point[output.number], label)) ? 0 : kDistanceMoves;
+    moves |= here;
+    other |= (here & static_cast<unsigned>(output.form)) != 0;
   }
   std::uint32_t up = 0;
   std::uint32_t down = 0;
   for (std::size_t k = 0; k < dimensions; ++k) {
     const Coordinate& coordinate = coordinates[k];
-    up = up << 1 | (point[k] > coordinate.last ? 1 : 0);
-    down = down << 1 | (point[k] < coordinate.last ? 1 : 0);
-    other |= (point[k] ^ coordinate.last) & mask(covers_ ? coordinate.common != 1 : coordinate.range.constant());
-    other |= mask(covers_ && !is_small(point[k]));
+    const std::int64_t x = point[k];
+    up = up << 1 | (x > coordinate.last ? 1u : 0u);
+    down = down << 1 | (x < coordinate.last ? 1u : 0u);
+    if constexpr (kCovers)
+      other |= (x != coordinate.last && coordinate.common != 1) || !is_small(x);
+    else
+      other |= (x != coordinate.last) & coordinate.range.constant();
   }
-  if (other != 0 || up <= down || dimensions > kMostAtOnce) return false;
-  for (std::size_t i = 0; i < followed_; ++i) {
-    Tracked& output = outputs[i];
-    const std::int64_t label = labels[output.number];
-    output.labels.include(label);
-    if (output.number < shape_.shared) output.distance.include(distance(point[output.number], label));
-  }
+  if (other || up <= down) return false;
+  ++points_;
   for (std::size_t k = 0; k < dimensions; ++k) {
     coordinates[k].last = point[k];
-    coordinates[k].range.include(point[k]);
+    if constexpr (kCovers) coordinates[k].range.include(point[k]);
   }
-  ++points_;
-  if (!pairs_.empty()) add_pairs(point, dimensions - static_cast<std::size_t>(std::bit_width(up | down)));
+  if (moves != 0) move_ends(point, labels);
+  if (kCovers && !pairs_.empty()) add_pairs(point, dimensions - static_cast<std::size_t>(std::bit_width(up | down)));
   return true;
 }
 
