@@ -7,6 +7,9 @@
 // costs is accounted; when all of them together need more than they may, those that need most are given up first, and
 // when even empty streams are too many, no new ones are made: what would have gone into them is counted, by statement.
 //
+// A stream whose domain is given up keeps none: the instances of its statement cover it. So irregular code costs the
+// geometry of one stream per statement, and of the others only their labels.
+//
 // Statements are kept apart per stack where stacks run beside each other (threads, coroutines), because folding needs
 // points in lexicographic order; finish() unites them.
 #pragma once
