@@ -1,12 +1,14 @@
 #include "ddg/streams.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <string>
 #include <tuple>
 #include <utility>
 
 #include "support/parallel.h"
+#include "support/wide.h"
 
 namespace loopfold::ddg {
 
@@ -31,6 +33,45 @@ void extend(std::vector<std::int64_t>& box, const std::int64_t* point, std::size
 }
 
 constexpr std::size_t kFoldersAtOnce = 256;
+
+using Box = std::vector<std::pair<std::int64_t, std::int64_t>>;
+
+/// The least or greatest value of a bound over a box, or something beyond it.
+std::int64_t extreme(const fold::Affine& bound, const Box& box, bool greatest) {
+  Wide sum = bound.constant;
+  for (std::size_t k = 0; k < bound.coefficients.size(); ++k) {
+    const std::int64_t slope = bound.coefficients[k];
+    const Wide along = static_cast<Wide>(slope) * ((slope > 0) == greatest ? box[k].second : box[k].first);
+    if (!__builtin_add_overflow(sum, along, &sum)) continue;
+    return greatest ? std::numeric_limits<std::int64_t>::max() : std::numeric_limits<std::int64_t>::min();
+  }
+  return saturated(sum);
+}
+
+Box box_of(const fold::Piece& piece) {
+  Box box;
+  for (const fold::Range& range : piece.ranges)
+    box.emplace_back(extreme(range.lower, box, false), extreme(range.upper, box, true));
+  return box;
+}
+
+/// Ranges that contain all pieces of a domain: those of the only one, or a box.
+std::vector<fold::Range> cover_of(const fold::Folded& domain) {
+  if (domain.pieces.empty()) return {};
+  if (domain.pieces.size() == 1) return domain.pieces.front().ranges;
+  Box all = box_of(domain.pieces.front());
+  for (const fold::Piece& piece : domain.pieces) {
+    const Box own = box_of(piece);
+    for (std::size_t k = 0; k < all.size(); ++k)
+      all[k] = {std::min(all[k].first, own[k].first), std::max(all[k].second, own[k].second)};
+  }
+  std::vector<fold::Range> ranges;
+  for (std::size_t k = 0; k < all.size(); ++k) {
+    const std::vector<std::int64_t> none(k);
+    ranges.push_back({{all[k].first, none}, {all[k].second, none}, 1});
+  }
+  return ranges;
+}
 
 /// What a stream costs beside its folder.
 constexpr std::uint64_t kStreamBytes = 160;
@@ -98,7 +139,7 @@ Streams::AccessDetails* Streams::new_access(SiteId site, const MemoryAccess& acc
     object = kUnknownObject;
     if (AccessDetails* const known = links.find(key)) return known;
   }
-  const Sink sink = new_stream(Stream::Kind::kAccess, site, {sites_[site].dimensions, 2, 0});
+  const Sink sink = new_stream(Stream::Kind::kAccess, site, {sites_[site].dimensions, 2, 0, true});
   if (sink.folder == nullptr) return nullptr;
   if (key == kUnknownKey) sink.folder->give_up("in more than 64 objects");
   AccessDetails& details = accesses_.emplace_back();
@@ -119,7 +160,7 @@ void Streams::count_copy() {
 }
 
 Streams::ValueDetails* Streams::new_value(SiteId site, const IntegerValue& value) {
-  const Sink sink = new_stream(Stream::Kind::kValue, site, {sites_[site].dimensions, 1, 0});
+  const Sink sink = new_stream(Stream::Kind::kValue, site, {sites_[site].dimensions, 1, 0, true});
   if (sink.folder == nullptr) return nullptr;
   ValueDetails& details =
       values_.emplace_back(ValueDetails{sink, {}, site, value.instruction, value.index, value.reg, value.width});
@@ -152,7 +193,7 @@ Streams::DependenceDetails* Streams::first_dependence(const Reader& reader, Defi
   const Site& source = sites_[site_of_definition_[from]];
   const auto dimensions = static_cast<std::uint16_t>(consumer.dimensions + (reader.chunks ? 1 : 0));
   const std::uint16_t shared = shared_dimensions(tree_, source.key.context, consumer.key.context);
-  return new_dependence(reader, from, {dimensions, source.dimensions, shared});
+  return new_dependence(reader, from, {dimensions, source.dimensions, shared, !reader.chunks});
 }
 
 void Streams::late(std::size_t coordinate, std::uint64_t times) {
@@ -167,7 +208,7 @@ void Streams::lost_dependence(const Reader& reader, const std::int64_t* point) {
   DependenceDetails* details = at(site.operands, reader.dense).find(key_of(kLostDefinition, reader.lane));
   if (details == nullptr) {
     const auto dimensions = static_cast<std::uint16_t>(site.dimensions + (reader.chunks ? 1 : 0));
-    details = new_dependence(reader, kLostDefinition, {dimensions, 0, 0});
+    details = new_dependence(reader, kLostDefinition, {dimensions, 0, 0, !reader.chunks});
   }
   if (details == nullptr) return;
   details->count(0);
@@ -213,6 +254,16 @@ void Streams::finish_folders() {
     folded_[stream] = streams_[stream].folder->finish();
     streams_[stream].folder.reset();
   });
+}
+
+/// Of a stream of some of the instances of a statement: where it was given up, all of them cover it.
+fold::Folded Streams::folded_in_domain(StreamId stream) {
+  const std::vector<fold::Range>& cover = sites_[streams_[stream].site].cover;
+  const bool covered = streams_[stream].shape.covered;
+  fold::Folded result = std::move(folded_[stream]);
+  for (fold::Piece& piece : result.pieces)
+    if (covered && piece.ranges.empty()) piece.ranges = cover;
+  return result;
 }
 
 /// Of a cold site: what is known is a box.
@@ -273,7 +324,7 @@ void Streams::finish_statements(Graph& graph, const structure::CodeMap& code,
   for (const DependenceDetails& details : dependences_)
     if (details.from != kLostDefinition) keep(site_of_definition_[details.from]);
   for (SiteId id = 1; id < sites_.size(); ++id) {
-    const Site& site = sites_[id];
+    Site& site = sites_[id];
     if (site.count == 0 || (site.cold && !site.produces)) continue;
     const SiteKey& key = site.key;
     const auto [found, added] = known.try_emplace({key.kind, key.context, key.function, key.node, key.variant},
@@ -295,6 +346,7 @@ void Streams::finish_statements(Graph& graph, const structure::CodeMap& code,
     Statement& statement = graph.statements[found->second];
     statement.count += site.count;
     domains[found->second].push_back(domain_of(site));
+    site.cover = cover_of(domains[found->second].back());
     if (site.code == nullptr || site.code->instructions <= statement.instructions.size()) continue;
     const PartCode& part = *site.code;
     const trace::Block& block = code.blocks()[part.block];
@@ -362,7 +414,7 @@ void Streams::finish_accesses(Graph& graph) {
     access.object = details.object;
     auto& group =
         groups.add({statement, details.instruction, details.index, details.object, details.store, details.size},
-                   std::move(access), streams_[details.sink.stream].shape, std::move(folded_[details.sink.stream]));
+                   std::move(access), streams_[details.sink.stream].shape, folded_in_domain(details.sink.stream));
     group.item.copies += details.copies;
     group.item.same_block = group.item.same_block && details.same_block;
     group.item.same_offset = group.item.same_offset && details.same_offset;
@@ -377,7 +429,7 @@ void Streams::finish_values(Graph& graph) {
     const StatementId statement = statement_of_[details.site];
     auto& group = groups.add({statement, details.instruction, details.index},
                              {statement, details.instruction, details.index, details.reg, details.width, {}, true},
-                             streams_[details.sink.stream].shape, std::move(folded_[details.sink.stream]));
+                             streams_[details.sink.stream].shape, folded_in_domain(details.sink.stream));
     group.item.steady = group.item.steady && details.steady.steady();
   }
   groups.into(graph.values, [](Value& value) -> fold::Folded& { return value.value; });
@@ -407,7 +459,7 @@ void Streams::finish_dependences(Graph& graph) {
     const Key key{dependence.to,   dependence.to_instruction, dependence.operand,
                   dependence.lane, dependence.from,           dependence.from_instruction};
     auto& group =
-        groups.add(key, dependence, streams_[details.sink.stream].shape, std::move(folded_[details.sink.stream]));
+        groups.add(key, dependence, streams_[details.sink.stream].shape, folded_in_domain(details.sink.stream));
     Dependence& item = group.item;
     item.more_objects = item.more_objects || details.more_objects || item.object != reader.object;
     item.reloads += details.reloads;

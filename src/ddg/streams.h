@@ -7,6 +7,9 @@
 // costs is accounted; when all of them together need more than they may, those that need most are given up first, and
 // when even empty streams are too many, no new ones are made: what would have gone into them is counted, by statement.
 //
+// A stream whose domain is given up keeps none: the instances of its statement cover it. So irregular code costs the
+// geometry of one stream per statement, and of the others only their labels.
+//
 // Statements are kept apart per stack where stacks run beside each other (threads, coroutines), because folding needs
 // points in lexicographic order; finish() unites them.
 #pragma once
@@ -252,9 +255,10 @@ class Streams {
     SiteKey key;
     structure::PlaceId place = structure::kNoPlace;
     const PartCode* code = nullptr;
-    std::vector<std::int64_t> box;  // cold: least coordinates, then greatest
-    std::uint64_t dropped = 0;      // points of streams that were not made
-    SiteId next = 0;                // of the same context and number of the node
+    std::vector<std::int64_t> box;   // cold: least coordinates, then greatest
+    std::vector<fold::Range> cover;  // of all instances, when finishing
+    std::uint64_t dropped = 0;       // points of streams that were not made
+    SiteId next = 0;                 // of the same context and number of the node
   };
 
   static std::uint64_t key_of(DefinitionId from, std::uint16_t lane) { return std::uint64_t{from} << 16 | lane; }
@@ -297,6 +301,7 @@ class Streams {
   DependenceDetails* new_dependence(const Reader& reader, DefinitionId from, fold::Shape shape);
   DependenceDetails* first_dependence(const Reader& reader, DefinitionId from, const std::int64_t* point);
   void finish_folders();
+  fold::Folded folded_in_domain(StreamId stream);
   fold::Folded domain_of(const Site& site);
   void finish_cold(Graph& graph);
   void finish_statements(Graph& graph, const structure::CodeMap& code,

@@ -52,6 +52,26 @@ class StreamsTest : public testing::Test {
   structure::ContextId inner = 0;
 };
 
+TEST_F(StreamsTest, WhatWasGivenUpIsCoveredByTheStatement) {
+  Streams streams({}, tree);
+  const SiteId site = streams.site(key(inner, 3), 0, 2);
+  std::mt19937 random(7);
+  for (std::int64_t i = 0; i < 30; ++i)
+    for (std::int64_t j = 0; j <= i; ++j) {
+      const std::int64_t point[] = {0, i, j};
+      streams.instance(site, point);
+      if (random() % 3 == 0) streams.dependence(reader(site), streams.definition(site, 0), point, point);
+    }
+  const Graph graph = finish(streams);
+  ASSERT_EQ(graph.dependences.size(), 1u);
+  const fold::Folded& map = graph.dependences[0].map;
+  ASSERT_TRUE(map.gave_up);
+  ASSERT_EQ(map.pieces.size(), 1u);
+  EXPECT_FALSE(map.pieces[0].exact_domain);
+  EXPECT_TRUE(graph.statements[0].domain.exact());
+  EXPECT_EQ(map.pieces[0].ranges, graph.statements[0].domain.pieces[0].ranges) << "the triangle";
+}
+
 TEST_F(StreamsTest, CarriedByTheFirstLoopThatDiffers) {
   Streams streams({}, tree);
   const SiteId site = streams.site(key(inner, 3), 0, 2);

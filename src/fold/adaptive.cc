@@ -84,19 +84,14 @@ class AdaptiveFolder : public Folder {
   void add_unexpected(const std::int64_t* point, const std::int64_t* labels);
   void start(const std::int64_t* point, const std::int64_t* labels);
   const std::int64_t* selected(const Select& select, const std::int64_t* labels);
-  const adaptive::Window* bounds(const std::int64_t* point, const std::int64_t* labels);
-  const adaptive::Window* bounds(const Run& run);
-  /// The one that the output has a distance along; 0 if none.
-  std::int64_t coordinate(const std::int64_t* point, std::uint16_t output) const {
-    return output < shape_.shared ? point[output] : 0;
-  }
-  adaptive::Window bounds_of(std::uint16_t output, std::int64_t at, std::int64_t label) const;
   void widen();
   Select innocent(const Exact& exact) const;
   std::unique_ptr<Exact> refold(const Select& select);
   std::unique_ptr<Loose> follow(const Select& select, Loose::Domain domain);
   void cover(std::string why);
   Select all_outputs() const;
+  /// Where all outputs are followed on their own.
+  Loose::Domain given_up_domain() const { return shape_.covered ? Loose::Domain::kIgnore : Loose::Domain::kCover; }
 
   std::uint32_t max_pieces_;
   std::uint64_t points_ = 0;
@@ -106,9 +101,8 @@ class AdaptiveFolder : public Folder {
   /// Of streams that are not folded exactly.
   struct Inexact {
     std::uint64_t max_intermediate = 0;
-    std::string why;                       // if it gave up
-    std::vector<std::int64_t> labels;      // scratch
-    std::vector<adaptive::Window> bounds;  // scratch
+    std::string why;                   // if it gave up
+    std::vector<std::int64_t> labels;  // scratch
   };
   Inexact& inexact() {
     if (!inexact_) inexact_ = std::make_unique<Inexact>();
@@ -137,36 +131,20 @@ void AdaptiveFolder::add_rest(const Run& run, std::uint64_t done) {
       [this](const Run& rest) { return add_expected(rest); });
 }
 
-/// The same where not all is exact; if something is, only while it cruises: else every point has bounds of its own.
+/// The same where not all is exact.
 std::uint64_t AdaptiveFolder::add_loosely(const Run& run) {
   Run part = run;
   part.n = loose_->reach(run);
   if (part.n == 0) return 0;
   if (exact_) {
-    if (!exact_->in_row_of_cruise()) return 0;
     const Select& select = exact_->select();
     adaptive::SmallArray<std::int64_t, 8> steps(select.size());
     for (std::size_t i = 0; i < select.size(); ++i) steps[i] = run.steps[select[i]];
     part.n = exact_->expected_run({run.point, selected(select, run.labels), steps.data(), part.n});
     if (part.n == 0) return 0;
-    exact_->bound_expected(bounds(part));
   }
   loose_->add_reached(part);
   return part.n;
-}
-
-/// Of all points of a run whose labels do not wrap.
-const adaptive::Window* AdaptiveFolder::bounds(const Run& run) {
-  bounds(run.point, run.labels);
-  std::vector<adaptive::Window>& all = inexact().bounds;
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    const std::uint16_t output = exact_->bounded()[i];
-    const std::int64_t label = wrapping_add(run.labels[output], run.steps[output], run.n - 1);
-    const bool moves = output + 1 == shape_.dimensions;
-    const std::int64_t at = output < shape_.shared ? wrapping_add(run.point[output], moves ? 1 : 0, run.n - 1) : 0;
-    all[i].include(bounds_of(output, at, label));
-  }
-  return all.data();
 }
 
 void AdaptiveFolder::add_unexpected(const std::int64_t* point, const std::int64_t* labels) {
@@ -175,7 +153,6 @@ void AdaptiveFolder::add_unexpected(const std::int64_t* point, const std::int64_
     return;
   }
   if (loose_ && exact_->expected(point, selected(exact_->select(), labels))) {
-    exact_->bound_expected(bounds(point, labels));
     loose_->add(point, labels);
     return;
   }
@@ -185,14 +162,14 @@ void AdaptiveFolder::add_unexpected(const std::int64_t* point, const std::int64_
   if (loose_) loose_->add(point, labels);
   if (!exact_) return;
   const std::int64_t* chosen = selected(exact_->select(), labels);
-  if (!exact_->add(point, chosen, bounds(point, labels))) widen();
+  if (!exact_->add(point, chosen)) widen();
 }
 
 /// The first points.
 void AdaptiveFolder::start(const std::int64_t* point, const std::int64_t* labels) {
   if (shape_.dimensions > kMostDimensions || gave_up()) {
     give_up_because("more than " + std::to_string(kMostDimensions) + " dimensions");
-    loose_ = std::make_unique<Loose>(shape_, all_outputs(), Loose::Domain::kCover);
+    loose_ = std::make_unique<Loose>(shape_, all_outputs(), given_up_domain());
     loose_->add(point, labels);
     return;
   }
@@ -203,11 +180,11 @@ void AdaptiveFolder::start(const std::int64_t* point, const std::int64_t* labels
     return;
   }
   if (shape_.dimensions == 0) {
-    loose_ = std::make_unique<Loose>(shape_, all_outputs(), Loose::Domain::kCover);
+    loose_ = std::make_unique<Loose>(shape_, all_outputs(), given_up_domain());
     loose_->add(first_.get(), first_.get());
     give_up_because("a point is out of order");
   } else {
-    exact_ = std::make_unique<Exact>(shape_, all_outputs(), Select{}, max_pieces_);
+    exact_ = std::make_unique<Exact>(shape_, all_outputs(), max_pieces_);
     exact_->add(first_.get(), first_.get() + shape_.dimensions);
   }
   first_.reset();
@@ -222,20 +199,6 @@ const std::int64_t* AdaptiveFolder::selected(const Select& select, const std::in
   return chosen.data();
 }
 
-adaptive::Window AdaptiveFolder::bounds_of(std::uint16_t output, std::int64_t at, std::int64_t label) const {
-  const std::int64_t distance = output < shape_.shared ? adaptive::distance(at, label) : 0;
-  return {0, label, label, distance, distance};
-}
-
-const adaptive::Window* AdaptiveFolder::bounds(const std::int64_t* point, const std::int64_t* labels) {
-  if (exact_->bounded().empty()) return nullptr;
-  std::vector<adaptive::Window>& all = inexact().bounds;
-  all.clear();
-  for (const std::uint16_t output : exact_->bounded())
-    all.push_back(bounds_of(output, coordinate(point, output), labels[output]));
-  return all.data();
-}
-
 /// Those of its outputs that broke few blocks; all of them if none broke any.
 AdaptiveFolder::Select AdaptiveFolder::innocent(const Exact& exact) const {
   const std::vector<std::uint32_t> blame = exact.blame();
@@ -247,28 +210,19 @@ AdaptiveFolder::Select AdaptiveFolder::innocent(const Exact& exact) const {
   return select;
 }
 
-/// Folds again what exact_ has, with fewer outputs; the others are bounded.
+/// Folds again what exact_ has, with fewer outputs.
 std::unique_ptr<Exact> AdaptiveFolder::refold(const Select& select) {
-  Select others;
-  const Select all = all_outputs();
-  std::set_difference(all.begin(), all.end(), select.begin(), select.end(), std::back_inserter(others));
   const auto index = [](const Select& in, std::uint16_t number) {
     return static_cast<std::size_t>(std::find(in.begin(), in.end(), number) - in.begin());
   };
-  auto fewer = std::make_unique<Exact>(shape_, select, others, max_pieces_);
+  auto fewer = std::make_unique<Exact>(shape_, select, max_pieces_);
   std::vector<std::int64_t> chosen(select.size());
-  std::vector<adaptive::Window> bounds(others.size());
   bool small = true;
   const Select& now = exact_->select();
-  exact_->replay([&](const std::int64_t* point, const std::int64_t* labels, const adaptive::Window* known) {
+  exact_->replay([&](const std::int64_t* point, const std::int64_t* labels) {
     if (!small) return;
     for (std::size_t i = 0; i < select.size(); ++i) chosen[i] = labels[index(now, select[i])];
-    for (std::size_t i = 0; i < others.size(); ++i) {
-      const std::size_t label = index(now, others[i]);
-      bounds[i] = label < now.size() ? bounds_of(others[i], coordinate(point, others[i]), labels[label])
-                                     : known[index(exact_->bounded(), others[i])];
-    }
-    small = fewer->add(point, chosen.data(), bounds.data());
+    small = fewer->add(point, chosen.data());
   });
   note_intermediate(fewer->max_intermediate());
   return fewer;
@@ -278,7 +232,7 @@ std::unique_ptr<Exact> AdaptiveFolder::refold(const Select& select) {
 std::unique_ptr<Loose> AdaptiveFolder::follow(const Select& select, Loose::Domain domain) {
   auto loose = std::make_unique<Loose>(shape_, select, domain);
   std::vector<std::int64_t> all(shape_.outputs);
-  exact_->replay([&](const std::int64_t* point, const std::int64_t* labels, const adaptive::Window*) {
+  exact_->replay([&](const std::int64_t* point, const std::int64_t* labels) {
     for (std::size_t i = 0; i < exact_->select().size(); ++i) all[exact_->select()[i]] = labels[i];
     loose->add(point, all.data());
   });
@@ -315,7 +269,7 @@ void AdaptiveFolder::widen() {
 void AdaptiveFolder::cover(std::string why) {
   give_up_because(std::move(why));
   note_intermediate(exact_->max_intermediate());
-  std::unique_ptr<Loose> fresh = follow(exact_->select(), Loose::Domain::kCover);
+  std::unique_ptr<Loose> fresh = follow(exact_->select(), given_up_domain());
   if (loose_) fresh->take_outputs(std::move(*loose_));
   loose_ = std::move(fresh);
   exact_.reset();
@@ -323,7 +277,7 @@ void AdaptiveFolder::cover(std::string why) {
 
 void AdaptiveFolder::give_up(std::string_view why) {
   if (first_) {
-    loose_ = std::make_unique<Loose>(shape_, all_outputs(), Loose::Domain::kCover);
+    loose_ = std::make_unique<Loose>(shape_, all_outputs(), given_up_domain());
     loose_->add(first_.get(), first_.get() + shape_.dimensions);
     first_.reset();
   }
@@ -331,7 +285,8 @@ void AdaptiveFolder::give_up(std::string_view why) {
   if (exact_) {
     note_intermediate(exact_->max_intermediate());
     const std::vector<adaptive::Placed> blocks = exact_->blocks();
-    auto fresh = std::make_unique<Loose>(shape_, exact_->select(), blocks, exact_->last_point(), points_);
+    auto fresh =
+        std::make_unique<Loose>(shape_, exact_->select(), given_up_domain(), blocks, exact_->last_point(), points_);
     if (loose_) fresh->take_outputs(std::move(*loose_));
     loose_ = std::move(fresh);
     exact_.reset();
@@ -341,9 +296,7 @@ void AdaptiveFolder::give_up(std::string_view why) {
 
 std::size_t AdaptiveFolder::bytes() const {
   std::size_t bytes = sizeof(*this);
-  if (inexact_)
-    bytes += sizeof(Inexact) + sizeof(std::int64_t) * inexact_->labels.size() +
-             sizeof(adaptive::Window) * inexact_->bounds.size();
+  if (inexact_) bytes += sizeof(Inexact) + sizeof(std::int64_t) * inexact_->labels.size();
   if (first_) bytes += sizeof(std::int64_t) * (std::size_t{shape_.dimensions} + shape_.outputs);
   if (exact_) bytes += exact_->bytes();
   if (loose_) bytes += loose_->bytes();
@@ -386,7 +339,7 @@ Folded AdaptiveFolder::finish() {
   }
   for (Piece& piece : folded.pieces) {
     for (std::uint16_t o = 0; loose_ && o < shape_.outputs; ++o) {
-      if (!exact_) loose_->bound(piece.outputs[o], o);
+      loose_->bound(piece.outputs[o], o);
       loose_->claim(piece.outputs[o], o);
     }
     folded.gave_up = folded.gave_up || !piece.exact_domain;

@@ -3,6 +3,7 @@
 // costs is mostly the wait for memory.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <memory>
 #include <type_traits>
@@ -28,6 +29,9 @@ class SmallArray {
   const T* end() const { return data() + size_; }
   T& operator[](std::size_t i) { return data()[i]; }
   const T& operator[](std::size_t i) const { return data()[i]; }
+  friend bool operator==(const SmallArray& a, const SmallArray& b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end());
+  }
   /// Beyond the object itself.
   std::size_t bytes() const { return far_ ? sizeof(T) * size_ : 0; }
 

@@ -1,6 +1,8 @@
 #include "fold/adaptive_block.h"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <limits>
 
 #include "fold/fraction.h"
@@ -75,6 +77,92 @@ bool bound_in_coordinates(const View& view, Function function, Affine& into) {
   return in_coordinates(view, std::move(function), into, divisor) && divisor == 1;
 }
 
+/// A function of counts on its way to coordinates, in 64 bits: for what is simple, which is nearly everything.
+class Plain {
+ public:
+  static constexpr int kMostDimensions = 16;
+
+  explicit Plain(const View& view) : view_(view) {}
+
+  void set(int function) {
+    constant_ = view_.values()[function];
+    for (int q = view_.level; q < view_.layout.dimensions; ++q) steps_[q] = step(q, function);
+  }
+  /// To the last coordinate along q, from the first one. False if that does not fit.
+  bool go_to_last(int q) {
+    const std::int64_t stride = view_.stride(q);
+    bool large = subtract(constant_, -stride, view_.extent(q));
+    for (int p = view_.level; p < q; ++p) large |= subtract(steps_[p], -stride, step(p, view_.layout.extent(q)));
+    return !large;
+  }
+  /// Whether all coefficients are integers that fit; false does not say the contrary.
+  bool is_whole() {
+    for (int q = view_.layout.dimensions - 1; q >= view_.level; --q) {
+      if (steps_[q] == 0) continue;
+      if (steps_[q] % view_.stride(q) != 0) return false;
+      const std::int64_t coefficient = steps_[q] / view_.stride(q);
+      const int start = view_.layout.start(q);
+      bool large = subtract(constant_, coefficient, view_.values()[start]);
+      for (int p = view_.level; p < q; ++p) large |= subtract(steps_[p], coefficient, step(p, start));
+      if (large) return false;
+    }
+    return true;
+  }
+  /// Whether numerators and the divisor surely fit, by estimates.
+  bool is_small() const {
+    constexpr double kSmall = 0x1p62;
+    std::array<double, kMostDimensions> sizes{};
+    for (int q = view_.level; q < view_.layout.dimensions; ++q) sizes[View::at(q)] = size(steps_[q]);
+    double constant = size(constant_);
+    double scale = 1;
+    double most = 1;
+    for (int q = view_.layout.dimensions - 1; q >= view_.level; --q) {
+      if (!view_.block.knows(q)) continue;
+      const double coefficient = sizes[View::at(q)];
+      const double stride = size(view_.stride(q));
+      const int start = view_.layout.start(q);
+      scale *= stride;
+      most = std::max(most, coefficient) * stride;
+      constant = constant * stride + coefficient * size(view_.values()[start]);
+      for (int p = view_.level; p < q; ++p)
+        sizes[View::at(p)] = sizes[View::at(p)] * stride + coefficient * size(step(p, start));
+    }
+    return most < kSmall && scale < kSmall && constant < kSmall;
+  }
+
+ private:
+  static double size(std::int64_t number) { return std::abs(static_cast<double>(number)); }
+  /// True if the result does not fit.
+  static bool subtract(std::int64_t& from, std::int64_t times, std::int64_t what) {
+    std::int64_t product = 0;
+    return __builtin_mul_overflow(times, what, &product) || __builtin_sub_overflow(from, product, &from);
+  }
+  std::int64_t step(int q, int function) const {
+    return function < view_.layout.functions(q) ? view_.step(q, function) : 0;
+  }
+
+  const View& view_;
+  std::int64_t constant_ = 0;
+  std::array<std::int64_t, kMostDimensions> steps_{};
+};
+
+/// Whether a block is representable for simple reasons. False does not say the contrary.
+bool plainly_representable(const View& view) {
+  if (view.layout.dimensions > Plain::kMostDimensions) return false;
+  Plain plain(view);
+  for (int o = 0; o < view.layout.outputs; ++o) {
+    plain.set(o);
+    if (!plain.is_small()) return false;
+  }
+  for (int q = view.level; q < view.layout.dimensions; ++q) {
+    plain.set(view.layout.start(q));
+    if (!plain.is_whole()) return false;
+    plain.set(view.layout.start(q));
+    if (!plain.go_to_last(q) || !plain.is_whole()) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 Function View::function(int index) const {
@@ -100,10 +188,6 @@ Function View::last_coordinate(int q) const {
   return f;
 }
 
-bool has_rows(const View& view) {
-  return !view.block.bounds || view.block.bounds->rows.size() == static_cast<std::size_t>(view.extent(view.level)) + 1;
-}
-
 std::int64_t* values_of(const Layout& layout, Block& block, int level) {
   return block.words.get() + layout.values(level);
 }
@@ -117,7 +201,6 @@ Block copy_of(const Layout& layout, const Block& block, int level) {
   copy.known = block.known;
   copy.closed = block.closed;
   if (block.windows) copy.windows = std::make_unique<std::vector<Window>>(*block.windows);
-  if (block.bounds) copy.bounds = std::make_unique<Bounds>(*block.bounds);
   return copy;
 }
 
@@ -161,6 +244,7 @@ bool in_coordinates(const View& view, Function function, Affine& into, std::int6
 }
 
 bool representable(const View& view) {
+  if (plainly_representable(view)) return true;
   Affine ignored;
   std::int64_t divisor = 1;
   for (int o = 0; o < view.layout.outputs; ++o)
@@ -196,10 +280,6 @@ Block row_of(const View& view, std::int64_t t) {
   const Layout& layout = view.layout;
   Block row = copy_of(layout, view.block, view.level);
   row.closed = false;
-  if (row.bounds) {
-    row.bounds->all = view.block.bounds->rows[View::at(static_cast<int>(t))];
-    row.bounds->rows = {row.bounds->all};
-  }
   std::int64_t* values = values_of(layout, row, view.level);
   for (int f = 0; f < layout.functions(view.level); ++f) values[f] = view.at_row(f, t);
   values[layout.start(view.level)] =
@@ -254,9 +334,6 @@ Piece piece_of(const View& view, std::size_t outputs) {
 std::size_t bytes_of(const Layout& layout, const Block& block, int level) {
   std::size_t bytes = sizeof(Block) + sizeof(std::int64_t) * View::at(layout.words(level));
   if (block.windows) bytes += sizeof(*block.windows) + sizeof(Window) * block.windows->size();
-  if (block.bounds)
-    bytes += sizeof(Bounds) + sizeof(Window) * block.bounds->all.size() * (1 + block.bounds->rows.size()) +
-             sizeof(std::vector<Window>) * block.bounds->rows.size();
   if (block.before) bytes += bytes_of(layout, *block.before, level);
   return bytes;
 }

@@ -82,28 +82,12 @@ struct Window {
   }
 };
 
-/// Of outputs that are not folded: of all rows of a block, and of each row as long as they are few.
-struct Bounds {
-  static constexpr std::size_t kMostRows = 8;
-  std::vector<Window> all;
-  std::vector<std::vector<Window>> rows;
-
-  void add(const Window* row, std::size_t count) {
-    for (std::size_t i = 0; i < count; ++i) all[i].include(row[i]);
-    if (!rows.empty() && rows.size() < kMostRows)
-      rows.emplace_back(row, row + count);
-    else
-      rows = {};
-  }
-};
-
 struct Block {
   std::unique_ptr<std::int64_t[]> words;
   std::uint64_t points = 0;
   std::uint32_t known = 0;                       // bit q: some row along dimension q has more than one iteration
   bool closed = false;                           // will not grow any more
   std::unique_ptr<std::vector<Window>> windows;  // by output, if one is modular
-  std::unique_ptr<Bounds> bounds;                // of outputs that are not folded, if there are any
   std::unique_ptr<Block> before;                 // the rows before a break, in the same steps; see adaptive_exact.cc
 
   bool knows(int q) const { return (known >> q & 1) != 0; }
@@ -149,9 +133,6 @@ struct Placed {
   std::vector<std::int64_t> prefix;
 };
 
-/// Whether row_of() can be used on all rows.
-bool has_rows(const View& view);
-
 std::int64_t* values_of(const Layout& layout, Block& block, int level);
 
 /// A copy, without `before`.
@@ -173,8 +154,7 @@ bool representable(const View& view);
 /// The number of points with t_level = 0 .. rows - 1.
 std::uint64_t count_points(const View& view, std::int64_t rows);
 
-/// Row number t of a block of `level` as a block of that level with one row. If there are bounds, they must be known by
-/// row.
+/// Row number t of a block of `level` as a block of that level with one row.
 Block row_of(const View& view, std::int64_t t);
 
 /// Forgets the coefficients of dimensions that have one iteration in all rows.

@@ -45,12 +45,12 @@ struct Loose::Common {
   Wide label = 0;               // its label
 };
 
-Loose::Loose(Shape shape, std::vector<std::uint16_t> select, std::span<const Placed> blocks, const std::int64_t* last,
-             std::uint64_t points)
-    : Loose(shape, std::move(select), Domain::kCover) {
+Loose::Loose(Shape shape, std::vector<std::uint16_t> select, Domain domain, std::span<const Placed> blocks,
+             const std::int64_t* last, std::uint64_t points)
+    : Loose(shape, std::move(select), domain) {
   points_ = points;
   std::vector<Common> functions(followed_, Common(shape.dimensions));
-  if (pairs_wanted_ && shape.dimensions > 1) pairs_.resize(std::size_t{shape.dimensions} * (shape.dimensions - 1u) / 2);
+  if (wants_pairs() && shape.dimensions > 1) pairs_.resize(std::size_t{shape.dimensions} * (shape.dimensions - 1u) / 2);
   for (const Placed& placed : blocks) {
     std::vector<Function> coordinates;
     for (std::size_t k = 0; k < shape.dimensions; ++k) coordinates.push_back(coordinate_of(placed, k));

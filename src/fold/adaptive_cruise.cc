@@ -4,17 +4,6 @@
 
 namespace loopfold::fold::adaptive {
 
-namespace {
-
-void include(std::vector<Window>& into, const Window* bounds, std::size_t count) {
-  if (into.empty())
-    into.assign(bounds, bounds + count);
-  else
-    for (std::size_t i = 0; i < count; ++i) into[i].include(bounds[i]);
-}
-
-}  // namespace
-
 Cruise::Cruise(const Layout& layout, Block& block, int level) : level_(level), block_(&block) {
   const View view{layout, block, level};
   const std::int64_t rows = view.extent(level);
@@ -51,18 +40,6 @@ bool Cruise::next_row_outside(const Layout& layout, const std::int64_t* last, co
   return true;
 }
 
-/// The rows along the dimensions inside q are complete.
-void Cruise::bound_rows(const Layout& layout, int q) {
-  for (int p = layout.dimensions - 1; p > q; --p) {
-    std::vector<Window>& row = (*bounds_)[View::at(p)];
-    if (p - 1 > level_)
-      include((*bounds_)[View::at(p - 1)], row.data(), row.size());
-    else
-      block_->bounds->add(row.data(), row.size());
-    row.clear();
-  }
-}
-
 std::vector<Block> Cruise::stop(const Layout& layout) {
   const Block& block = *block_;
   std::vector<Block> rows(View::at(layout.dimensions));
@@ -78,22 +55,12 @@ std::vector<Block> Cruise::stop(const Layout& layout) {
     row.known = block.known & (~std::uint32_t{0} << k);
     forget_degenerate(layout, row, k);
     row.points = count_points({layout, row, k}, complete);
-    if (block.bounds) row.bounds = std::make_unique<Bounds>(Bounds{(*bounds_)[View::at(k)], {}});
   }
   return rows;
 }
 
-void Cruise::bound(const Layout& layout, const Window* bounds, std::size_t count) {
-  if (count == 0) return;
-  if (!bounds_) bounds_ = std::make_unique<Windows>(View::at(layout.dimensions));
-  include(bounds_->back(), bounds, count);
-}
-
 std::size_t Cruise::bytes(const Layout& layout) const {
-  std::size_t bytes = sizeof(*this) + sizeof(std::int64_t) * View::at(words(layout));
-  if (bounds_)
-    for (const std::vector<Window>& row : *bounds_) bytes += sizeof(row) + sizeof(Window) * row.size();
-  return bytes;
+  return sizeof(*this) + sizeof(std::int64_t) * View::at(words(layout));
 }
 
 }  // namespace loopfold::fold::adaptive

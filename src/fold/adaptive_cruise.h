@@ -50,13 +50,9 @@ class Cruise {
   /// none.
   std::vector<Block> stop(const Layout& layout);
 
-  /// Of the outputs that are only bounded, at the current point.
-  void bound(const Layout& layout, const Window* bounds, std::size_t count);
   std::size_t bytes(const Layout& layout) const;
 
  private:
-  using Windows = std::vector<std::vector<Window>>;
-
   /// With the counts up to dimension q < D-1: in the order of D-2 down to the level, behind the counts.
   int offset(const Layout& layout, int q) const {
     return layout.dimensions + layout.part(q) - layout.part(layout.dimensions - 2) - (layout.dimensions - 2 - q);
@@ -79,19 +75,16 @@ class Cruise {
   }
   /// The rows along the dimensions inside q are complete.
   void absorb_rows(const Layout& layout, int q) {
-    if (block_->bounds) bound_rows(layout, q);
     if (q > level_) return;
     ++values_of(layout, *block_, level_)[layout.extent(level_)];
     block_->points += points_;
     points_ = 0;
   }
-  void bound_rows(const Layout& layout, int q);
 
   int level_;
   Block* block_;
   std::uint64_t points_ = 0;               // of complete innermost rows since the row of the block began
   std::unique_ptr<std::int64_t[]> words_;  // counts by dimension, then functions
-  std::unique_ptr<Windows> bounds_;        // by dimension: of the complete rows of the unfinished one
 };
 
 /// Whether `move` is to the first point of the next row along dimension q, where `own` are the functions of this row

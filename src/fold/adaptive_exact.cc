@@ -34,10 +34,7 @@
 
 namespace loopfold::fold::adaptive {
 
-Exact::Exact(Shape shape, std::vector<std::uint16_t> select, std::vector<std::uint16_t> bounded,
-             std::uint32_t max_pieces)
-    : max_pieces_(max_pieces) {
-  if (!bounded.empty()) rare().bounded = std::move(bounded);
+Exact::Exact(Shape shape, std::vector<std::uint16_t> select, std::uint32_t max_pieces) : max_pieces_(max_pieces) {
   grow_.layout.dimensions = shape.dimensions;
   grow_.layout.outputs = static_cast<int>(select.size());
   grow_.layout.shared = shape.shared;
@@ -46,7 +43,7 @@ Exact::Exact(Shape shape, std::vector<std::uint16_t> select, std::vector<std::ui
   state_ = std::make_unique<std::int64_t[]>(shape.dimensions + 2 * (1 + grow_.layout.select.size()));
 }
 
-bool Exact::add_unexpected(const std::int64_t* point, const std::int64_t* labels, const Window* bounds) {
+bool Exact::add_unexpected(const std::int64_t* point, const std::int64_t* labels) {
   const Layout& layout = grow_.layout;
   const int inner = layout.dimensions - 1;
   expect_nothing();
@@ -57,19 +54,17 @@ bool Exact::add_unexpected(const std::int64_t* point, const std::int64_t* labels
     for (int level = inner; level > changed; --level) flush(level);
     if (changed < inner && start_cruise(changed, point, labels)) {
       std::copy_n(point, layout.dimensions, last());
-      cruise_->bound(layout, bounds, bounded_count());
       expect_in_cruise(point, labels);
       return !full_;
     }
   }
   std::copy_n(point, layout.dimensions, last());
   started_ = true;
-  std::vector<Block> rows(1);
-  rows[0].words = std::make_unique<std::int64_t[]>(View::at(layout.outputs));
-  rows[0].points = 1;
-  if (bounded_count() != 0) rows[0].bounds = std::make_unique<Bounds>(Bounds{{bounds, bounds + bounded_count()}, {}});
-  std::copy_n(labels, layout.outputs, rows[0].words.get());
-  offer(inner, rows, point[inner]);
+  Block row;
+  row.words = std::make_unique<std::int64_t[]>(View::at(layout.outputs));
+  row.points = 1;
+  std::copy_n(labels, layout.outputs, row.words.get());
+  offer(inner, {&row, 1}, point[inner]);
   expect_next(labels);
   return !full_;
 }
@@ -111,8 +106,14 @@ bool Exact::flush_as_predicted(int level) {
   return false;
 }
 
-void Exact::offer(int level, std::vector<Block>& rows, std::int64_t at) {
-  std::vector<std::uint8_t> taken(levels_[View::at(level)].size());
+void Exact::offer(int level, std::span<const Block> rows, std::int64_t at) {
+  Taken taken(levels_[View::at(level)].size());
+  if (rows.size() == 1) {
+    const Row row{rows[0], level + 1, at};
+    if (offer_predicted(level, row, taken)) return;
+    offer_other(level, row, taken);
+    return check_size(level);
+  }
   std::vector<const Block*> rest;
   for (const Block& row : rows)
     if (!offer_predicted(level, {row, level + 1, at}, taken)) rest.push_back(&row);
@@ -120,7 +121,7 @@ void Exact::offer(int level, std::vector<Block>& rows, std::int64_t at) {
   if (!rest.empty()) check_size(level);
 }
 
-bool Exact::offer_predicted(int level, const Row& row, std::vector<std::uint8_t>& taken) {
+bool Exact::offer_predicted(int level, const Row& row, Taken& taken) {
   std::vector<Block>& blocks = levels_[View::at(level)];
   for (std::size_t i = 0; i < blocks.size(); ++i) {
     if (taken[i] != 0 || !grow_.continues(blocks[i], row, level)) continue;
@@ -133,7 +134,7 @@ bool Exact::offer_predicted(int level, const Row& row, std::vector<std::uint8_t>
 
 /// Whether some block that has no row of this coordinate yet takes the row.
 template <typename Attempt>
-bool Exact::offer_by(int level, std::vector<std::uint8_t>& taken, const Attempt& attempt) {
+bool Exact::offer_by(int level, Taken& taken, const Attempt& attempt) {
   const std::size_t count = levels_[View::at(level)].size();
   for (std::size_t i = 0; i < count; ++i) {
     if (taken[i] != 0 || levels_[View::at(level)][i].closed || !attempt(i)) continue;
@@ -143,7 +144,7 @@ bool Exact::offer_by(int level, std::vector<std::uint8_t>& taken, const Attempt&
   return false;
 }
 
-void Exact::offer_other(int level, const Row& row, std::vector<std::uint8_t>& taken) {
+void Exact::offer_other(int level, const Row& row, Taken& taken) {
   std::vector<Block>& blocks = levels_[View::at(level)];
   const auto by = [&](const auto& attempt) { return offer_by(level, taken, attempt); };
   const std::uint32_t inside = ~std::uint32_t{0} << (level + 1);
@@ -160,17 +161,38 @@ void Exact::offer_other(int level, const Row& row, std::vector<std::uint8_t>& ta
   taken.push_back(1);
 }
 
-/// Asks blocks for a break, those first that grew last.
-bool Exact::offer_behind_break(int level, const Row& row, std::vector<std::uint8_t>& taken) {
-  std::vector<Block>& blocks = levels_[View::at(level)];
+/// The first block that may grow.
+std::size_t Exact::index_of_open(int level) const {
+  const Level& blocks = levels_[View::at(level)];
+  const auto first = std::find_if(blocks.begin(), blocks.end(), [](const Block& block) { return !block.closed; });
+  return static_cast<std::size_t>(first - blocks.begin());
+}
+
+/// All blocks that may grow, those first that grew last.
+std::vector<std::size_t> Exact::newest_first(int level, std::size_t count) const {
+  const Level& blocks = levels_[View::at(level)];
   std::vector<std::size_t> order;
+  order.reserve(count);
   for (std::size_t i = 0; i < blocks.size(); ++i)
     if (!blocks[i].closed) order.push_back(i);
-  const bool alone = order.size() == 1;
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return grow_.last_at(blocks[a], level) > grow_.last_at(blocks[b], level);
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    const Wide at_a = grow_.last_at(blocks[a], level);
+    const Wide at_b = grow_.last_at(blocks[b], level);
+    return at_a != at_b ? at_a > at_b : a < b;
   });
-  for (const std::size_t i : order) {
+  return order;
+}
+
+/// Asks blocks for a break, those first that grew last.
+bool Exact::offer_behind_break(int level, const Row& row, Taken& taken) {
+  std::vector<Block>& blocks = levels_[View::at(level)];
+  const auto open = static_cast<std::size_t>(
+      std::count_if(blocks.begin(), blocks.end(), [](const Block& block) { return !block.closed; }));
+  const bool alone = open == 1;
+  std::vector<std::size_t> order;
+  if (!alone) order = newest_first(level, open);
+  for (std::size_t n = 0; n < open; ++n) {
+    const std::size_t i = alone ? index_of_open(level) : order[n];
     if (taken[i] != 0) continue;
     if (blocks[i].before) {
       if (!end_break(level, i, row, taken)) continue;
@@ -185,7 +207,7 @@ bool Exact::offer_behind_break(int level, const Row& row, std::vector<std::uint8
 }
 
 /// The row repeats the break of a block: finds out what the break was.
-bool Exact::repeat_break(int level, std::size_t index, const Row& row, std::vector<std::uint8_t>& taken) {
+bool Exact::repeat_break(int level, std::size_t index, const Row& row, Taken& taken) {
   std::vector<Block>& blocks = levels_[View::at(level)];
   if (!grow_.can_repeat(blocks[index], row, level)) return false;
   sync_points(level);
@@ -211,7 +233,7 @@ bool Exact::repeat_break(int level, std::size_t index, const Row& row, std::vect
 }
 
 /// A block with a break gets a row that does not fit behind it either: what is before the break is closed.
-bool Exact::end_break(int level, std::size_t index, const Row& row, std::vector<std::uint8_t>& taken) {
+bool Exact::end_break(int level, std::size_t index, const Row& row, Taken& taken) {
   std::vector<Block>& blocks = levels_[View::at(level)];
   if (!blocks[index].before) return false;
   sync_points(level);
@@ -285,17 +307,7 @@ std::vector<Piece> Exact::pieces(std::size_t outputs) const {
   };
   std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return first_point(a) < first_point(b); });
   std::vector<Piece> pieces;
-  for (const std::size_t i : order) {
-    pieces.push_back(piece_of(grow_.view(blocks[i], 0), outputs));
-    for (std::size_t b = 0; b < bounded_count(); ++b) {
-      Output& output = pieces.back().outputs[rare_->bounded[b]];
-      const Window& bounds = blocks[i].bounds->all[b];
-      output.minimum = bounds.low;
-      output.maximum = bounds.high;
-      output.distance_minimum = bounds.distance_low;
-      output.distance_maximum = bounds.distance_high;
-    }
-  }
+  for (const std::size_t i : order) pieces.push_back(piece_of(grow_.view(blocks[i], 0), outputs));
   return pieces;
 }
 
@@ -321,11 +333,6 @@ void Exact::replay(const Visit& each) {
   walk(std::move(walkers), each);
 }
 
-const std::vector<std::uint16_t>& Exact::bounded() const {
-  static const std::vector<std::uint16_t> kNone;
-  return rare_ ? rare_->bounded : kNone;
-}
-
 std::size_t Exact::bytes() const {
   const Layout& layout = grow_.layout;
   std::size_t bytes = sizeof(*this) + sizeof(Level) * levels_.size() + sizeof(std::uint16_t) * layout.select.size() +
@@ -333,8 +340,7 @@ std::size_t Exact::bytes() const {
   for (std::size_t level = 0; level < levels_.size(); ++level)
     for (const Block& block : levels_[level]) bytes += bytes_of(layout, block, static_cast<int>(level));
   if (cruise_) bytes += cruise_->bytes(layout);
-  if (rare_)
-    bytes += sizeof(Rare) + sizeof(std::uint16_t) * rare_->bounded.size() + sizeof(std::uint32_t) * rare_->blame.size();
+  if (rare_) bytes += sizeof(Rare) + sizeof(std::uint32_t) * rare_->blame.size();
   return bytes;
 }
 

@@ -4,9 +4,11 @@
 // are too many of them add() says so, and everything is still there, to be given to something coarser.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "fold/adaptive_block.h"
@@ -20,11 +22,10 @@ namespace loopfold::fold::adaptive {
 
 class Exact {
  public:
-  /// Folds the outputs `select` of a stream; the labels that add() gets are these, in this order. The outputs `bounded`
-  /// are not folded, but their bounds are kept for every piece.
-  Exact(Shape shape, std::vector<std::uint16_t> select, std::vector<std::uint16_t> bounded, std::uint32_t max_pieces);
+  /// Folds the outputs `select` of a stream; the labels that add() gets are these, in this order.
+  Exact(Shape shape, std::vector<std::uint16_t> select, std::uint32_t max_pieces);
 
-  /// If this is the point that was expected, adds it. If there are bounded outputs, bound_expected() must follow.
+  /// If this is the point that was expected, adds it.
   bool expected(const std::int64_t* point, const std::int64_t* labels) {
     return expected_in_row(point, labels, grow_.layout.dimensions, grow_.layout.outputs) || expected_row(point, labels);
   }
@@ -34,28 +35,20 @@ class Exact {
   bool expected_row(const std::int64_t* point, const std::int64_t* labels) {
     return remaining_ == 0 && cruise_ && start_row(point, labels);
   }
-  void bound_expected(const Window* bounds);
   /// Adds as many points of a run of at least two as were expected, but maybe not all of these, and says how many.
-  /// There are no bounded outputs, or in_row_of_cruise(); then bound_expected() with the bounds of all must follow.
   std::uint64_t expected_run(const Run& run);
-  /// Whether what is expected is within a row that is predicted.
-  bool in_row_of_cruise() const { return cruise_ && remaining_ != 0; }
-  /// A point after all others; there is at least one dimension. `bounds` are those of the bounded outputs at this
-  /// point. False: there are too many blocks.
-  bool add(const std::int64_t* point, const std::int64_t* labels, const Window* bounds = nullptr) {
-    if (!expected(point, labels)) return add_unexpected(point, labels, bounds);
-    if (rare_) bound_expected(bounds);
-    return true;
+  /// A point after all others; there is at least one dimension. False: there are too many blocks.
+  bool add(const std::int64_t* point, const std::int64_t* labels) {
+    return expected(point, labels) || add_unexpected(point, labels);
   }
   /// No more points. False as for add().
   bool end();
-  /// After end(): the pieces, in the order of their first points. Of outputs that are not selected, only the bounds.
+  /// After end(): the pieces, in the order of their first points. Outputs that are not selected are empty.
   std::vector<Piece> pieces(std::size_t outputs) const;
 
   /// All blocks, which together have all points so far.
   std::vector<Placed> blocks();
-  /// All points so far in order, with the selected labels and with bounds of the bounded ones (those of a block that
-  /// the point is in).
+  /// All points so far in order, with the selected labels.
   void replay(const Visit& each);
 
   /// Why there are many blocks: how often an output broke one; the last entry is for the geometry.
@@ -69,12 +62,33 @@ class Exact {
     return started_ ? last() : nullptr;
   }
   const std::vector<std::uint16_t>& select() const { return grow_.layout.select; }
-  const std::vector<std::uint16_t>& bounded() const;
 
  private:
   using Level = std::vector<Block>;
+  /// By block of a level: whether it has a row of this coordinate already.
+  class Taken {
+   public:
+    explicit Taken(std::size_t blocks) : size_(blocks) {
+      if (blocks > kFew) many_.resize(blocks);
+    }
+    std::uint8_t& operator[](std::size_t block) { return many_.empty() ? few_[block] : many_[block]; }
+    void push_back(std::uint8_t taken) {
+      if (many_.empty() && size_ == kFew) many_.assign(few_.begin(), few_.end());
+      if (many_.empty())
+        few_[size_] = taken;
+      else
+        many_.push_back(taken);
+      ++size_;
+    }
 
-  bool add_unexpected(const std::int64_t* point, const std::int64_t* labels, const Window* bounds);
+   private:
+    static constexpr std::size_t kFew = 64;
+    std::size_t size_;
+    std::array<std::uint8_t, kFew> few_{};
+    std::vector<std::uint8_t> many_;
+  };
+
+  bool add_unexpected(const std::int64_t* point, const std::int64_t* labels);
   bool start_row(const std::int64_t* point, const std::int64_t* labels);
   bool enter_row(const std::int64_t* point, const std::int64_t* labels);
   std::uint64_t whole_row(const Run& run);
@@ -102,28 +116,28 @@ class Exact {
   }
   void flush(int level);
   bool flush_as_predicted(int level);
-  void offer(int level, std::vector<Block>& rows, std::int64_t at);
-  bool offer_predicted(int level, const Row& row, std::vector<std::uint8_t>& taken);
-  void offer_other(int level, const Row& row, std::vector<std::uint8_t>& taken);
+  void offer(int level, std::span<const Block> rows, std::int64_t at);
+  bool offer_predicted(int level, const Row& row, Taken& taken);
+  void offer_other(int level, const Row& row, Taken& taken);
   template <typename Attempt>
-  bool offer_by(int level, std::vector<std::uint8_t>& taken, const Attempt& attempt);
-  bool offer_behind_break(int level, const Row& row, std::vector<std::uint8_t>& taken);
-  bool repeat_break(int level, std::size_t index, const Row& row, std::vector<std::uint8_t>& taken);
-  bool end_break(int level, std::size_t index, const Row& row, std::vector<std::uint8_t>& taken);
+  bool offer_by(int level, Taken& taken, const Attempt& attempt);
+  std::size_t index_of_open(int level) const;
+  std::vector<std::size_t> newest_first(int level, std::size_t count) const;
+  bool offer_behind_break(int level, const Row& row, Taken& taken);
+  bool repeat_break(int level, std::size_t index, const Row& row, Taken& taken);
+  bool end_break(int level, std::size_t index, const Row& row, Taken& taken);
   void accuse(const Row& row, int level);
   void check_size(int level);
   void sync_points(int level);
 
   /// What most streams do not need.
   struct Rare {
-    std::vector<std::uint16_t> bounded;
     std::vector<std::uint32_t> blame;
   };
   Rare& rare() {
     if (!rare_) rare_ = std::make_unique<Rare>();
     return *rare_;
   }
-  std::size_t bounded_count() const { return rare_ ? rare_->bounded.size() : 0; }
   // Number 0 is the innermost coordinate, the others are labels.
   std::int64_t& next(int number) const { return state_[View::at(2 * number)]; }      // what is expected
   std::int64_t& step(int number) const { return state_[View::at(2 * number + 1)]; }  // to what comes after that

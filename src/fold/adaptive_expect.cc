@@ -237,21 +237,4 @@ bool Exact::wrap_next() {
   return true;
 }
 
-/// The point that was expected had these bounds.
-void Exact::bound_expected(const Window* bounds) {
-  if (bounded_count() == 0) return;
-  if (cruise_) {
-    cruise_->bound(grow_.layout, bounds, bounded_count());
-    return;
-  }
-  settle();
-  const int inner = grow_.layout.dimensions - 1;
-  for (Block& block : levels_[View::at(inner)]) {
-    const View view = grow_.view(block, inner);
-    if (view.start(inner) + static_cast<Wide>(view.extent(inner)) * view.stride(inner) != last()[inner]) continue;
-    block.bounds->add(bounds, bounded_count());
-    return;
-  }
-}
-
 }  // namespace loopfold::fold::adaptive

@@ -227,6 +227,12 @@ void LabelFit::unorder() {
   refute_if_done();
 }
 
+void LabelFit::forget_rows(std::size_t dimensions) {
+  if (!claims_) return;
+  prefixes_ &= ~((std::uint32_t{2} << dimensions) - 1);
+  refute_if_done();
+}
+
 void LabelFit::shrink() {
   if (!claims_) return;
   prefixes_ = 0;

@@ -14,6 +14,9 @@
 // first to the second go along the dimensions before q first; the point in between exists, since all rows have the same
 // coordinates.) Nothing else is claimed: a dimension that is TOP vouches for no other.
 //
+// A row that is the only one so far and has become long is not compared with later ones: then the dimensions outside of
+// it are TOP where they change after all.
+//
 // Exact, but for collisions of the hash. The cost per point, once its kind is known, is a dot product over the
 // coordinates that changed and a multiplication per prefix that still may hold; nothing once all claims are refuted.
 // Memory O(D^2) numbers per claim at most, none then.
@@ -108,6 +111,8 @@ class LabelFit {
   /// Nothing can be known any more.
   void refute();
   bool refuted() const { return !claims_; }
+  /// Rows that agree in so many dimensions, or fewer, are not compared any more.
+  void forget_rows(std::size_t dimensions);
   /// Keeps only what is best now.
   void shrink();
   /// Sets value and top. `constant` says which dimensions have one coordinate in all points, `last` is the last point.

@@ -33,7 +33,6 @@ Block Grow::block_of(const Row& row, int level) const {
   into[layout.extent(level)] = 0;
   block.known = row.block.known & bits_from(level + 1);
   block.points = row.block.points;
-  if (row.block.bounds) block.bounds = std::make_unique<Bounds>(Bounds{row.block.bounds->all, {row.block.bounds->all}});
   if (row.block.windows) {
     block.windows = std::make_unique<std::vector<Window>>(*row.block.windows);
     for (int o = 0; o < layout.outputs; ++o) {
@@ -159,7 +158,6 @@ void Grow::absorb(Block& block, const Row& row, int level) const {
   }
   block.known |= fresh | std::uint32_t{1} << level;
   block.points += row.block.points;
-  if (block.bounds) block.bounds->add(row.block.bounds->all.data(), row.block.bounds->all.size());
   ++values_of(layout, block, level)[layout.extent(level)];
 }
 
@@ -171,7 +169,7 @@ bool Grow::step_to(const Block& block, const Row& row, int level, Step& into) co
   const Wide stride = static_cast<Wide>(row.at) - (own.start(level) + last * part[0]);
   if (!fits(stride)) return false;
   into.stride = static_cast<std::int64_t>(stride);
-  into.steps.resize(View::at(layout.functions(level)));
+  into.steps = SmallArray<std::int64_t, 16>(View::at(layout.functions(level)));
   for (int f = 0; f < layout.functions(level); ++f) {
     const Wide step = static_cast<Wide>(values(row)[f]) - (own.values()[f] + last * part[1 + f]);
     if (!fits(step)) return false;
@@ -189,7 +187,9 @@ bool Grow::set_step(Block& block, const Step& step, int level) const {
 
 Step Grow::step_of(const Block& block, int level) const {
   const std::int64_t* part = block.words.get() + layout.part(level);
-  return {part[0], {part + 1, part + 1 + layout.functions(level)}};
+  Step step{part[0], SmallArray<std::int64_t, 16>(View::at(layout.functions(level)))};
+  std::copy_n(part + 1, step.steps.size(), step.steps.begin());
+  return step;
 }
 
 bool Grow::try_second_row(Block& block, const Row& row, int level) const {
@@ -202,7 +202,7 @@ bool Grow::try_second_row(Block& block, const Row& row, int level) const {
     absorb(block, row, level);
     return true;
   }
-  set_step(block, {0, std::vector<std::int64_t>(step.steps.size())}, level);
+  set_step(block, {0, SmallArray<std::int64_t, 16>(step.steps.size())}, level);
   return false;
 }
 
@@ -271,8 +271,7 @@ bool Grow::repeats_break(const Block& block, const Row& row, int level) const {
 /// Rows x0 x1 | x2 with a row x3 that comes after x2 as x2 after x1: x0 | x1 x2 x3.
 bool Grow::try_swap(Block& block, const Row& row, int level) const {
   const Block& before = *block.before;
-  if (rows(before, level) != 2 || rows(block, level) != 1 || block.windows || before.windows || row.block.windows ||
-      !has_rows(view(before, level)))
+  if (rows(before, level) != 2 || rows(block, level) != 1 || block.windows || before.windows || row.block.windows)
     return false;
   Step step;
   if (!break_of(block, level, step)) return false;
@@ -323,7 +322,6 @@ bool Grow::try_modular(Block& block, const Row& row, int level) {
   if (!windows_join(both, rest, level)) return false;
   absorb(both, rest, level);
   values_of(layout, both, level)[layout.extent(level)] += rows(block, level) - 1;
-  if (both.bounds) both.bounds->rows = {};
   if (continues(both, row, level))
     absorb(both, row, level);
   else if (can_break(both, row, level))
@@ -340,7 +338,7 @@ std::vector<Block> Grow::try_periodic(const Block& block, const Row& row, int le
   const Block& before = *block.before;
   const std::int64_t length = rows(block, level);
   if (length < 2 || length > longest || rows(before, level) != length || block.windows || before.windows ||
-      row.block.windows || !has_rows(view(block, level)) || !has_rows(view(before, level)))
+      row.block.windows)
     return {};
   Step period;
   if (!same_inside(before, {block, level, 0}, level) || !break_of(block, level, period)) return {};
@@ -371,8 +369,7 @@ std::vector<Block> Grow::try_periodic(const Block& block, const Row& row, int le
 bool Grow::try_prepend(std::vector<Block>& turns, const Block& partial, int level) const {
   const std::int64_t count = rows(partial, level);
   const auto turn = [&](std::int64_t i) -> Block& { return turns[turns.size() - static_cast<std::size_t>(count - i)]; };
-  if (count >= static_cast<std::int64_t>(turns.size()) || partial.windows || !has_rows(view(partial, level)))
-    return false;
+  if (count >= static_cast<std::int64_t>(turns.size()) || partial.windows) return false;
   std::vector<Block> longer;
   for (std::int64_t i = 0; i < count; ++i) {
     const Block& rest = turn(i);
@@ -383,7 +380,6 @@ bool Grow::try_prepend(std::vector<Block>& turns, const Block& partial, int leve
       return false;
     set_step(whole, step, level);
     if (!representable_with(whole, next, level)) return false;
-    if (whole.bounds) whole.bounds->rows = {};
     absorb(whole, next, level);
     values_of(layout, whole, level)[layout.extent(level)] = rows(rest, level);
     longer.push_back(std::move(whole));

@@ -20,6 +20,7 @@
 #include <utility>
 #include <vector>
 
+#include "fold/adaptive_array.h"
 #include "fold/adaptive_block.h"
 
 namespace loopfold::fold::adaptive {
@@ -35,7 +36,7 @@ struct Row {
 /// Coordinates and functions along one dimension: from one row to the next.
 struct Step {
   std::int64_t stride = 0;
-  std::vector<std::int64_t> steps;
+  SmallArray<std::int64_t, 16> steps;
   friend bool operator==(const Step&, const Step&) = default;
 };
 

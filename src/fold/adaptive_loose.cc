@@ -12,15 +12,9 @@
 
 namespace loopfold::fold::adaptive {
 
-namespace {
-
-constexpr std::size_t kMostDimensionsWithPairs = 8;
-
-}  // namespace
-
 Loose::Loose(Shape shape, std::vector<std::uint16_t> select, Domain domain)
     : shape_(shape),
-      pairs_wanted_(domain == Domain::kCover && shape.dimensions <= kMostDimensionsWithPairs),
+      covers_(domain == Domain::kCover),
       lead_(shape.dimensions),
       coordinates_(shape.dimensions),
       outputs_(shape.outputs) {
@@ -46,7 +40,7 @@ void Loose::add_first(const std::int64_t* point, const std::int64_t* labels) {
     fits_[i].add_first(point, label);
   }
   const bool small = std::all_of(all.begin(), all.end(), is_small);
-  if (pairs_wanted_ && small && all.size() > 1) pairs_.resize(all.size() * (all.size() - 1) / 2);
+  if (wants_pairs() && small && all.size() > 1) pairs_.resize(all.size() * (all.size() - 1) / 2);
 }
 
 /// `step` is a difference of two coordinates, modulo 2^64 if that is too large.
@@ -74,7 +68,16 @@ void Loose::start_pairs(std::size_t outer) {
   }
 }
 
-void Loose::add(const std::int64_t* point, const std::int64_t* labels) {
+/// Of ranges of labels and distances.
+void Loose::move_ends(const std::int64_t* point, const std::int64_t* labels) {
+  for (Tracked& output : outputs()) {
+    const std::int64_t label = labels[output.number];
+    output.labels.include(label);
+    if (output.number < shape_.shared) output.distance.include(distance(point[output.number], label));
+  }
+}
+
+void Loose::add_other(const std::int64_t* point, const std::int64_t* labels) {
   if (points_++ == 0) {
     add_first(point, labels);
     return;
@@ -102,7 +105,7 @@ void Loose::add(const std::int64_t* point, const std::int64_t* labels) {
     if (k < steps.size()) steps[k] = step;
     if (step == 0) continue;
     if (fitting_ != 0) hash += hash_of(k, step);  // only rows that are followed from the beginning need it
-    if (coordinate.common != 1) add_difference(coordinate, step, x > coordinate.last);
+    if (coordinate.common != 1 && covers_) add_difference(coordinate, step, x > coordinate.last);
     if (coordinate.range.constant() && k < steps.size()) fresh |= std::uint32_t{1} << k;
     coordinate.last = x;
     coordinate.range.include(x);
@@ -119,7 +122,7 @@ void Loose::add(const std::int64_t* point, const std::int64_t* labels) {
     add_label(i, move, label, before);
   }
   if (!pairs_.empty()) add_pairs(point, first);
-  if (points_ >= kSettled && std::has_single_bit(points_)) settle();
+  if (fitting_ != 0 && points_ >= kSettled && (points_ & (points_ - 1)) == 0) settle();
 }
 
 /// A label whose function has to be looked at. `before` is what was constant until now, if it was.
@@ -143,10 +146,15 @@ void Loose::add_label(std::size_t index, const Move& move, std::int64_t label, s
   if (fit.refuted()) set_form(output, Form::kHopeless);
 }
 
-/// Labels that are simple are not looked at any more.
+/// Labels that are simple are not looked at any more, nor are rows compared that are long and have had none to be
+/// compared with.
 void Loose::settle() {
   for (std::size_t i = 0; i < followed_; ++i) {
     Tracked& output = outputs_[i];
+    if (output.form == Form::kFit && points_ >= kLongRow) {
+      fits_[i].forget_rows(std::min<std::size_t>(lead_, LabelFit::kMostDimensions));
+      if (fits_[i].refuted()) set_form(output, Form::kHopeless);
+    }
     const bool shifted = output.number < std::min<std::size_t>(shape_.shared, LabelFit::kMostDimensions) &&
                          output.distance.constant() && output.distance.low > -kLargeCoordinate &&
                          output.distance.low < kLargeCoordinate;
@@ -235,6 +243,7 @@ Piece Loose::cover() const {
   Piece piece;
   piece.exact_domain = false;
   piece.points = points_;
+  if (!covers_) return piece;
   for (std::size_t k = 0; k < coordinates_.size(); ++k) {
     const Coordinate& coordinate = coordinates_[k];
     const std::vector<std::int64_t> none(k);

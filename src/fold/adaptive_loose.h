@@ -8,10 +8,13 @@
 // while, its range says whether it still is, and no more is done about it. Should it change, it goes on with what can
 // be known without having looked at each point.
 //
+// Most points only move the ends of ranges, or not even that. It takes a few comparisons to see so, and no branches.
+//
 // Points may come in any order. The cost per point is a few comparisons per output, and per dimension that changed and
 // pair of it with another, once the labels are understood or hopeless; memory does not depend on the number of points.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -30,10 +33,15 @@ class Loose {
   Loose(Shape shape, std::vector<std::uint16_t> select, Domain domain);
   /// The same for all points of these blocks, whose outputs are those in `select`, and of which `last` is the last. See
   /// adaptive_cover.cc.
-  Loose(Shape shape, std::vector<std::uint16_t> select, std::span<const Placed> blocks, const std::int64_t* last,
-        std::uint64_t points);
+  Loose(Shape shape, std::vector<std::uint16_t> select, Domain domain, std::span<const Placed> blocks,
+        const std::int64_t* last, std::uint64_t points);
   /// `labels` are all labels of the stream.
-  void add(const std::int64_t* point, const std::int64_t* labels);
+  void add(const std::int64_t* point, const std::int64_t* labels) {
+    if (fitting_ == 0 && points_ != 0 && (covers_ ? add_simply<true>(point, labels) : add_simply<false>(point, labels)))
+        [[likely]]
+      return;
+    add_other(point, labels);
+  }
   /// How many points of a run can be added at once: 0, or up to this number.
   std::uint64_t reach(const Run& run) const;
   /// Adds a run that is within reach. See adaptive_loose_run.cc.
@@ -46,7 +54,7 @@ class Loose {
   void bound(Output& output, std::uint16_t number) const;
   /// Sets its function.
   void claim(Output& output, std::uint16_t number) const;
-  /// One piece without outputs that covers all points; only of kCover.
+  /// One piece without outputs that covers all points; of kIgnore: without ranges.
   Piece cover() const;
   std::size_t bytes() const;
 
@@ -55,9 +63,10 @@ class Loose {
     std::int64_t low = 0;
     std::int64_t high = 0;
     bool constant() const { return low == high; }
+    bool includes(std::int64_t value) const { return (value >= low) & (value <= high); }
     void include(std::int64_t value) {
-      if (value < low) low = value;
-      if (value > high) high = value;
+      low = value < low ? value : low;
+      high = value > high ? value : high;
     }
   };
   struct Coordinate {
@@ -71,10 +80,10 @@ class Loose {
   };
   /// How the function of an output is found out.
   enum class Form : std::uint8_t {
-    kFit,
+    kHopeless,  // there is none
     kConstant,  // it was the same label for long, which is easier to see
     kShifted,   // the same with the distance
-    kHopeless,  // there is none
+    kFit,
   };
   struct Tracked {
     Interval labels;
@@ -82,6 +91,10 @@ class Loose {
     std::uint16_t number = 0;
     Form form = Form::kFit;
   };
+  template <bool kCovers>
+  bool add_simply(const std::int64_t* point, const std::int64_t* labels);
+  void move_ends(const std::int64_t* point, const std::int64_t* labels);
+  void add_other(const std::int64_t* point, const std::int64_t* labels);
   void add_first(const std::int64_t* point, const std::int64_t* labels);
   void add_pairs(const std::int64_t* point, std::size_t first);
   void start_pairs(std::size_t outer);
@@ -102,8 +115,14 @@ class Loose {
   void tighten(std::size_t inner, Range& range) const;
 
   struct Common;
-  static constexpr std::uint64_t kSettled = 64;  // points after which simple labels are believed to stay so
+  static constexpr std::uint64_t kSettled = 64;    // points after which simple labels are believed to stay so
+  static constexpr std::uint64_t kLongRow = 4096;  // points that a row may have to be compared with later ones
+  static constexpr unsigned kLabelMoves = 1;       // an end of the range of labels: kConstant ends
+  static constexpr unsigned kDistanceMoves = 2;
+  static constexpr std::size_t kMostAtOnce = 32;  // dimensions
   static constexpr std::int64_t kLargeCoordinate = std::int64_t{1} << 60;
+  static constexpr std::size_t kMostDimensionsWithPairs = 8;
+  bool wants_pairs() const { return covers_ && shape_.dimensions <= kMostDimensionsWithPairs; }
   static bool is_small(std::int64_t x) { return -kLargeCoordinate <= x && x <= kLargeCoordinate; }
   void cover_coordinates(const Placed& placed, const std::vector<Function>& coordinates, bool first);
   void cover_output(const Placed& placed, const std::vector<Function>& coordinates, std::size_t index, bool first,
@@ -113,7 +132,7 @@ class Loose {
   // In the order in which add() needs them.
   std::uint64_t points_ = 0;
   Shape shape_;
-  bool pairs_wanted_;
+  bool covers_;
   bool ordered_ = true;         // all points came in order
   std::uint16_t lead_;          // so many of the first coordinates are the same in all points
   std::uint16_t fitting_ = 0;   // so many outputs are kFit
@@ -124,5 +143,48 @@ class Loose {
                                 // not wanted, or numbers are large
   std::vector<LabelFit> fits_;  // by output
 };
+
+/// If no output is kFit, and there was a point: adds a point that only moves the ends of ranges; false if there is more
+/// to it, and then nothing has changed.
+template <bool kCovers>
+[[gnu::always_inline]] inline bool Loose::add_simply(const std::int64_t* point, const std::int64_t* labels) {
+  static_assert(static_cast<unsigned>(Form::kHopeless) == 0 && static_cast<unsigned>(Form::kConstant) == kLabelMoves &&
+                static_cast<unsigned>(Form::kShifted) == kDistanceMoves);
+  const std::size_t dimensions = shape_.dimensions;
+  Coordinate* const coordinates = coordinates_.data();
+  Tracked* const outputs = outputs_.data();
+  bool other = !ordered_ || dimensions > kMostAtOnce;
+  unsigned moves = 0;
+  for (std::size_t i = 0; i < followed_; ++i) {
+    const Tracked& output = outputs[i];
+    const std::int64_t label = labels[output.number];
+    unsigned here = output.labels.includes(label) ? 0 : kLabelMoves;
+    if (output.number < shape_.shared)
+      here |= output.distance.includes(distance(point[output.number], label)) ? 0 : kDistanceMoves;
+    moves |= here;
+    other |= (here & static_cast<unsigned>(output.form)) != 0;
+  }
+  std::uint32_t up = 0;
+  std::uint32_t down = 0;
+  for (std::size_t k = 0; k < dimensions; ++k) {
+    const Coordinate& coordinate = coordinates[k];
+    const std::int64_t x = point[k];
+    up = up << 1 | (x > coordinate.last ? 1u : 0u);
+    down = down << 1 | (x < coordinate.last ? 1u : 0u);
+    if constexpr (kCovers)
+      other |= (x != coordinate.last && coordinate.common != 1) || !is_small(x);
+    else
+      other |= (x != coordinate.last) & coordinate.range.constant();
+  }
+  if (other || up <= down) return false;
+  ++points_;
+  for (std::size_t k = 0; k < dimensions; ++k) {
+    coordinates[k].last = point[k];
+    if constexpr (kCovers) coordinates[k].range.include(point[k]);
+  }
+  if (moves != 0) move_ends(point, labels);
+  if (kCovers && !pairs_.empty()) add_pairs(point, dimensions - static_cast<std::size_t>(std::bit_width(up | down)));
+  return true;
+}
 
 }  // namespace loopfold::fold::adaptive

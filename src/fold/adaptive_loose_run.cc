@@ -37,7 +37,9 @@ std::uint64_t Loose::reach(const Run& run) const {
   if (points_ == 0 || lead_ > inner || inner >= LabelFit::kMostDimensions) return 0;
   const Coordinate& along = coordinates_[inner];
   std::int64_t next = 0;
-  if (along.common != 1 || __builtin_add_overflow(along.last, 1, &next) || run.point[inner] != next) return 0;
+  if ((covers_ ? along.common != 1 : along.range.constant()) || __builtin_add_overflow(along.last, 1, &next) ||
+      run.point[inner] != next)
+    return 0;
   for (std::size_t k = 0; k < inner; ++k)
     if (run.point[k] != coordinates_[k].last) return 0;
   std::uint64_t n = count_fitting(next, 1, run.n);
@@ -76,7 +78,7 @@ void Loose::add_reached(const Run& run) {
     pair.sum.include(end + run.point[outer]);
   }
   points_ += run.n;
-  if (points_ >= kSettled && std::has_single_bit(points_)) settle();
+  if (fitting_ != 0 && points_ >= kSettled && (points_ & (points_ - 1)) == 0) settle();
 }
 
 }  // namespace loopfold::fold::adaptive

@@ -337,6 +337,39 @@ TEST(Adaptive, GathersDoNotDependOnTheOuterLoop) {
   EXPECT_EQ(folded.pieces[0].outputs[0].value.coefficients[1], 3);
 }
 
+TEST(Adaptive, LongRowsAreNotCompared) {
+  for (const std::int64_t length : {4000, 5000}) {
+    const Folded folded =
+        fold_all(nest({loop(0, 2), loop(0, length - 1)}, {[](const Vector& x) {
+                        return static_cast<std::int64_t>(random_number(static_cast<std::uint64_t>(x[1])) % 1000);
+                      }}));
+    ASSERT_EQ(folded.pieces.size(), 1u);
+    EXPECT_TRUE(folded.pieces[0].exact_domain);
+    EXPECT_EQ(folded.pieces[0].outputs[0].top, (std::vector<bool>{length > 4096, true}));
+  }
+}
+
+TEST(Adaptive, ACoveredDomainHasNoRanges) {
+  const auto folded = [](bool covered) {
+    const std::unique_ptr<Folder> folder = make_folder({}, {2, 1, 0, covered});
+    for (std::int64_t i = 0; i < 40; ++i)
+      for (std::int64_t j = 0; j < 40; ++j) {
+        const std::int64_t point[] = {i, j};
+        const std::int64_t label = 3 * i + j;
+        if (random_number(static_cast<std::uint64_t>(40 * i + j)) % 3 == 0) folder->add(point, &label);
+      }
+    return folder->finish();
+  };
+  const Folded with = folded(false);
+  const Folded without = folded(true);
+  ASSERT_EQ(without.pieces.size(), 1u);
+  EXPECT_TRUE(without.gave_up);
+  EXPECT_EQ(with.pieces[0].ranges.size(), 2u);
+  EXPECT_TRUE(without.pieces[0].ranges.empty());
+  EXPECT_EQ(with.pieces[0].outputs, without.pieces[0].outputs);
+  EXPECT_EQ(with.pieces[0].points, without.pieces[0].points);
+}
+
 TEST(Adaptive, WidenedDimensionVouchesForNoOther) {
   Stream stream{{2, 1, 0}, {}};
   const std::vector<Vector> rows{{67, 71, 77}, {68, 99, 12}};

@@ -77,7 +77,7 @@ void walk(std::vector<Walker> walkers, const Visit& each) {
     const Walker* second = walkers.size() > 1 ? &walkers.front() : nullptr;
     bool more = true;
     do {
-      each(first.point().data(), first.labels(), first.bounds());
+      each(first.point().data(), first.labels());
       more = first.next();
     } while (more && (second == nullptr || first.point() < second->point()));
     if (more)

@@ -20,7 +20,6 @@ class Walker {
   explicit Walker(const Placed& placed);
   const std::vector<std::int64_t>& point() const { return point_; }
   const std::int64_t* labels();
-  const Window* bounds() const { return block_->bounds ? block_->bounds->all.data() : nullptr; }
   /// To the next point; false after the last one.
   bool next();
 
@@ -39,8 +38,8 @@ class Walker {
   std::vector<std::int64_t> labels_;
 };
 
-/// Gets a point, its labels, and the bounds of the block that it is in (null if it has none).
-using Visit = std::function<void(const std::int64_t* point, const std::int64_t* labels, const Window* bounds)>;
+/// Gets a point and its labels.
+using Visit = std::function<void(const std::int64_t* point, const std::int64_t* labels)>;
 
 void walk(std::vector<Walker> walkers, const Visit& each);
 

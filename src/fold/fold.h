@@ -52,6 +52,8 @@ struct Shape {
   /// Of a dependence: so many loops are shared by producer and consumer. Output o < shared is then the producer's
   /// counter of the loop of dimension o, and point[o] - label[o] is the distance along it.
   std::uint16_t shared = 0;
+  /// The caller knows what covers the points: a piece whose domain was given up has no ranges.
+  bool covered = false;
   friend bool operator==(const Shape&, const Shape&) = default;
 };
 
@@ -96,7 +98,7 @@ struct Output {
 };
 
 struct Piece {
-  std::vector<Range> ranges;    // by dimension
+  std::vector<Range> ranges;    // by dimension; none if the domain was given up and Shape::covered
   std::vector<Output> outputs;  // by output
   bool exact_domain = true;
   std::uint64_t points = 0;  // folded into it
