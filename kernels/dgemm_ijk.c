@@ -14,19 +14,19 @@
 // nest of its own when j and k change places.
 //
 // advice: run 24 26 28
-// advice: builds -O1: at -O2 the sum is kept in a register and still stored every time, which hides the reduction
 #include "kernel.h"
 
 KERNEL void dgemm(int n, int m, int depth, double (*C)[m], double (*A)[depth], double (*B)[m]) {
   // expect-advice: tile_depth 3; tilable_ops >= 95; skew no; parallel_ops >= 95; simd_ops >= 90; potential_reuse >= 98
   // expect-advice: never LF-SKW
   // expect-advice: interchange j k; suggests LF-ICH j k; suggests LF-PAR i; suggests LF-TIL i j k
-  // expect-advice: reuse 70..80
+  // expect-advice -O1: reuse 70..80
+  // expect-advice -O1: obstacles A
   for (int i = 0; i < n; i++) {  // expect: parallel
     // expect-advice: stride01 >= 98
     for (int j = 0; j < m; j++) {  // expect: parallel
       C[i][j] = 0;  // Z:
-      // expect-advice: stride01 75
+      // expect-advice -O1: stride01 75
       for (int k = 0; k < depth; k++) {  // expect: reduction(+)
         C[i][j] += A[i][k] * B[k][j];  // S:
       }

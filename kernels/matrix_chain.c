@@ -13,7 +13,7 @@
 // Longer chains need shorter ones. Those of one length are free of each other; each is the least of its splits.
 //
 // advice: run 16
-// advice: builds -O1: at -O2 the sum is kept in a register and still stored every time, which hides the reduction
+// advice: builds -O1: at -O2 the minimum is kept in a register and still stored every time, which hides it
 #include "kernel.h"
 
 KERNEL void chain(int n, double* p, double (*C)[n]) {

@@ -16,7 +16,6 @@
 // tiled together; with j outside, the rows below j are free of each other.
 //
 // advice: run 40
-// advice: builds -O1: at -O2 the sum is kept in a register and still stored every time, which hides the reduction
 #include "kernel.h"
 
 KERNEL void solve(int first, int n, double (*L)[n], double* x) {

@@ -3,13 +3,13 @@
 // skewed; i, j and k can be tiled as they are.
 //
 // advice: run 14 15
-// advice: builds -O1: at -O2 the sum is kept in a register and still stored every time, which hides the reduction
 #include "../kernel.h"
 
 enum { kSize = 9 };
 
 KERNEL void filter(int n, int m, double (*A)[m + kSize], double (*w)[kSize], double (*B)[m]) {
-  // expect-advice: tile_depth >= 3; tilable_ops >= 90; parallel_ops >= 95; reuse >= 95; never LF-PAR k
+  // expect-advice -O1: tile_depth >= 3; tilable_ops >= 90
+  // expect-advice: parallel_ops >= 95; reuse >= 95; never LF-PAR k
   // expect-advice: suggests LF-PAR i
   for (int i = 0; i < n; i++) {          // expect: parallel
     for (int j = 0; j < m; j++) {        // expect: parallel

@@ -310,6 +310,35 @@ KERNEL double passed_accumulator(const double* a, int n) {
   return s;
 }
 
+/// Two variables: every sum so far goes to *last. In parts, *last would get one of a part.
+KERNEL double stored_sum(double* last, const double* a, int n) {
+  STATE(double, s, 0);
+  REDUCTION(ADD, s);
+  FOR(int i = 0, i < n, i++) {  // expect: no: each sum so far is stored
+    s += a[i];
+    *last = s;
+  }
+  return s;
+}
+
+/// One variable, that a compiler keeps in a register and stores as well: b might be in a.
+KERNEL void sum_in_memory(double* b, const double* a, int n) {
+  *b = 0;
+  REDUCTION(ADD, *b);
+  FOR(int i = 0, i < n, i++) {  // expect: reduction(+)
+    *b += a[i];
+  }
+}
+
+/// The same with a first value that is computed.
+KERNEL void product_in_memory(double* b, const double* a, int n) {
+  *b = a[0] * 0.5 + a[1];
+  REDUCTION(MUL, *b);
+  FOR(int i = 2, i < n, i++) {  // expect: reduction(*)
+    *b *= a[i] * 0.01;
+  }
+}
+
 int main(int argc, char** argv) {
   const int n = size_of_input(argc, argv);
   seed_input(argc, argv);
@@ -351,5 +380,10 @@ int main(int argc, char** argv) {
   printf("%x %x %d %d\n", words[0], words[1], any_multiple(k, n), last_multiple(k, n));
   global_accumulator(a, n);
   printf("%g %g\n", total, passed_accumulator(a, n));
+  double* const kept = some_doubles(3, 1, 99);
+  stored_sum(kept, a, n);
+  sum_in_memory(kept + 1, a, n);
+  product_in_memory(kept + 2, a, n);
+  printf("%g %g %g\n", kept[0], kept[1], kept[2]);
   return 0;
 }

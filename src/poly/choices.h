@@ -24,6 +24,8 @@ namespace loopfold::poly {
 struct Decisions {
   std::function<std::span<const ddg::StatementId>(ddg::StatementId)> deciders;
   std::function<std::span<const ddg::StatementId>(structure::ContextId)> exit_deciders;
+  /// Control::may_come_between; none: anything may.
+  std::function<bool(ddg::StatementId, structure::ContextId)> may_come_between = {};
 };
 
 /// Whether what an instruction made is used behind the loop, or by a later entry of it.

@@ -463,6 +463,21 @@ class ControlBuilder {
 
 Control::Control(const ddg::Graph& graph, const structure::Structure& structure, const structure::LoopTree& tree) {
   ControlBuilder(graph, structure, tree, *this);
+  tree_ = &tree;
+  for (const ddg::Statement& statement : graph.statements) {
+    context_of_.push_back(statement.context);
+    const bool placed = statement.kind == ddg::Statement::Kind::kCode && statement.function != structure::kNoFunction &&
+                        statement.node != structure::kNoNode;
+    index_of_.push_back(placed ? structure.forests[statement.function].index_of(statement.node) : 0);
+  }
+}
+
+bool Control::may_come_between(ddg::StatementId statement, structure::ContextId loop) const {
+  const structure::Context& its = (*tree_)[loop];
+  if (context_of_[statement] == its.parent) return index_of_[statement] <= its.index;
+  structure::ContextId at = context_of_[statement];
+  while (at != loop && at != structure::kNoContext && (*tree_)[at].parent != its.parent) at = (*tree_)[at].parent;
+  return at != loop && at != structure::kNoContext && (*tree_)[at].index <= its.index;
 }
 
 }  // namespace loopfold::poly

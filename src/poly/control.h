@@ -65,6 +65,11 @@ class Control {
   /// place is one of them.) Sorted.
   std::span<const ddg::StatementId> one_way() const { return one_way_; }
 
+  /// Whether a statement may run between the beginning of the body that a loop stands in (an iteration of the loop
+  /// around it, or a call of its function) and the loop's entry there. False for what is in the loop, what stands
+  /// behind it in every order of the body, and what is not below the body.
+  bool may_come_between(ddg::StatementId statement, structure::ContextId loop) const;
+
  private:
   friend class ControlBuilder;
   struct Set {
@@ -78,9 +83,12 @@ class Control {
   }
 
   std::vector<ddg::StatementId> pool_;
-  std::vector<Set> sets_;                // the first is empty
-  std::vector<std::uint32_t> deciders_;  // by statement: set
-  std::vector<std::uint32_t> exits_;     // by context: set
+  const structure::LoopTree* tree_ = nullptr;
+  std::vector<structure::ContextId> context_of_;  // by statement
+  std::vector<std::uint32_t> index_of_;           // by statement: its static index among what is in its context
+  std::vector<Set> sets_;                         // the first is empty
+  std::vector<std::uint32_t> deciders_;           // by statement: set
+  std::vector<std::uint32_t> exits_;              // by context: set
   std::vector<ddg::StatementId> one_way_;
 };
 

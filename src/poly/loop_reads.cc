@@ -368,17 +368,13 @@ bool LoopReads::is_origin(std::uint32_t node) const {
                      [&](std::uint32_t e) { return (flow_.edges[e].carried | flow_.edges[e].inside) != 0; });
 }
 
-bool LoopReads::comes_from_cell(std::uint32_t node, std::uint8_t operand, const ddg::Access& store) const {
+std::optional<std::vector<const ddg::Dependence*>> LoopReads::outside(std::uint32_t node, std::uint8_t operand) const {
+  std::vector<const ddg::Dependence*> found;
   for (const ddg::Dependence& d : dependences({flow_.nodes[node].at, operand})) {
-    if (d.from == ddg::kNoStatement) return false;
-    if (statements_.contains(d.from)) continue;
-    const CodePoint writer{d.from, d.from_instruction};
-    const trace::InstructionFacts* facts = facts_at(writer);
-    if (facts == nullptr || copied_operand(*facts) != ddg::kFirstMemoryOperand) return false;
-    const ddg::Access* cell = load(writer, ddg::kFirstMemoryOperand);
-    if (cell == nullptr || !same_address(*cell, store)) return false;
+    if (d.from == ddg::kNoStatement) return std::nullopt;
+    if (!statements_.contains(d.from)) found.push_back(&d);
   }
-  return true;
+  return found;
 }
 
 bool LoopReads::writes_otherwise(ddg::ObjectId object, const std::set<std::uint32_t>& known) const {

@@ -75,8 +75,8 @@ class LoopReads {
   /// iterations included. Nothing if they cannot be told.
   std::optional<std::vector<Place>> entries(std::uint32_t node, std::uint8_t operand) const;
 
-  /// Whether all that an operand gets from instructions outside of the loop was loaded there, from the cell of a store.
-  bool comes_from_cell(std::uint32_t node, std::uint8_t operand, const ddg::Access& store) const;
+  /// All that an operand gets from instructions outside of the loop; nothing if some of it has no instruction.
+  std::optional<std::vector<const ddg::Dependence*>> outside(std::uint32_t node, std::uint8_t operand) const;
 
   /// Whether a store in the loop, but for those of `known` nodes, writes to an object, or to one that is not known.
   bool writes_otherwise(ddg::ObjectId object, const std::set<std::uint32_t>& known) const;

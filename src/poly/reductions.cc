@@ -11,7 +11,7 @@
 //   sums in turns, and none of them can be done in parts.) Or it comes in cells that differ, and then each is written
 //   back to where it was read;
 // - no value of the variable that a later step has used is used behind the loop; and none is stored where nothing in
-//   the loop reads it, but for the cell that the variable came from, after each step.
+//   the loop reads it, but for the cell that the variable is kept in, too (mirrored.h).
 // Then in each iteration the variable becomes itself, combined with something that does not depend on it, and the order
 // of the iterations does not matter but for rounding.
 //
@@ -23,6 +23,7 @@
 #include <map>
 #include <set>
 
+#include "poly/mirrored.h"
 #include "structure/digraph.h"
 
 namespace loopfold::poly {
@@ -51,7 +52,12 @@ bool is_modular(const Operation& operation) {
 class Judge {
  public:
   Judge(const LoopReads& reads, const ReductionChain& chain, const Decisions& decisions, const UsedOutside& used)
-      : reads_(reads), same_(reads), chain_(chain), choices_(reads, chain, decisions), used_(used) {}
+      : reads_(reads),
+        same_(reads),
+        chain_(chain),
+        choices_(reads, chain, decisions),
+        decisions_(decisions),
+        used_(used) {}
 
   std::optional<Reduction> judge() {
     if (is_only_kept()) return Reduction{};
@@ -312,7 +318,7 @@ class Judge {
         const FlowEdge& edge = reads_.flow().edges[e];
         if ((edge.carried | edge.inside) == 0) continue;
         goes_on = true;
-        if (!chain_.values().contains(edge.to)) continue;
+        if (!chain_.values().contains(edge.to) || mirrors_.contains(edge.to)) continue;
         always = (taken[{edge.to, edge.operand}] += edge.carried + edge.inside) >= count(node) || always;
       }
       if (!goes_on) return array_ ? (reads_.facts(node).kinds & trace::kStore) != 0 : mirrors_.contains(node);
@@ -320,8 +326,8 @@ class Judge {
     });
   }
 
-  /// A variable in memory that a compiler keeps in a register, and stores whenever it has changed: it is loaded before
-  /// the loop, each step is stored to that cell before the next one, and nothing else writes there.
+  /// A variable in memory that a compiler keeps in a register, and stores whenever it has changed: the cell holds its
+  /// value when the loop is entered, each step is stored there before the next one, and nothing else writes there.
   void find_mirrors() {
     if (array_ || !puts_.empty() || places_.size() != 1 || places_[0].kind != Place::Kind::kRegister) return;
     std::set<std::uint32_t> stores;
@@ -337,7 +343,7 @@ class Judge {
       if (other == nullptr || !reads_.stays(*other) || !reads_.same_address(*cell, *other)) return;
     }
     for (const Use& use : chain_.uses())
-      if (!reads_.comes_from_cell(use.node, use.operand, *cell)) return;
+      if (!begins_in_cell(reads_, decisions_, use, *cell)) return;
     mirrors_ = stores;
   }
 
@@ -381,6 +387,7 @@ class Judge {
   SameValue same_;
   const ReductionChain& chain_;
   Choices choices_;
+  const Decisions& decisions_;
   const UsedOutside& used_;
   Operation operation_;
   CodePoint at_;

@@ -40,7 +40,10 @@ class ReductionFinder {
   ReductionFinder(const ddg::Graph& graph, Decisions decisions);
   ReductionFinder(const ddg::Graph& graph, const Control& control)
       : ReductionFinder(graph, {[&control](ddg::StatementId s) { return control.deciders(s); },
-                                [&control](structure::ContextId loop) { return control.exit_deciders(loop); }}) {}
+                                [&control](structure::ContextId loop) { return control.exit_deciders(loop); },
+                                [&control](ddg::StatementId s, structure::ContextId loop) {
+                                  return control.may_come_between(s, loop);
+                                }}) {}
   ~ReductionFinder();
 
   /// `blocking`: the edges that the loop carries and that nothing else explains.

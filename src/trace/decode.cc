@@ -22,6 +22,7 @@
 
 #include "trace/decode_operands.h"
 #include "trace/decode_tables.h"
+#include "trace/decode_zero.h"
 
 namespace loopfold::trace {
 namespace {
@@ -245,12 +246,14 @@ std::uint32_t mix(std::uint32_t hash, std::uint64_t value) {
   return hash;
 }
 
+constexpr std::uint32_t kNoConstants = 2166136261u;
+
 /// Everything about how the operands are written: addresses, immediates, jumps, and the two hashes.
 void set_form(const Decoded& decoded, InstructionFacts& facts) {
   facts.length = decoded.instruction.length;
   facts.condition = condition_of(decoded);
   std::uint32_t form = mix(2166136261u, decoded.instruction.mnemonic);
-  std::uint32_t constants = 2166136261u;
+  std::uint32_t constants = kNoConstants;
   for (int i = 0; i < decoded.instruction.operand_count_visible; ++i) {
     const ZydisDecodedOperand& operand = decoded.operands[i];
     form = mix(mix(form, operand.type), operand.size);
@@ -271,6 +274,24 @@ void set_form(const Decoded& decoded, InstructionFacts& facts) {
   facts.constants = constants;
 }
 
+/// xor r,r and its like: as if a zero had been written down.
+bool clears_by_itself(const Decoded& decoded, Transfer transfer) {
+  if (transfer != Transfer::kZero) return false;
+  switch (decoded.mnemonic()) {
+    case ZYDIS_MNEMONIC_XOR:
+    case ZYDIS_MNEMONIC_SUB:
+    case ZYDIS_MNEMONIC_PXOR:
+    case ZYDIS_MNEMONIC_VPXOR:
+    case ZYDIS_MNEMONIC_XORPS:
+    case ZYDIS_MNEMONIC_VXORPS:
+    case ZYDIS_MNEMONIC_XORPD:
+    case ZYDIS_MNEMONIC_VXORPD:
+      return true;
+    default:
+      return false;
+  }
+}
+
 InstructionFacts facts_of(const Decoded& decoded) {
   InstructionFacts facts;
   facts.transfer = transfer_of(decoded);
@@ -281,6 +302,7 @@ InstructionFacts facts_of(const Decoded& decoded) {
   facts.floating = operation.floating;
   set_elements(decoded, operation, facts);
   set_form(decoded, facts);
+  if (clears_by_itself(decoded, facts.transfer)) facts.constants = mix(kNoConstants, 0);
   add_operands(decoded, facts);
   facts.compared = compared_of(decoded);
   if (facts.associative != Associative::kNone) facts.accumulator = accumulator_of(decoded, facts);
@@ -357,6 +379,17 @@ std::string disassemble(const Block& block, std::size_t index) {
                                                             decoded.instruction.operand_count_visible, text.data(),
                                                             text.size(), address, nullptr);
   return ZYAN_SUCCESS(status) ? text.data() : "(bad)";
+}
+
+bool makes_zero(const InstructionFacts& facts) {
+  return facts.transfer == Transfer::kZero && facts.constants == mix(kNoConstants, 0);
+}
+
+bool stores_zero(const InstructionFacts& facts) {
+  const bool plain = (facts.kinds & kStore) != 0 && (facts.kinds & (kLoad | kArithmetic | kRepeat | kCall)) == 0;
+  const bool nothing_read =
+      std::all_of(facts.reads.begin(), facts.reads.end(), [](const RegisterUse& use) { return use.address; });
+  return plain && nothing_read && facts.writes.empty() && facts.constants == mix(kNoConstants, 0);
 }
 
 }  // namespace loopfold::trace

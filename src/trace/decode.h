@@ -127,7 +127,7 @@ struct InstructionFacts {
   std::int64_t displacement = 0;  // of the memory operand
   std::uint32_t form = 0;       // a hash of its name and of the kinds and sizes of its operands, not of which registers
                                 // and numbers they are
-  std::uint32_t constants = 0;  // a hash of its immediate operands
+  std::uint32_t constants = 0;  // a hash of its immediate operands; xor r,r and its like count as a zero
   std::vector<RegisterUse> reads;
   std::vector<RegisterUse> writes;
 };

@@ -10,6 +10,8 @@
 #include <random>
 #include <sstream>
 
+#include "trace/decode_zero.h"
+
 namespace loopfold::trace {
 namespace {
 
@@ -217,6 +219,20 @@ TEST(Decode, FormsWithoutRegistersAndNumbers) {
   EXPECT_EQ(constants[3].displacement, -4);
   EXPECT_EQ(constants[4].displacement, -4);
   EXPECT_NE(constants[3].form, constants[4].form);
+}
+
+TEST(Decode, Zeros) {
+  // pxor xmm1,xmm1; xor eax,eax; xorps xmm0,xmm0; sub ecx,ecx
+  for (const InstructionFacts& facts : decode(make_block({"66 0f ef c9", "31 c0", "0f 57 c0", "29 c9"})))
+    EXPECT_TRUE(makes_zero(facts));
+  // pxor xmm1,xmm0; pcmpeqd xmm0,xmm0; xor eax,ecx; mov eax,0; mov qword [r8],0
+  const std::vector<InstructionFacts> others =
+      decode(make_block({"66 0f ef c8", "66 0f 76 c0", "31 c8", "b8 00 00 00 00", "49 c7 00 00 00 00 00"}));
+  for (const InstructionFacts& facts : others) EXPECT_FALSE(makes_zero(facts));
+  EXPECT_TRUE(stores_zero(others[4]));
+  // mov qword [r8],1; mov [r8],rax; and dword [rax],0; push 0
+  for (const InstructionFacts& facts : decode(make_block({"49 c7 00 01 00 00 00", "49 89 00", "83 20 00", "6a 00"})))
+    EXPECT_FALSE(stores_zero(facts));
 }
 
 TEST(Decode, WrongLengthIsUnknown) {
