@@ -109,6 +109,7 @@ Result<Analysed> analyse_trace(const std::string& directory, const AnalyzeOption
   analysis.by_runs = options.by_runs;
   analysis.min_percent = options.min_percent;
   analysis.pure = options.pure;
+  analysis.exclude = options.exclude;
   analysis.jobs = jobs_of(options);
   if (options.advice)
     analysis.advise = [](const ddg::Graph& graph, const poly::Context& context, const poly::RegionFlow& flow,
@@ -124,6 +125,8 @@ Result<Analysed> analyse_trace(const std::string& directory, const AnalyzeOption
   if (!options.quiet) warn_about_modules(analysed.profile);
   for (const std::string& name : analysed.costs.unmatched_pure)
     warn(fmt::format("--pure {}: no function of this name was called; loopfold tree shows the names", name));
+  for (const std::string& name : analysed.costs.unmatched_excluded)
+    warn(fmt::format("--exclude {}: no function and no file of this name ran; loopfold tree shows the names", name));
   return analysed;
 }
 

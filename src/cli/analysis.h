@@ -20,6 +20,7 @@ struct AnalyzeOptions {
   bool by_runs = true;
   double min_percent = poly::AnalysisOptions{}.min_percent;
   std::vector<std::string> pure;
+  std::vector<std::string> exclude;
   unsigned jobs = 0;   // 0: as many as there are processors
   bool quiet = false;  // no progress, no remarks
 };

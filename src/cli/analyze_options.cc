@@ -34,6 +34,11 @@ void AnalysisOptions::describe(CLI::App& app) {
                  "(may be given several times)")
       ->type_name("FUNC")
       ->allow_extra_args(false);
+  app.add_option("--exclude", options_.exclude,
+                 "Leave out this function, or this library, with all that it calls: no regions, no advice there "
+                 "(may be given several times)")
+      ->type_name("FUNC|LIB")
+      ->allow_extra_args(false);
   app.add_flag("!--by-events", options_.by_runs,
                "Follow loops event by event instead of many iterations at a time: slower, the result is the same");
   app.add_option("--fold", options_.fold,

@@ -8,6 +8,7 @@
 
 #include "ddg/hot_contexts.h"
 #include "poly/describe.h"
+#include "poly/excluded.h"
 #include "poly/pure_calls.h"
 #include "poly/regions.h"
 #include "poly/source_loops.h"
@@ -129,6 +130,7 @@ profile::Profile analyse(const trace::Reader& reader, const AnalysisOptions& opt
                         [&](std::uint64_t address) -> const symbols::Location& { return symbolizer.locate(address); },
                         reader.end() ? reader.end()->hidden_instructions : 0, options.jobs};
   describe(graph, context, profile);
+  costs.unmatched_excluded = exclude(options.exclude, profile);
   lap(&StageSeconds::describing);
 
   if (options.verdicts) {

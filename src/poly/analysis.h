@@ -31,6 +31,7 @@ struct AnalysisOptions {
   bool verdicts = true;                  // judge loops; without, values are not followed through copies
   double min_percent = 1;                // of the operations: outermost loops with less are not judged
   std::vector<std::string> pure;         // functions whose calls may be reordered (pure_calls.h)
+  std::vector<std::string> exclude;      // functions and files that are left out (excluded.h)
   /// Adds advice to a profile that has everything else: called at the end, if loops are judged.
   std::function<void(const ddg::Graph&, const Context&, RegionFlow&, profile::Profile&)> advise;
   /// Called now and then: the share of the whole that is done, and the instructions that the dependence pass has seen.
@@ -61,7 +62,8 @@ struct AnalysisCosts {
   ddg::Costs ddg;
   FoldStatistics fold;
   std::uint64_t max_intermediate = 0;       // Graph::max_intermediate
-  std::vector<std::string> unmatched_pure;  // of AnalysisOptions::pure: no such function ran
+  std::vector<std::string> unmatched_pure;      // of AnalysisOptions::pure: no such function ran
+  std::vector<std::string> unmatched_excluded;  // the same of AnalysisOptions::exclude
 };
 
 profile::Profile analyse(const trace::Reader& reader, const AnalysisOptions& options, AnalysisCosts& costs);

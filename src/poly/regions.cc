@@ -382,7 +382,7 @@ std::vector<SourceLoop> loops_in_regions(std::span<const SourceLoop> loops, cons
   for (const SourceLoop& loop : loops) {
     const std::uint64_t ops = ops_of(nodes_of(loop, context), profile);
     for (const structure::ContextId id : loop.loops)
-      hot[id] = percent(ops, profile.program.instructions) >= min_percent;
+      hot[id] = percent(ops, profile.program.instructions) >= min_percent && !profile.tree[context.nodes[id]].excluded;
   }
   std::vector<SourceLoop> inside;
   for (const SourceLoop& loop : loops)

@@ -1,7 +1,8 @@
 // The loops of a run in the terms of a profile: regions, their loops of the source, and what stands in the way of each.
 //
 // A region is an outermost loop of the source, one with no loop around it in the loop tree, together with all that runs
-// inside it, called functions included, if it has at least so many percent of the operations. (A recursion is no loop
+// inside it, called functions included, if it has at least so many percent of the operations and was not left out by
+// the user (excluded.h). (A recursion is no loop
 // here: a loop inside a recursion that no loop is around is a region.) Regions are disjoint, and come with most
 // operations first; the loops of a region come in the order of the tree.
 //

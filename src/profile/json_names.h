@@ -144,6 +144,7 @@ void visit(Visitor& fields, Thing& node) {
   fields.may("depth_binary", node.depth_binary);
   fields.may("depth_source", node.depth_source);
   fields.may("irreducible", node.irreducible);
+  fields.may("excluded", node.excluded);
   fields.may("index", node.index);
   fields.need("ops", node.ops);
   fields.need("self_ops", node.self_ops);

@@ -65,6 +65,7 @@ struct TreeNode {
   std::uint32_t depth_binary = 0;    // of a loop: loops around it in its function, itself included
   std::uint32_t depth_source = 0;    // of a loop: the same for loops of the source
   bool irreducible = false;          // of a loop
+  bool excluded = false;             // left out as asked: in no region
   std::uint32_t index = 0;           // static index among its siblings
   std::uint64_t ops = 0;             // guest instructions, inclusive
   std::uint64_t self_ops = 0;        // exclusive

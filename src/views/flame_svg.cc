@@ -236,6 +236,7 @@ std::vector<Key> FlameSvg::keys() const {
     keys.push_back({"loop irreducible", "irreducible", true});
   if (any([](const TreeNode& node) { return !node.origin.empty(); }))
     keys.push_back({"call origin", "thread, handler, coroutine", false});
+  if (any([](const TreeNode& node) { return node.excluded; })) keys.push_back({"call excluded", "left out", false});
   return keys;
 }
 
@@ -299,6 +300,7 @@ std::string FlameSvg::facts(const TreeNode& node) const {
   text += fmt::format("\n{} access memory, {} floating-point", grouped(node.mem_ops), grouped(node.fp_ops));
   if (node.kind != Kind::kRoot) text += "\n" + place_facts(node);
   if (node.irreducible) text += "\nirreducible: it can be entered in more than one place";
+  if (node.excluded) text += "\nleft out of regions and advice, as asked";
   return text;
 }
 
@@ -311,6 +313,7 @@ std::string FlameSvg::frame(std::size_t index) const {
   const int y = head_ + kRow * static_cast<int>(levels_ - 1 - span.level);
   std::string css = fmt::format("{} s{}", class_of(node.kind), shade_of(labels.full));
   if (node.irreducible) css += " irreducible";
+  if (node.excluded) css += " excluded";
   if (!node.origin.empty()) css += " origin";
   const bool round = node.kind == Kind::kLoop || node.kind == Kind::kRecursion;
   std::string shorter;

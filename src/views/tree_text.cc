@@ -216,8 +216,11 @@ std::uint32_t TreeText::row(std::uint32_t node) {
   const Omitted& omitted = omitted_[chain.back()];
   if (shown_.of(chain.back()).empty() && omitted.small + omitted.deeper > 0)
     row.add_optional(fmt::format("  {}", omitted_text(omitted)));
+  const bool excluded = last.excluded;
+  if (excluded && !(first.parent && profile_.tree[*first.parent].excluded)) row.add_optional("  left out");
   const std::size_t width = width_ - kNumberColumns;
-  line(numbers(first, self) + row.fitted(width, options_.color, options_.charset));
+  const std::string text = row.fitted(width, options_.color && !excluded, options_.charset);
+  line(numbers(first, self) + (excluded ? paint(text, Style::kFaint) : text));
   return chain.back();
 }
 
