@@ -10,6 +10,7 @@
 KERNEL void histogram(int n, int* x, int* bins) {
   // expect-advice: tile_depth <= 1; suggests LF-RED i needs reduction; never LF-ICH; never LF-TIL; never LF-SKW
   // expect-advice: reuse 30..55
+  // expect-advice -O1: obstacles FA
   for (int i = 0; i < n; i++) {  // expect: reduction(+)
     bins[x[i]] += 1;  // S:
   }

@@ -21,6 +21,7 @@ KERNEL void lu(int n, double (*A)[n]) {
   // expect-advice: tile_depth 3; skew no; tilable_ops >= 95; parallel_ops >= 90; simd_ops >= 85; reuse >= 90
   // expect-advice: never LF-SKW; never LF-PAR k
   // expect-advice: suggests LF-TIL k i j; suggests LF-PAR i; blocking S -> S distance 1
+  // expect-advice -O1: obstacles none
   for (int k = 0; k < n; k++) {  // expect: no: the steps before
     for (int i = k + 1; i < n; i++) {  // expect: parallel
       A[i][k] /= A[k][k];  // D:

@@ -9,6 +9,7 @@
 
 KERNEL void multiply(int n, const int* start, const int* column, const double* value, const double* x, double* y) {
   // expect-advice: parallel_ops >= 95; suggests LF-PAR i; never LF-SKW; never LF-ICH; skew no; reuse 70..85
+  // expect-advice -O1: obstacles BFA
   for (int i = 0; i < n; i++) {  // expect: parallel
     const int end = start[i + 1];  // B:
     // expect-advice: stride01 70..85

@@ -37,6 +37,7 @@ KERNEL void forward(const struct layer* layer, const double* in, double* out) {
   // expect-advice at hidden: interchange o i; suggests LF-ICH o i needs expand; suggests LF-PAR o; suggests LF-SPC
   // expect-advice at output: never LF-SPC; trip 2
   // expect-advice: stride01 >= 98
+  // expect-advice -O1: obstacles RAP
   for (int o = 1; o <= outputs; o++) {  // expect: parallel
     double sum = 0;
     // expect-advice: stride01 67

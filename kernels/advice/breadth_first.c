@@ -15,6 +15,7 @@ KERNEL int search(const int* start, const int* neighbour, int* depth, int* queue
   // expect-advice: never LF-PAR; never LF-RED; never LF-ICH; never LF-SKW; never LF-SIMD; parallel_ops <= 10
   // expect-advice: simd_ops <= 10
   // expect-advice: blocking Q -> N
+  // expect-advice -O1: obstacles CBFA
   while (head < tail) {  // expect: no: the queue, and its length
     const int node = queue[head++];
     const int end = start[node + 1];  // N:

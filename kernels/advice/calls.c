@@ -26,6 +26,7 @@ KERNEL void product(int n, double* c, const double* a, const double* b) {
   // expect-advice: interprocedural yes; tile_depth 3; skew no; parallel_ops >= 95; never LF-SKW
   // expect-advice: reuse 50..60; potential_reuse >= 95; interchange j k; suggests LF-ICH j k needs expand
   // expect-advice: suggests LF-PAR i
+  // expect-advice -O1: obstacles RA
   for (int i = 0; i < n; i++) {  // expect: parallel
     row(n, c + i * n, a + i * n, b);
   }

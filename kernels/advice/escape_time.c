@@ -8,6 +8,7 @@ enum { kMost = 40 };
 
 KERNEL void escape(int n, int m, int* count) {
   // expect-advice: parallel_ops >= 95; suggests LF-PAR y; tile_depth >= 2; skew no; never LF-SKW; never LF-SIMD while
+  // expect-advice -O1: obstacles CB
   for (int y = 0; y < n; y++) {    // expect: parallel
     for (int x = 0; x < m; x++) {  // expect: parallel
       const double a = -2 + 2.5 * x / m;

@@ -10,6 +10,7 @@
 KERNEL void product(int n, double** C, double** A, double** B) {
   // expect-advice: tile_depth 3; skew no; parallel_ops >= 95; simd_ops >= 90; tilable_ops >= 95; potential_reuse >= 98
   // expect-advice: reuse 70..90; interchange j k; suggests LF-ICH j k; suggests LF-PAR i; suggests LF-TIL i j k
+  // expect-advice -O1: obstacles AP
   for (int i = 0; i < n; i++) {  // expect: parallel
     // expect-advice: stride01 >= 98
     for (int j = 0; j < n; j++) {    // expect: parallel

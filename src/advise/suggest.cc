@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <map>
 #include <set>
@@ -31,13 +32,19 @@ double lines_touched(const GroupFacts& group, const Direction& along) {
   return lines;
 }
 
+/// Of a variable, as a clause can have it; not "malloc in f".
+bool is_name(std::string_view text) {
+  const auto fits = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
+  return !text.empty() && std::all_of(text.begin(), text.end(), fits);
+}
+
 class Suggester {
  public:
   Suggester(const RegionPlan& plan, const poly::Context& context, const profile::Region& region,
             const profile::Profile& profile)
       : plan_(plan), context_(context), region_(region), profile_(profile) {}
 
-  std::vector<Suggestion> run() {
+  std::vector<Suggestion> run(std::span<const Distribution> distributions) {
     suggest_parallel();
     for (const NestPlan& nest : plan_.nests) {
       suggest_order(nest);
@@ -47,6 +54,7 @@ class Suggester {
     }
     suggest_vectors();
     for (const NestPlan& nest : plan_.nests) suggest_vectors_after(nest);
+    for (const Distribution& distribution : distributions) suggest_distribution(distribution);
     suggest_special();
     std::erase_if(found_, [](const Suggestion& suggestion) { return suggestion.gain < kLeastGain; });
     std::stable_sort(found_.begin(), found_.end(),
@@ -119,9 +127,9 @@ class Suggester {
       made.evidence.push_back(fmt::format("no value flows from one iteration to another{}",
                                           reduction ? ", but through the reduction" : ""));
       for (const profile::Reduction& r : loop.reductions)
-        made.requirements.push_back({"reduction", r.variable, loop.node,
-                                     r.variable.empty() ? "" : fmt::format("reduction({}:{})", r.operation, r.variable),
-                                     std::nullopt});
+        made.requirements.push_back(
+            {"reduction", r.variable, loop.node,
+             is_name(r.variable) ? fmt::format("reduction({}:{})", r.operation, r.variable) : "", std::nullopt});
       add_conditions(loop, made);
     }
   }
@@ -449,6 +457,78 @@ class Suggester {
     return size;
   }
 
+  // ---- parts ----
+
+  static constexpr std::size_t kMostParts = 4;    // more loops than this are another program
+  static constexpr double kLeastParallel = 0.25;  // of the loop's operations
+
+  /// A loop that keeps its order, in parts of which some can run in parallel: on cores, if nothing around it does, else
+  /// in vectors.
+  void suggest_distribution(const Distribution& distribution) {
+    const Loop* const loop = loop_at(distribution.node);
+    if (loop == nullptr || loop->trip.mean < 4 || distribution.pieces.size() > kMostParts) return;
+    double parallel = 0;
+    for (const Distribution::Piece& piece : distribution.pieces)
+      if (piece.parallel) parallel += piece.ops;
+    const double share = parallel / std::max(distribution.ops, 1.0);
+    if (share < kLeastParallel) return;
+    const bool on_cores = !runs_in_parallel(*loop);
+    const std::uint64_t size = element_size(*loop);
+    if (!on_cores && (!is_innermost(*loop) || size == 0 || size >= 16 || loop->stride01_percent < 100 * kNearEnough))
+      return;
+    Suggestion& made =
+        add("LF-DIS",
+            fmt::format("Split {} in {}: {}", place(*loop), distribution.pieces.size() == 2 ? "two" : "several loops",
+                        pieces_text(distribution)),
+            {loop->node});
+    const double speedup = on_cores ? std::min(kCores, loop->trip.mean)
+                                    : kVectorBytes / static_cast<double>(std::max<std::uint64_t>(size, 1));
+    made.gain = amdahl(share_of(*loop) * share, speedup);
+    made.estimate =
+        on_cores ? fmt::format("Amdahl: {:.0f} % of {:.1f} % of the operations on {:.2g} cores", 100 * share,
+                               loop->ops_percent, speedup)
+                 : fmt::format("{:.0f} % of {:.1f} % of the operations, with {:g} elements of {} bytes in a vector",
+                               100 * share, loop->ops_percent, speedup, size);
+    made.evidence.emplace_back(
+        "no value flows from a later one of the new loops to an earlier one, and none from one "
+        "iteration to another in those that are parallel");
+    for (const profile::Source& line : distribution.handed_on)
+      made.requirements.push_back({"expand", fmt::format("what line {} computes", line.line), loop->node, "", {}});
+    for (const Distribution::Piece& piece : distribution.pieces)
+      for (const profile::Source& line : piece.lines) made.where.push_back(line);
+  }
+
+  static std::string pieces_text(const Distribution& distribution) {
+    std::vector<std::string> parts;
+    for (const Distribution::Piece& piece : distribution.pieces) {
+      std::vector<std::string> lines;
+      for (const profile::Source& line : piece.lines) lines.push_back(std::to_string(line.line));
+      constexpr std::size_t kMostLines = 6;
+      if (lines.size() > kMostLines) {
+        lines.resize(kMostLines);
+        lines.emplace_back("...");
+      }
+      parts.push_back(fmt::format("line{} {} {}", piece.lines.size() == 1 ? "" : "s", fmt::join(lines, ", "),
+                                  piece.parallel ? "in parallel" : "in order"));
+    }
+    return fmt::format("{}", fmt::join(parts, ", then "));
+  }
+
+  bool is_innermost(const Loop& loop) const {
+    const std::size_t i = static_cast<std::size_t>(&loop - region_.loops.data());
+    return i + 1 == region_.loops.size() || region_.loops[i + 1].depth <= loop.depth;
+  }
+
+  /// A loop around it can, or the new order of its nest lets it.
+  bool runs_in_parallel(const Loop& loop) const {
+    for (std::optional<std::uint32_t> at = loop.node; at; at = profile_.tree[*at].parent)
+      for (const Suggestion& suggestion : found_)
+        if ((suggestion.rule == "LF-PAR" || suggestion.rule == "LF-RED" || suggestion.rule == "LF-SKW") &&
+            std::find(suggestion.loops.begin(), suggestion.loops.end(), *at) != suggestion.loops.end())
+          return true;
+    return false;
+  }
+
   // ---- calls ----
 
   static constexpr double kDominates = 0.75;  // of the work of all calls
@@ -510,8 +590,8 @@ class Suggester {
 }  // namespace
 
 std::vector<Suggestion> suggest(const RegionPlan& plan, const poly::Context& context, const profile::Region& region,
-                                const profile::Profile& profile) {
-  return Suggester(plan, context, region, profile).run();
+                                const profile::Profile& profile, std::span<const Distribution> distributions) {
+  return Suggester(plan, context, region, profile).run(distributions);
 }
 
 }  // namespace loopfold::advise

@@ -13,8 +13,10 @@
 // called legal yet; flow allows all of them.
 #pragma once
 
+#include <span>
 #include <vector>
 
+#include "advise/distribute.h"
 #include "advise/plan.h"
 #include "profile/profile.h"
 
@@ -28,7 +30,8 @@ inline constexpr double kCacheLine = 64;
 inline constexpr std::uint64_t kFirstCache = 32 * 1024;
 
 std::vector<profile::Suggestion> suggest(const RegionPlan& plan, const poly::Context& context,
-                                         const profile::Region& region, const profile::Profile& profile);
+                                         const profile::Region& region, const profile::Profile& profile,
+                                         std::span<const Distribution> distributions = {});
 
 /// The gain of the whole if a share of it becomes so many times as fast.
 double amdahl(double share, double speedup);

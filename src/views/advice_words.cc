@@ -184,10 +184,7 @@ std::vector<std::string> AdviceWords::why_not(const Region& region) const {
   if (transformed.simd_ops_percent < kAll)
     reasons.add("SIMD", inner != nullptr ? carries(*inner)
                                          : "the rest is in no innermost loop that is parallel and goes along its data");
-  if (transformed.tile_depth < 2 && region.depth_source < 2)
-    reasons.add("tile", "the nest is one loop deep");
-  else if (transformed.tile_depth < 2 && outer != nullptr)
-    reasons.add("tile", carries(*outer));
+  if (transformed.tile_depth < 2 && region.depth_source >= 2 && outer != nullptr) reasons.add("tile", carries(*outer));
   for (const Suggestion& suggestion : region.suggestions) {
     if (suggestion.legal != Suggestion::Legal::kNo) continue;
     const std::string& why = suggestion.evidence.empty() ? suggestion.title : suggestion.evidence.front();
@@ -195,7 +192,7 @@ std::vector<std::string> AdviceWords::why_not(const Region& region) const {
   }
   reasons.add("", words_.text(transformed.why));
   std::vector<std::string> list = reasons.list();
-  if (list.empty() && transformed.status == Transformed::Status::kOriginal)
+  if (list.empty() && transformed.status == Transformed::Status::kOriginal && region.depth_source >= 2)
     list.emplace_back("no better order than the one as written was found");
   return list;
 }

@@ -56,8 +56,7 @@ TEST(AdviceWords, one_reason_for_several_transformations_is_said_once) {
   const AdviceWords words(report);
   EXPECT_EQ(
       words.transformations(profile.regions[1]).why_not,
-      (std::vector<std::string>{"parallel, SIMD: product.c:20 carries x (product.c:21 to product.c:22, distance 1)",
-                                "tile: the nest is one loop deep"}));
+      (std::vector<std::string>{"parallel, SIMD: product.c:20 carries x (product.c:21 to product.c:22, distance 1)"}));
   profile.regions[1].depth_source = 2;
   EXPECT_EQ(words.transformations(profile.regions[1]).why_not[0],
             "parallel, SIMD, tile: product.c:20 carries x (product.c:21 to product.c:22, distance 1)");
@@ -76,6 +75,9 @@ TEST(AdviceWords, no_share_is_without_a_reason) {
   profile.regions[0].transformed->parallel_ops_percent = profile.regions[0].transformed->simd_ops_percent = 100;
   EXPECT_TRUE(words.transformations(profile.regions[0]).why_not.empty());
   profile.regions[0].transformed->status = Transformed::Status::kOriginal;
+  profile.regions[0].depth_source = 1;
+  EXPECT_TRUE(words.transformations(profile.regions[0]).why_not.empty());
+  profile.regions[0].depth_source = 2;
   EXPECT_EQ(words.transformations(profile.regions[0]).why_not,
             std::vector<std::string>{"no better order than the one as written was found"});
 }

@@ -47,6 +47,7 @@ class Explanation {
       add_region(page_, report_, *found.region, std::min(kLeastShare, found.region->ops_percent));
       add_schedule(*found.region, nullptr);
       add_nests(*found.region);
+      add_obstacles(*found.region);
       add_suggestions(*found.region, nullptr);
       add_caution();
       return page_.take().substr(1);
@@ -71,6 +72,7 @@ class Explanation {
     add_accesses(loop);
     add_schedule(region, &loop);
     add_nests(region);
+    add_obstacles(region);
     add_suggestions(region, &loop);
     add_assumptions(loop);
   }
@@ -83,6 +85,7 @@ class Explanation {
   void add_accesses(const Loop& loop);
   void add_schedule(const Region& region, const Loop* loop);
   void add_nests(const Region& region);
+  void add_obstacles(const Region& region);
   void add_suggestions(const Region& region, const Loop* loop);
   void add_assumptions(const Loop& loop);
   void add_others(const Found& found, std::size_t shown);
@@ -254,6 +257,13 @@ void Explanation::add_nests(const Region& region) {
   nest("The nest as written", region.transformed->ast_before);
   if (region.transformed->status == profile::Transformed::Status::kFound)
     nest("The nest in the new order", region.transformed->ast);
+}
+
+void Explanation::add_obstacles(const Region& region) {
+  if (region.static_obstacles.empty()) return;
+  page_.line();
+  page_.paragraph("What would stop a compiler that sees the source only:", 0);
+  for (const std::string& obstacle : region.static_obstacles) page_.item("- ", words_.text(obstacle), 2);
 }
 
 void Explanation::add_suggestions(const Region& region, const Loop* loop) {

@@ -18,7 +18,6 @@ using profile::Transformed;
 constexpr std::size_t kMostPlace = 24;    // columns of a region's place
 constexpr std::size_t kLeastPlace = 10;   // the same if the page is narrow
 constexpr std::size_t kMostLines = 14;    // columns of the lines of an interchange
-constexpr std::size_t kLeastReason = 20;  // columns for why not; with less, reasons stand below the row
 constexpr std::size_t kMostReasons = 3;
 constexpr std::size_t kMostReason = 120;  // columns of one reason, over all its lines
 constexpr std::size_t kFields = 11;       // columns of "requires" and the space behind it
@@ -90,21 +89,11 @@ std::vector<std::string> reasons_of(const Transformations& row, Charset charset)
   return reasons;
 }
 
-/// The row, and beside or below it why not.
+/// The row, and below it why not.
 void add_row(Page& page, const std::string& front, const std::vector<std::string>& reasons) {
-  const std::size_t start = columns(front) + 2;
-  if (page.width() < start + kLeastReason || reasons.empty()) {
-    page.line(trimmed(front));
-    for (const std::string& reason : reasons) page.item("- ", reason, 6, Style::kFaint);
-    return;
-  }
-  bool first = true;
-  for (const std::string& reason : reasons) {
-    for (const std::string& part : wrapped(reason, page.width() - start, page.charset())) {
-      page.line((first ? front : std::string(start - 2, ' ')) + "  " + page.paint(part, Style::kFaint));
-      first = false;
-    }
-  }
+  page.line(trimmed(front));
+  for (const std::string& reason : reasons)
+    page.item(&reason == &reasons.front() ? "why not: " : "         ", reason, 4, Style::kFaint);
 }
 
 std::size_t gave_up(std::span<const Region* const> regions) {
@@ -134,8 +123,7 @@ void add_transformations(Page& page, const AdviceWords& words, std::span<const R
   }
   table.fit(page.width());
   page.heading("What can be done to each region");
-  const bool beside = page.width() >= columns(table.head()) + 2 + kLeastReason;
-  page.line(page.paint(beside ? table.head() + "  why not" : trimmed(table.head()), Style::kFaint));
+  page.line(page.paint(trimmed(table.head()), Style::kFaint));
   for (const auto& [cells, reasons] : rows) add_row(page, table.line(cells), reasons);
 }
 

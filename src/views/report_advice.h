@@ -1,9 +1,8 @@
 // The two parts of a report that are about change: a table of regions with what can be done to each, and suggestions.
 //
-// The table has one row per region: a word per transformation, and why not. A narrow page has the reasons below the
-// row instead of in a column. Suggestions are those of the regions that are shown, the greatest gain first, each with
-// its rule, its lines, what it needs, whether it is legal and how its gain was estimated. If there is nothing to gain,
-// that is said.
+// The table has one row per region: a word per transformation, and below it why not. Suggestions are those of the
+// regions that are shown, the greatest gain first, each with its rule, its lines, what it needs, whether it is legal and
+// how its gain was estimated. If there is nothing to gain, that is said.
 #pragma once
 
 #include <span>

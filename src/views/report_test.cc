@@ -289,9 +289,10 @@ TEST(ReportText, what_is_left_out_is_counted) {
 TEST(ReportText, what_can_be_done_comes_before_the_loops_and_suggestions_behind_them) {
   const std::string text = report_text(product_profile(), {});
   for (const char* part :
-       {"    region        ops %  parallel  SIMD    interchange  tile  skew  fuse    why not\n",
-        " 0  product.c:12   88.4  yes       60.0 %  13,14        3D    no    2 to 1  SIMD: product.c:14 is a\n",
-        " 1  product.c:20   10.5  ?         ?       ?            ?     ?     ?       gave up: the budget was\n",
+       {"    region        ops %  parallel  SIMD    interchange  tile  skew  fuse\n",
+        " 0  product.c:12   88.4  yes       60.0 %  13,14        3D    no    2 to 1\n    why not: SIMD: product.c:14 "
+        "is",
+        " 1  product.c:20   10.5  ?         ?       ?            ?     ?     ?\n    why not: gave up: the budget was",
         "  1. LF-PAR Run product.c:12 in parallel\n     gain       3.25x\n     lines      product.c:12 in region 0\n"
         "     legal      unknown\n     requires   a private copy of tmp, along product.c:12: private(tmp)\n"
         "                row expanded to one copy per iteration, along product.c:12, 4.10 kB\n"
@@ -303,14 +304,6 @@ TEST(ReportText, what_can_be_done_comes_before_the_loops_and_suggestions_behind_
   EXPECT_LT(text.find("What can be done to each region"), text.find("Region 0:"));
   EXPECT_LT(text.find("Region 1:"), text.find("Suggestions, the greatest gain first"));
   EXPECT_LT(text.find("Suggestions, the greatest gain first"), text.find("Operations by verdict"));
-}
-
-TEST(ReportText, reasons_stand_below_the_row_where_there_is_no_room_beside_it) {
-  ReportOptions options;
-  options.width = 70;
-  const std::string text = report_text(product_profile(), options);
-  EXPECT_TRUE(contains(text, "2 to 1\n      - SIMD: product.c:14 is a reduction\n")) << text;
-  EXPECT_FALSE(contains(text, "why not"));
 }
 
 TEST(ReportText, suggestions_beyond_the_number_are_counted) {

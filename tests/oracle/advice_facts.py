@@ -82,6 +82,9 @@ def of_region(fact, region, profile):
     """The problem with a fact of a region, or None."""
     if fact.kind == "interprocedural":
         return None if region["interprocedural"] == (fact.values[0] == "yes") else "it is not so"
+    if fact.kind == "obstacles":
+        found = "".join(text[0] for text in region["static_obstacles"])
+        return None if found == fact.values[0] else f"they are {found or 'none'}: {region['static_obstacles']}"
     if "transformed" not in region:
         return SILENT
     if fact.kind in ("suggests", "never", "others"):

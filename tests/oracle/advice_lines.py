@@ -72,7 +72,7 @@ class Reader:
     def fact(self, loop, text, level, call):
         kind, _, rest = text.partition(" ")
         method = {"suggests": self.suggestion, "never": self.suggestion, "interchange": self.interchange,
-                  "blocking": self.blocking, "components": self.components, "others": self.others}.get(kind)
+                  "blocking": self.blocking, "components": self.components, "others": self.others, "obstacles": self.obstacles}.get(kind)
         if method:
             values = method(loop, rest.strip())
         elif kind in CHOICES:
@@ -90,6 +90,13 @@ class Reader:
         if text not in choices:
             raise ValueError(f"{text} is none of {', '.join(choices)}")
         return text
+
+    @staticmethod
+    def obstacles(_, text):
+        """Letters, in their order; none at all: `none`."""
+        if text != "none" and not re.fullmatch("R?C?B?F?A?P?", text):
+            raise ValueError(f"obstacles are some of RCBFAP: {text}")
+        return ("" if text == "none" else text,)
 
     def suggestion(self, loop, text):
         """(rule, loops, what it needs, whether it is legal); no rule: `nothing`."""

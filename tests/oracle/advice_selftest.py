@@ -51,7 +51,7 @@ def made_up_profile():
                 {"node": call + 2, "nodes": [call + 2], "source": here(4), "parallel": "no", "reductions": [],
                  "blocking": [{"source_from": here(5), "source_to": here(5), "distance": 1, "count": 3}],
                  "stride01_percent": 50, "trip": {"min": 4, "max": 4}}]
-        regions.append({"loops": rows, "interprocedural": False, "transformed": {
+        regions.append({"loops": rows, "interprocedural": False, "static_obstacles": ["R: calls f", "F: x"], "transformed": {
             "status": "found", "parallel_ops_percent": 95.0, "simd_ops_percent": 0.0, "reuse_percent": 50.4,
             "potential_reuse_percent": 100.0, "tilable_ops_percent": 90.0, "tile_depth": 2, "skew": [],
             "interchange": [[call + 1, call + 2]], "fusion": "max", "components_before": 2, "components_after": 1},
@@ -66,13 +66,13 @@ TRUE = ["tile_depth 2", "tile_depth >= 2", "tile_depth 1..2", "skew no", "interc
         "simd_ops <= 10", "reuse 50", "potential_reuse 100", "tilable_ops 85..95", "fusion max", "components 2 -> 1",
         "status found", "suggests LF-PAR i", "suggests LF-PAR i needs private legal yes", "suggests LF-ICH i j",
         "suggests LF-ICH i j needs expand", "never LF-SKW", "never LF-PAR j", "interprocedural no", "stride01 0",
-        "trip 4"]
+        "trip 4", "obstacles RF"]
 FALSE = ["tile_depth 3", "tile_depth >= 3", "tile_depth 0..1", "skew yes", "interchange j i", "interchange none",
          "parallel_ops >= 96", "simd_ops >= 1", "reuse 52", "potential_reuse <= 98", "fusion none",
          "components 2 -> 2", "status original", "status gave up", "suggests LF-PAR j",
          "suggests LF-PAR i needs expand", "suggests LF-TIL i", "suggests LF-PAR i legal no", "suggests nothing",
          "never LF-PAR", "never LF-PAR i", "never LF-ICH", "stride01 50", "others unknown", "interprocedural yes",
-         "trip 5", "blocking S -> S"]
+         "trip 5", "blocking S -> S", "obstacles none", "obstacles R", "obstacles RFA"]
 
 
 def kernel_with(facts, prefix=""):
