@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "advise/obstacles.h"
+#include "advise/siblings.h"
 #include "advise/suggest.h"
 #include "advise/transformed.h"
 
@@ -29,6 +30,7 @@ void advise(const ddg::Graph& graph, const poly::Context& context, const poly::R
            given_up.why, static_cast<double>(node.ops) / whole});
     }
   }
+  suggest_fusions(graph, context, flow, profile);
   std::stable_sort(profile.gave_up.begin(), profile.gave_up.end(),
                    [](const profile::GaveUp& a, const profile::GaveUp& b) { return a.share > b.share; });
   if (timed_out)
