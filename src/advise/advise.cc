@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "advise/layouts.h"
 #include "advise/obstacles.h"
 #include "advise/siblings.h"
 #include "advise/suggest.h"
@@ -14,6 +15,7 @@ namespace loopfold::advise {
 void advise(const ddg::Graph& graph, const poly::Context& context, const poly::RegionFlow& flow,
             profile::Profile& profile, const PlanLimits& limits) {
   find_obstacles(graph, context, flow, profile);
+  const std::vector<Array> arrays = find_arrays(profile);
   bool timed_out = false;
   for (profile::Region& region : profile.regions) {
     const RegionPlan plan = plan_region(graph, context, flow, region, profile, limits);
@@ -21,6 +23,7 @@ void advise(const ddg::Graph& graph, const poly::Context& context, const poly::R
     region.transformed = describe_plan(plan, context, region, profile);
     region.suggestions =
         suggest(plan, context, region, profile, find_distributions(graph, context, flow, region, profile));
+    suggest_layouts(plan, context, arrays, region, profile);
     for (const Opaque& given_up : plan.gave_up) {
       const profile::TreeNode& node = profile.tree[context.nodes[given_up.loop]];
       const auto whole = static_cast<double>(std::max<std::uint64_t>(profile.program.instructions, 1));
