@@ -14,8 +14,31 @@ int Hypothesis::direction(std::size_t level) const {
 }
 
 /// Would the next iteration of `level` find a loop inside it empty? In its first iteration beyond 0 that is unknown.
+/// Visits inside it that are open end now, which tells their bounds.
 bool Hypothesis::empties(std::size_t level) const {
   if (level == inner() || (index[level] == 0 && !is_known(level))) return false;
+  if (open >> (level + 1) == 0) return inner_is_empty(level);
+  Hypothesis ended = *this;
+  ended.close_from(level + 1);
+  return ended.inner_is_empty(level);
+}
+
+/// The loop's first iteration beyond 0 is over.
+void Hypothesis::learn(std::size_t level) {
+  if (is_known(level)) return;
+  known |= 1U << level;
+  known_at[level] = count;
+}
+
+bool Hypothesis::inner_starts_empty(std::size_t level) const {
+  for (std::size_t m = level + 1; m < levels(); ++m) {
+    std::int64_t then = 0;
+    if (!bound_at(shape, m, index.data(), level + 1, then) || then < 0) return true;
+  }
+  return false;
+}
+
+bool Hypothesis::inner_is_empty(std::size_t level) const {
   for (std::size_t m = level + 1; m < levels(); ++m) {
     std::int64_t now = 0;
     std::int64_t then = 0;
@@ -38,7 +61,7 @@ void Hypothesis::close_from(std::size_t level) {
     }
   }
   for (std::size_t m = level; m < levels(); ++m) {
-    if (index[m] > 0) known |= 1U << m;
+    if (index[m] > 0) learn(m);
     index[m] = 0;
   }
 }
@@ -46,7 +69,7 @@ void Hypothesis::close_from(std::size_t level) {
 void Hypothesis::step(std::size_t level) {
   const std::uint64_t next = target(level);
   close_from(level + 1);
-  if (index[level] == 1) known |= 1U << level;
+  if (index[level] == 1) learn(level);
   ++index[level];
   at[level] = next;
   const bool opens = is_fresh(level);
@@ -88,6 +111,7 @@ void Hypothesis::grow(std::size_t position, std::uint64_t next) {
   insert(index, std::int64_t{1});
   insert(bound, first_visit ? kUnbounded : std::int64_t{0});
   insert(at, next);
+  insert(known_at, std::uint64_t{0});
   const auto make_room = [&](std::uint32_t mask) {
     const std::uint32_t outside = mask & ((1U << position) - 1);
     return outside | (mask & ~((1U << position) - 1)) << 1;
@@ -159,31 +183,94 @@ std::optional<Nest> Hypothesis::complete_nest() const {
   return nest;
 }
 
-bool Hypothesis::rewind(std::size_t level, std::int64_t at_index) {
-  const bool ended = level > 0 || complete();
-  const auto steps = static_cast<std::uint64_t>(index[level] - at_index) - (ended ? 0 : 1);
-  std::uint64_t size = 1;
-  for (std::size_t m = level + 1; m < levels(); ++m) {
-    for (std::size_t r = level; r < m; ++r)
-      if (shape.u[m][r] != 0) return false;
-    if (is_open(m) || (ended && index[m] != bound[m])) return false;
-    size *= static_cast<std::uint64_t>(bound[m]) + 1;
+namespace {
+
+/// How many addresses the loops from `level` on generate, with the indices outside it as given. Takes from `budget` what
+/// it costs, and is wrong once that is 0.
+std::uint64_t volume(const Shape& shape, std::size_t level, std::array<std::int64_t, kMaxLevels>& index,
+                     std::int64_t& budget) {
+  std::int64_t bound = 0;
+  if (level == shape.levels) return 1;
+  if (--budget <= 0 || !bound_at(shape, level, index.data(), level, bound) || bound < 0) return 0;
+  bool constant = true;
+  for (std::size_t m = level + 1; m < shape.levels; ++m) constant &= shape.u[m][level] == 0;
+  index[level] = 0;
+  if (constant) return (static_cast<std::uint64_t>(bound) + 1) * volume(shape, level + 1, index, budget);
+  std::uint64_t sum = 0;
+  for (; index[level] <= bound && budget > 0; ++index[level]) {
+    const std::uint64_t one = volume(shape, level + 1, index, budget);
+    if (one == 0) break;
+    sum += one;
   }
-  if (!ended) {
-    count = outer_start;
-    outer_start -= size;
-    at[level] -= static_cast<std::uint64_t>(shape.c[level]);
-  }
-  count -= steps * size;
-  if (level == 0) outer_start -= steps * size;
-  index[level] = at_index;
-  at[level] -= static_cast<std::uint64_t>(shape.c[level]) * steps;
+  index[level] = 0;
+  return sum;
+}
+
+/// How many addresses the iterations `from` to `to` (not included) of `level` have.
+std::uint64_t volume_between(const Shape& shape, std::size_t level, std::array<std::int64_t, kMaxLevels> index,
+                             std::int64_t from, std::int64_t to, std::int64_t& budget) {
+  if (from >= to) return 0;
+  bool constant = true;
+  for (std::size_t m = level + 1; m < shape.levels; ++m) constant &= shape.u[m][level] == 0;
+  index[level] = from;
+  if (constant) return static_cast<std::uint64_t>(to - from) * volume(shape, level + 1, index, budget);
+  std::uint64_t sum = 0;
+  for (; index[level] < to && budget > 0; ++index[level]) sum += volume(shape, level + 1, index, budget);
+  return sum;
+}
+
+constexpr std::int64_t kVolumeBudget = 4096;
+
+}  // namespace
+
+/// The indices of all loops inside `level` become those of their last iterations. False if that takes too long.
+bool Hypothesis::go_to_ends(std::size_t level) {
   for (std::size_t m = level + 1; m < levels(); ++m) {
+    if (!bound_at(shape, m, index.data(), m, bound[m]) || bound[m] < 0) return false;
     index[m] = bound[m];
+    for (int steps = 0; m < inner() && inner_starts_empty(m); ++steps)
+      if (--index[m] < 0 || steps > kVolumeBudget) return false;
     at[m] = at[m - 1] + static_cast<std::uint64_t>(shape.c[m]) * static_cast<std::uint64_t>(index[m]);
   }
   address = at[inner()];
   return true;
+}
+
+bool Hypothesis::rewind(std::size_t level, std::int64_t at_index) {
+  for (std::size_t m = level + 1; m < levels(); ++m)
+    if (is_open(m)) return false;
+  std::int64_t budget = kVolumeBudget;
+  std::uint64_t back = volume_between(shape, level, index, at_index + 1, index[level], budget) + 1;
+  for (std::size_t m = level + 1; m < levels(); ++m) back += volume_between(shape, m, index, 0, index[m], budget);
+  if (budget <= 0) return false;
+  count -= back;
+  at[level] -= static_cast<std::uint64_t>(shape.c[level]) * static_cast<std::uint64_t>(index[level] - at_index);
+  index[level] = at_index;
+  if (!go_to_ends(level)) return false;
+  if (level == 0) {
+    outer_start = count - volume_between(shape, 0, index, at_index, at_index + 1, budget);
+    if (budget <= 0) return false;
+  }
+  forget_after(count);
+  return true;
+}
+
+/// Knows only what was known when there were so many addresses.
+void Hypothesis::forget_after(std::uint64_t then) {
+  for (std::size_t m = 0; m < levels(); ++m)
+    if (is_known(m) && known_at[m] >= then) known &= ~(1U << m);
+  for (std::size_t m = 1; m < levels(); ++m) {
+    const int r = direction(m);
+    if (r >= 0 && !is_fresh(static_cast<std::size_t>(r))) {
+      open &= ~(1U << m);
+      continue;
+    }
+    open |= 1U << m;
+    bound[m] = kUnbounded;
+    if (r < 0) continue;
+    shape.u[m][static_cast<std::size_t>(r)] = 0;
+    bound_at(shape, m, index.data(), m, bound[m]);
+  }
 }
 
 std::uint64_t Hypothesis::hash() const {

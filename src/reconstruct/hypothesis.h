@@ -74,6 +74,7 @@ class Hypothesis {
   std::array<std::int64_t, kMaxLevels> bound{};  // of an open visit: what it would be if it did not depend on the new
                                                  // direction, or kUnbounded in the first visit of all
   std::array<std::uint64_t, kMaxLevels> at{};    // address where the current iteration of the level began
+  std::array<std::uint64_t, kMaxLevels> known_at{};  // how many addresses there were when it became known
   std::uint64_t address = 0;                     // the last one
   std::uint64_t count = 1;
   std::uint64_t outer_start = 0;  // addresses before the current iteration of the outermost loop
@@ -84,6 +85,11 @@ class Hypothesis {
 
  private:
   bool empties(std::size_t level) const;
+  bool inner_is_empty(std::size_t level) const;
+  bool inner_starts_empty(std::size_t level) const;
+  bool go_to_ends(std::size_t level);
+  void forget_after(std::uint64_t then);
+  void learn(std::size_t level);
   void close_from(std::size_t level);
   /// The innermost loop outside `level` whose index is not 0, or -1.
   int direction(std::size_t level) const;
