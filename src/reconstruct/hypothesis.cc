@@ -2,6 +2,7 @@
 #include "reconstruct/hypothesis.h"
 
 #include <algorithm>
+#include <type_traits>
 
 namespace loopfold::reconstruct {
 
@@ -288,6 +289,51 @@ std::uint64_t Hypothesis::hash() const {
     mix(static_cast<std::uint64_t>(shape.w[m]));
     mix(static_cast<std::uint64_t>(index[m]));
     for (std::size_t r = 0; r < m; ++r) mix(static_cast<std::uint64_t>(shape.u[m][r]));
+  }
+  return h;
+}
+
+namespace {
+
+/// Visits everything that makes up a hypothesis, but what follows from the rest.
+template <class H, class Visit>
+void for_each_number(H& h, const Visit& visit) {
+  visit(h.shape.base);
+  visit(h.count);
+  visit(h.outer_start);
+  visit(h.offered);
+  visit(h.open);
+  visit(h.known);
+  visit(h.detours);
+  for (std::size_t m = 0; m < h.shape.levels; ++m) {
+    visit(h.shape.c[m]);
+    visit(h.shape.w[m]);
+    visit(h.index[m]);
+    visit(h.bound[m]);
+    visit(h.known_at[m]);
+    for (std::size_t r = 0; r < m; ++r) visit(h.shape.u[m][r]);
+  }
+}
+
+}  // namespace
+
+std::vector<std::int64_t> Hypothesis::packed() const {
+  std::vector<std::int64_t> numbers;
+  numbers.reserve(8 + 5 * levels() + levels() * levels() / 2);
+  numbers.push_back(static_cast<std::int64_t>(levels()));
+  for_each_number(*this, [&](auto number) { numbers.push_back(static_cast<std::int64_t>(number)); });
+  return numbers;
+}
+
+Hypothesis Hypothesis::unpacked(const std::vector<std::int64_t>& numbers) {
+  Hypothesis h;
+  h.shape.levels = static_cast<std::size_t>(numbers[0]);
+  std::size_t next = 1;
+  for_each_number(h, [&](auto& number) { number = static_cast<std::remove_reference_t<decltype(number)>>(numbers[next++]); });
+  h.address = h.shape.base;
+  for (std::size_t m = 0; m < h.levels(); ++m) {
+    h.address += static_cast<std::uint64_t>(h.shape.c[m]) * static_cast<std::uint64_t>(h.index[m]);
+    h.at[m] = h.address;
   }
   return h;
 }

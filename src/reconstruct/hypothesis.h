@@ -27,6 +27,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <vector>
 
 #include "reconstruct/nest.h"
 
@@ -68,6 +69,10 @@ class Hypothesis {
   bool rewind(std::size_t level, std::int64_t at_index);
 
   std::uint64_t hash() const;
+
+  /// All of it in as few numbers as possible, for keeping many.
+  std::vector<std::int64_t> packed() const;
+  static Hypothesis unpacked(const std::vector<std::int64_t>& numbers);
 
   Shape shape;
   std::array<std::int64_t, kMaxLevels> index{};

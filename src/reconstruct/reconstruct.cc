@@ -22,8 +22,8 @@ namespace loopfold::reconstruct {
 
 namespace {
 
-constexpr std::int64_t kFirstCredit = 1 << 15;
-constexpr std::int64_t kMostCredit = 1 << 17;
+constexpr std::int64_t kFirstCredit = 1 << 17;
+constexpr std::int64_t kMostCredit = 1 << 18;
 constexpr std::size_t kProbe = 12;
 constexpr std::size_t kMostEdits = 3;
 constexpr std::uint64_t kSettledAfter = 32;

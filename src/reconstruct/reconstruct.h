@@ -30,7 +30,7 @@ namespace loopfold::reconstruct {
 
 struct Options {
   std::size_t max_levels = 8;
-  std::uint64_t max_tries = 4000;  // candidates tried for one piece
+  std::uint64_t max_tries = 40000;  // candidates tried for one piece
   bool gamma = true;               // false: bounds are not used to foretell addresses; each one is decided by trying
   /// Of the addresses of a piece, at most this share may be outliers.
   double tolerance = 0;

@@ -2,16 +2,17 @@
 #include "reconstruct/search.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace loopfold::reconstruct {
 
 namespace {
 
-constexpr std::size_t kMostCandidates = 320;
+constexpr std::size_t kMostCandidates[kMostDetours + 1] = {600, 800, 400, 200, 100};  // that are kept, by detours
 constexpr std::size_t kMostCoefficients = 48;
 constexpr std::int64_t kEveryEnd = 24;  // a shorter range is unfolded to all its iterations
 constexpr std::int64_t kSomeEnds = 6;   // a longer one to so many at its beginning and its end
-constexpr unsigned kMostDetours = 4;
+constexpr std::size_t kMostSeen = 4096;  // hypotheses that are recognised when they come again
 
 /// The level that is expected to step next, and whether a bound says so. Nothing if no loop can.
 struct Expected {
@@ -74,7 +75,8 @@ void Search::start(std::uint64_t first) {
   best_.reset();
   slots_.clear();
   free_.clear();
-  queue_.clear();
+  for (std::set<Key>& queue : queues_) queue.clear();
+  candidate_bytes_ = 0;
   seen_.clear();
   coefficients_.clear();
   tries_ = 0;
@@ -126,9 +128,10 @@ void Search::offer(const Hypothesis& from, Kind kind, std::size_t level, std::ui
   Key key{static_cast<std::uint8_t>(levels),  static_cast<std::uint8_t>(detours), ~from.count,
           static_cast<std::uint8_t>(level), next_number_++, 0};
   if (!within_limits(key)) return;
-  if (queue_.size() >= kMostCandidates) {
-    if (*queue_.rbegin() < key) return;
-    take(*queue_.rbegin());
+  std::set<Key>& queue = queues_[detours];
+  if (queue.size() >= kMostCandidates[detours]) {
+    if (*queue.rbegin() < key) return;
+    take(*queue.rbegin());
   }
   if (free_.empty()) {
     free_.push_back(static_cast<std::uint32_t>(slots_.size()));
@@ -137,12 +140,12 @@ void Search::offer(const Hypothesis& from, Kind kind, std::size_t level, std::ui
   key.slot = free_.back();
   free_.pop_back();
   Candidate& candidate = slots_[key.slot];
-  candidate.from = from;
-  candidate.from.detours = static_cast<std::uint8_t>(detours);
+  candidate.from = from.packed();
+  candidate_bytes_ += candidate.from.capacity() * sizeof(std::int64_t) + 16;
   candidate.kind = kind;
   candidate.level = static_cast<std::uint8_t>(level);
   candidate.next = next;
-  queue_.insert(key);
+  queue.insert(key);
 }
 
 /// Loop `level` could have ended at any index from `from` on.
@@ -153,9 +156,17 @@ void Search::offer_range(const Hypothesis& h, std::size_t level, std::int64_t fr
 
 Search::Candidate Search::take(const Key& key) {
   const std::uint32_t slot = key.slot;
-  queue_.erase(key);
+  queues_[key.detours].erase(key);
   free_.push_back(slot);
-  return slots_[slot];
+  candidate_bytes_ -= slots_[slot].from.capacity() * sizeof(std::int64_t) + 16;
+  return std::exchange(slots_[slot], {});
+}
+
+std::optional<Search::Key> Search::best_key() const {
+  std::optional<Key> best;
+  for (const std::set<Key>& queue : queues_)
+    if (!queue.empty() && (!best || *queue.begin() < *best)) best = *queue.begin();
+  return best;
 }
 
 bool Search::within_limits(const Key& key) const {
@@ -189,11 +200,10 @@ std::vector<std::int64_t> Search::ends_worth_trying(const Hypothesis& h, std::si
 }
 
 /// A range becomes candidates of its own, and stays for later, when more coefficients are known.
-void Search::unfold(const Candidate& range) {
-  const std::size_t level = range.level;
-  for (const std::int64_t end : ends_worth_trying(range.from, level)) {
-    if (end < static_cast<std::int64_t>(range.next)) continue;
-    Hypothesis h = range.from;
+void Search::unfold(const Hypothesis& from, std::size_t level, std::int64_t first) {
+  for (const std::int64_t end : ends_worth_trying(from, level)) {
+    if (end < first) continue;
+    Hypothesis h = from;
     if (!h.rewind(level, end)) continue;
     const std::uint64_t next = h.target(level);
     for (std::size_t l = level; l-- > 0;) {
@@ -203,7 +213,7 @@ void Search::unfold(const Candidate& range) {
     for (std::size_t p = 0; p <= level; ++p)
       if (h.may_grow(p)) offer(h, Kind::kGrow, p, next, 0);
   }
-  if (range.from.index[level] - 2 > kEveryEnd) offer(range.from, Kind::kRange, level, range.next, 1);
+  if (from.index[level] - 2 > kEveryEnd) offer(from, Kind::kRange, level, static_cast<std::uint64_t>(first), 1);
 }
 
 // ---- trying them ------------------------------------------------------------------------------------------------
@@ -275,20 +285,23 @@ bool Search::search(std::optional<std::uint64_t> next, std::int64_t& credit) {
     return false;
   }
   failed(current_, next);
-  while (!queue_.empty() && tries_ < limits_.max_tries && credit > 0) {
-    const Key key = *queue_.begin();
-    Candidate candidate = take(key);
+  while (tries_ < limits_.max_tries && credit > 0) {
+    const std::optional<Key> best = best_key();
+    if (!best) break;
+    const Key key = *best;
+    const Candidate candidate = take(key);
     if (!within_limits(key)) continue;
+    Hypothesis h = Hypothesis::unpacked(candidate.from);
+    h.detours = key.detours;
     if (candidate.kind == Kind::kRange) {
-      unfold(candidate);
+      unfold(h, candidate.level, static_cast<std::int64_t>(candidate.next));
       continue;
     }
-    Hypothesis& h = candidate.from;
     if (candidate.kind == Kind::kStep)
       h.step(candidate.level);
     else
       h.grow(candidate.level, candidate.next);
-    if (!seen_.insert(h.hash()).second) continue;
+    if (seen_.size() < kMostSeen && !seen_.insert(h.hash()).second) continue;
     ++tries_;
     --credit;
     if (key.detours > 0) ++detour_tries_[key.levels];
@@ -310,7 +323,8 @@ std::optional<Nest> Search::best() {
 }
 
 std::size_t Search::bytes() const {
-  return sizeof *this + slots_.capacity() * sizeof(Candidate) + queue_.size() * (sizeof(Key) + 32) + seen_.size() * 32;
+  return sizeof *this + candidate_bytes_ + slots_.capacity() * sizeof(Candidate) + slots_.size() * (sizeof(Key) + 32) +
+         seen_.size() * 32;
 }
 
 }  // namespace loopfold::reconstruct

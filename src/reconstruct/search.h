@@ -32,10 +32,13 @@
 
 namespace loopfold::reconstruct {
 
+/// Candidates with more detours than this are not looked at.
+inline constexpr std::size_t kMostDetours = 4;
+
 struct SearchLimits {
   std::size_t max_levels = 8;
   std::uint64_t max_tries = 4000;         // candidates tried for one nest
-  std::uint64_t max_detour_tries = 1000;  // of these, such with detours, for each number of loops
+  std::uint64_t max_detour_tries = 10000;  // of these, such with detours, for each number of loops
   bool gamma = true;                      // false: never cruise, look at each address
 };
 
@@ -81,7 +84,7 @@ class Search {
  private:
   enum class Kind : std::uint8_t { kStep, kGrow, kRange };
   struct Candidate {
-    Hypothesis from;
+    std::vector<std::int64_t> from;  // a packed hypothesis
     Kind kind = Kind::kGrow;
     std::uint8_t level = 0;
     std::uint64_t next = 0;
@@ -114,9 +117,10 @@ class Search {
   void note_best(const Hypothesis& h);
   void offer(const Hypothesis& from, Kind kind, std::size_t level, std::uint64_t next, unsigned more_detours);
   void offer_range(const Hypothesis& h, std::size_t level, std::int64_t from);
-  void unfold(const Candidate& range);
+  void unfold(const Hypothesis& from, std::size_t level, std::int64_t first);
   std::vector<std::int64_t> ends_worth_trying(const Hypothesis& h, std::size_t level) const;
   Candidate take(const Key& key);
+  std::optional<Key> best_key() const;
   bool within_limits(const Key& key) const;
 
   SearchLimits limits_;
@@ -127,8 +131,9 @@ class Search {
   std::int64_t best_value_ = 0;
   std::vector<Candidate> slots_;
   std::vector<std::uint32_t> free_;
-  std::set<Key> queue_;
+  std::array<std::set<Key>, kMostDetours + 1> queues_;  // by number of detours
   std::unordered_set<std::uint64_t> seen_;
+  std::size_t candidate_bytes_ = 0;
   std::vector<std::int64_t> coefficients_;  // that failed hypotheses had
   std::uint32_t next_number_ = 0;
   std::uint64_t tries_ = 0;
