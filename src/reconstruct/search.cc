@@ -122,7 +122,7 @@ void Search::offer_others(const Hypothesis& h, std::uint64_t next, std::size_t c
 // ---- candidates -------------------------------------------------------------------------------------------------
 
 void Search::offer(const Hypothesis& from, Kind kind, std::size_t level, std::uint64_t next, unsigned more_detours) {
-  const std::size_t levels = from.levels() + (kind == Kind::kStep ? 0 : 1);
+  const std::size_t levels = from.levels() + (kind == Kind::kGrow ? 1 : 0);
   const unsigned detours = from.detours + more_detours;
   if (levels > limits_.max_levels || detours > kMostDetours) return;
   Key key{static_cast<std::uint8_t>(levels),  static_cast<std::uint8_t>(detours), ~from.count,
