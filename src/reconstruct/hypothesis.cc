@@ -186,8 +186,8 @@ std::optional<Nest> Hypothesis::complete_nest() const {
 
 namespace {
 
-/// How many addresses the loops from `level` on generate, with the indices outside it as given. Takes from `budget` what
-/// it costs, and is wrong once that is 0.
+/// How many addresses the loops from `level` on generate, with the indices outside it as given. Takes from `budget`
+/// what it costs, and is wrong once that is 0.
 std::uint64_t volume(const Shape& shape, std::size_t level, std::array<std::int64_t, kMaxLevels>& index,
                      std::int64_t& budget) {
   std::int64_t bound = 0;
@@ -329,7 +329,8 @@ Hypothesis Hypothesis::unpacked(const std::vector<std::int64_t>& numbers) {
   Hypothesis h;
   h.shape.levels = static_cast<std::size_t>(numbers[0]);
   std::size_t next = 1;
-  for_each_number(h, [&](auto& number) { number = static_cast<std::remove_reference_t<decltype(number)>>(numbers[next++]); });
+  for_each_number(
+      h, [&](auto& number) { number = static_cast<std::remove_reference_t<decltype(number)>>(numbers[next++]); });
   h.address = h.shape.base;
   for (std::size_t m = 0; m < h.levels(); ++m) {
     h.address += static_cast<std::uint64_t>(h.shape.c[m]) * static_cast<std::uint64_t>(h.index[m]);

@@ -80,7 +80,7 @@ class Hypothesis {
                                                  // direction, or kUnbounded in the first visit of all
   std::array<std::uint64_t, kMaxLevels> at{};    // address where the current iteration of the level began
   std::array<std::uint64_t, kMaxLevels> known_at{};  // how many addresses there were when it became known
-  std::uint64_t address = 0;                     // the last one
+  std::uint64_t address = 0;                         // the last one
   std::uint64_t count = 1;
   std::uint64_t outer_start = 0;  // addresses before the current iteration of the outermost loop
   std::int64_t offered = 0;       // ends of the outermost loop before this index were looked at

@@ -34,13 +34,13 @@ struct About {
   std::vector<unsigned> depths;  // by reference
 };
 
-#define LOOPFOLD_KERNEL(name, ...)                                   \
-  struct name {                                                      \
-    static About about() { return {#name, {__VA_ARGS__}}; }          \
-    template <class Touch>                                           \
-    static void run(Size n, Touch&& touch);                          \
-  };                                                                 \
-  template <class Touch>                                             \
+#define LOOPFOLD_KERNEL(name, ...)                          \
+  struct name {                                             \
+    static About about() { return {#name, {__VA_ARGS__}}; } \
+    template <class Touch>                                  \
+    static void run(Size n, Touch&& touch);                 \
+  };                                                        \
+  template <class Touch>                                    \
   void name::run(Size n, Touch&& touch)
 
 // ---- dense products -----------------------------------------------------------------------------------------------
@@ -282,7 +282,8 @@ LOOPFOLD_KERNEL(triangular_solve, 2, 2, 2, 1) {
   }
 }
 
-// ---- statistics -------------------------------------------------------------------------------------------------------
+// ---- statistics
+// -------------------------------------------------------------------------------------------------------
 
 LOOPFOLD_KERNEL(covariance, 2, 2, 3, 3, 2, 2) {
   const Array data = matrix_at(0, n + 2), cov = matrix_at(1, n), mean = vector_at(2);
@@ -321,7 +322,8 @@ LOOPFOLD_KERNEL(correlation, 2, 2, 2, 3, 3, 2) {
     }
 }
 
-// ---- stencils -----------------------------------------------------------------------------------------------------------
+// ---- stencils
+// -----------------------------------------------------------------------------------------------------------
 
 LOOPFOLD_KERNEL(jacobi_1d, 2, 2, 2, 2, 2) {
   const Array a = vector_at(0), b = vector_at(1);
@@ -490,7 +492,8 @@ LOOPFOLD_KERNEL(edit_distance, 2, 2, 2, 2) {
     }
 }
 
-// ---- matrix-vector chains ---------------------------------------------------------------------------------------------
+// ---- matrix-vector chains
+// ---------------------------------------------------------------------------------------------
 
 LOOPFOLD_KERNEL(normal_equations, 2, 2, 2, 2, 2) {
   const Array a = matrix_at(0, n + 3), x = vector_at(1), y = vector_at(2), t = vector_at(3);
@@ -566,12 +569,12 @@ LOOPFOLD_KERNEL(diagonal_differences, 3, 3, 3, 2) {
 template <class Visit>
 void for_each_kernel(Visit&& visit) {
   const auto all = [&]<class... Kernel>() { (visit.template operator()<Kernel>(), ...); };
-  all.template operator()<product, two_products, three_products, rank_update, rank_two_update, triangular_product,
-                          symmetric_product, tensor_product, lu, lu_by_rows, lu_solve, cholesky, gram_schmidt, durbin,
-                          triangular_solve, covariance, correlation, jacobi_1d, jacobi_2d, seidel_2d, heat_3d,
-                          alternating_directions, fdtd_2d, convolution, recursive_filter, interval_table,
-                          repeated_table, shortest_paths, edit_distance, normal_equations, two_transposed,
-                          vector_updates, scaled_sum, diagonal_differences>();
+  all.template
+  operator()<product, two_products, three_products, rank_update, rank_two_update, triangular_product, symmetric_product,
+             tensor_product, lu, lu_by_rows, lu_solve, cholesky, gram_schmidt, durbin, triangular_solve, covariance,
+             correlation, jacobi_1d, jacobi_2d, seidel_2d, heat_3d, alternating_directions, fdtd_2d, convolution,
+             recursive_filter, interval_table, repeated_table, shortest_paths, edit_distance, normal_equations,
+             two_transposed, vector_updates, scaled_sum, diagonal_differences>();
 }
 
 }  // namespace loopfold::reconstruct::kernels

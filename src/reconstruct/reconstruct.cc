@@ -223,16 +223,15 @@ void Reconstructor::State::probe(std::uint64_t address) {
 }
 
 bool Reconstructor::State::accept(Outlier::Kind kind, std::size_t edits, std::span<const std::uint64_t> expected) {
-  const bool drops = kind != Outlier::Kind::kMissing;      // the first `edits` addresses are not the nest's
-  const bool fills = kind != Outlier::Kind::kInserted;     // the first `edits` expected ones did not come
+  const bool drops = kind != Outlier::Kind::kMissing;   // the first `edits` addresses are not the nest's
+  const bool fills = kind != Outlier::Kind::kInserted;  // the first `edits` expected ones did not come
   const std::size_t first = drops ? edits : 0;
   const std::size_t ahead = fills ? edits : 0;
   if (probed.size() < first + kProbe / 2) return false;
   for (std::size_t i = first; i < probed.size(); ++i)
     if (i - first + ahead >= expected.size() || probed[i] != expected[i - first + ahead]) return false;
   const std::uint64_t position = search.current().count;
-  for (std::size_t i = 0; i < edits; ++i)
-    outliers.push_back({kind, position + (fills ? i : 0), drops ? probed[i] : 0});
+  for (std::size_t i = 0; i < edits; ++i) outliers.push_back({kind, position + (fills ? i : 0), drops ? probed[i] : 0});
   AddressSource filled(expected.first(ahead));
   if (search.advance(filled, nullptr) != Outcome::kThrough) return false;
   probed.erase(probed.begin(), probed.begin() + static_cast<std::ptrdiff_t>(first));

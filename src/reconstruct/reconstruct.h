@@ -1,7 +1,7 @@
 // Reconstruction: the affine loops that generate a sequence of addresses, with no other information.
 //
-// After Rodríguez et al., "Reconstructing affine codes from their memory traces". A Reconstructor takes the addresses of
-// one instruction (or any other numbers: indices, values), one by one, many at once or as runs, and gives *pieces*:
+// After Rodríguez et al., "Reconstructing affine codes from their memory traces". A Reconstructor takes the addresses
+// of one instruction (or any other numbers: indices, values), one by one, many at once or as runs, and gives *pieces*:
 // nests (nest.h) that, one after the other, generate exactly what was fed. An affine sequence is one piece, with the
 // fewest loops that the search (search.h) finds; otherwise pieces are as long as it can make them, and what no nest is
 // worth writing down for comes as single addresses. Within a tolerance, single addresses that do not fit are noted as
@@ -31,7 +31,7 @@ namespace loopfold::reconstruct {
 struct Options {
   std::size_t max_levels = 8;
   std::uint64_t max_tries = 40000;  // candidates tried for one piece
-  bool gamma = true;               // false: bounds are not used to foretell addresses; each one is decided by trying
+  bool gamma = true;                // false: bounds are not used to foretell addresses; each one is decided by trying
   /// Of the addresses of a piece, at most this share may be outliers.
   double tolerance = 0;
 };
@@ -55,8 +55,8 @@ struct Piece {
 struct Summary {
   std::uint64_t accesses = 0;
   std::uint64_t pieces = 0;
-  std::size_t levels = 0;       // of the deepest piece
-  std::uint64_t covered = 0;    // accesses in pieces of at least kWorthwhile accesses and one loop
+  std::size_t levels = 0;     // of the deepest piece
+  std::uint64_t covered = 0;  // accesses in pieces of at least kWorthwhile accesses and one loop
   std::uint64_t outliers = 0;
   std::uint64_t by_bounds = 0;  // accesses that were foretold by bounds (the paper's gamma)
   std::uint64_t by_stride = 0;  // others that were foretold by letting a loop of unknown length go on

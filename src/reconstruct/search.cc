@@ -10,8 +10,8 @@ namespace {
 
 constexpr std::size_t kMostCandidates[kMostDetours + 1] = {600, 800, 400, 200, 100};  // that are kept, by detours
 constexpr std::size_t kMostCoefficients = 48;
-constexpr std::int64_t kEveryEnd = 24;  // a shorter range is unfolded to all its iterations
-constexpr std::int64_t kSomeEnds = 6;   // a longer one to so many at its beginning and its end
+constexpr std::int64_t kEveryEnd = 24;   // a shorter range is unfolded to all its iterations
+constexpr std::int64_t kSomeEnds = 6;    // a longer one to so many at its beginning and its end
 constexpr std::size_t kMostSeen = 4096;  // hypotheses that are recognised when they come again
 
 /// The level that is expected to step next, and whether a bound says so. Nothing if no loop can.
@@ -125,8 +125,12 @@ void Search::offer(const Hypothesis& from, Kind kind, std::size_t level, std::ui
   const std::size_t levels = from.levels() + (kind == Kind::kGrow ? 1 : 0);
   const unsigned detours = from.detours + more_detours;
   if (levels > limits_.max_levels || detours > kMostDetours) return;
-  Key key{static_cast<std::uint8_t>(levels),  static_cast<std::uint8_t>(detours), ~from.count,
-          static_cast<std::uint8_t>(level), next_number_++, 0};
+  Key key{static_cast<std::uint8_t>(levels),
+          static_cast<std::uint8_t>(detours),
+          ~from.count,
+          static_cast<std::uint8_t>(level),
+          next_number_++,
+          0};
   if (!within_limits(key)) return;
   std::set<Key>& queue = queues_[detours];
   if (queue.size() >= kMostCandidates[detours]) {
@@ -183,8 +187,8 @@ std::vector<std::int64_t> Search::ends_worth_trying(const Hypothesis& h, std::si
   }
   const std::int64_t c = h.shape.c[level];
   const auto add = [&](std::int64_t distance) {
-    if (c == 0 || c == std::numeric_limits<std::int64_t>::min() || distance == std::numeric_limits<std::int64_t>::min() ||
-        distance % c != 0)
+    if (c == 0 || c == std::numeric_limits<std::int64_t>::min() ||
+        distance == std::numeric_limits<std::int64_t>::min() || distance % c != 0)
       return;
     const std::int64_t x = distance / c - 1;
     if (x >= first && x < last && std::find(ends.begin(), ends.end(), x) == ends.end()) ends.push_back(x);

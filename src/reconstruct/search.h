@@ -2,8 +2,9 @@
 //
 // At any time one hypothesis is *current*: it explains everything so far. As long as its bounds say what comes next
 // and that comes (section 2.3.1 of the paper), nothing is decided and whole rows are taken at once: *cruising*. Where
-// a visit is open (hypothesis.h), each address is looked at: *careful* steps. If several steps reach it, or a loop could
-// also begin or end here without a contradiction, the expected one is taken and the others are kept as *candidates*.
+// a visit is open (hypothesis.h), each address is looked at: *careful* steps. If several steps reach it, or a loop
+// could also begin or end here without a contradiction, the expected one is taken and the others are kept as
+// *candidates*.
 //
 // If the current hypothesis cannot reach an address, the loops that could be inserted there (section 2.3.3) become
 // candidates too, and the best candidate is tried: fewest loops first, so that the nest is minimal; of those, the one
@@ -37,9 +38,9 @@ inline constexpr std::size_t kMostDetours = 4;
 
 struct SearchLimits {
   std::size_t max_levels = 8;
-  std::uint64_t max_tries = 4000;         // candidates tried for one nest
+  std::uint64_t max_tries = 4000;          // candidates tried for one nest
   std::uint64_t max_detour_tries = 10000;  // of these, such with detours, for each number of loops
-  bool gamma = true;                      // false: never cruise, look at each address
+  bool gamma = true;                       // false: never cruise, look at each address
 };
 
 /// How the addresses that were fed had been foreseen.
@@ -190,7 +191,8 @@ Search::Cruise Search::cruise_row(Hypothesis& h, Source& in, bool is_open, Tally
   if (!is_open && index == bound) return Cruise::kThrough;
   if (!h.is_known(t) || (is_open && (index == bound || index < 2))) return Cruise::kCareful;
   const bool expected = bound > index;
-  const std::uint64_t most = expected ? static_cast<std::uint64_t>(bound - index) : static_cast<std::uint64_t>(kUnbounded - index);
+  const std::uint64_t most =
+      expected ? static_cast<std::uint64_t>(bound - index) : static_cast<std::uint64_t>(kUnbounded - index);
   const std::uint64_t got = in.match(h.target(t), h.shape.c[t], most);
   h.index[t] += static_cast<std::int64_t>(got);
   h.count += got;
@@ -219,7 +221,8 @@ Search::Cruise Search::carry(Hypothesis& h, Source& in, std::size_t deepest_open
     std::array<std::int64_t, kMaxLevels> bounds;
     ++h.index[l];
     bool empty = false;
-    for (std::size_t m = l + 1; m < n; ++m) empty |= !bound_at(h.shape, m, h.index.data(), l + 1, bounds[m]) || bounds[m] < 0;
+    for (std::size_t m = l + 1; m < n; ++m)
+      empty |= !bound_at(h.shape, m, h.index.data(), l + 1, bounds[m]) || bounds[m] < 0;
     --h.index[l];
     if (empty) {
       if (l == 0) return Cruise::kCareful;

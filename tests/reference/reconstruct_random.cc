@@ -26,10 +26,10 @@ bool inner_is_empty(const Nest& nest, std::size_t level, Index index) {
 /// What a walk over the loops sees.
 struct Walked {
   std::vector<std::uint64_t> addresses;
-  bool emptied = false;          // a loop ended in front of an empty one
-  bool hidden = false;           // … in the first visit that would have told a coefficient of its bound
-  std::vector<bool> counted;     // by loop: had a second iteration
-  std::vector<bool> known;       // by loop: its first iteration 1 is over
+  bool emptied = false;       // a loop ended in front of an empty one
+  bool hidden = false;        // … in the first visit that would have told a coefficient of its bound
+  std::vector<bool> counted;  // by loop: had a second iteration
+  std::vector<bool> known;    // by loop: its first iteration 1 is over
 };
 
 void walk(const Nest& nest, std::size_t level, Index& index, std::uint64_t most, Walked& walked) {
@@ -95,7 +95,8 @@ Nest draw(std::mt19937_64& random, const RandomNest& kind) {
   for (std::size_t j = 0; j < n; ++j) {
     nest.w.push_back(between(random, 0, kind.most_trips - 1));
     for (std::size_t r = 0; r < j; ++r)
-      if (kind.triangular && between(random, 0, 2) == 0) nest.u[j * n + r] = between(random, -1, 1) * between(random, 1, 2);
+      if (kind.triangular && between(random, 0, 2) == 0)
+        nest.u[j * n + r] = between(random, -1, 1) * between(random, 1, 2);
     nest.u[j * n + j] = -1;
   }
   return nest;
