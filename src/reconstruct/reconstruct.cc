@@ -4,8 +4,9 @@
 // end of that piece is generated again from the search's past, and goes to the next search before anything new does:
 // a stack of such leftovers (the backlog) takes the place of a stored trace.
 //
-// Search needs *credit*. It is earned by what pieces explain and spent on candidates, so that a sequence without any
-// structure is gone through in linear time, as single addresses and constant strides.
+// Search needs *credit*. It is earned by addresses, more by those of the first piece and by those that a piece
+// explains, and spent on candidates, so that a sequence without any structure is gone through in linear time, as single
+// addresses and constant strides.
 //
 // Outliers. If a tolerance is given, a settled hypothesis (only the outermost bound unknown) that meets an unexpected
 // address does not fail at once: the next few addresses are looked at, and if they continue as expected after leaving
@@ -22,8 +23,12 @@ namespace loopfold::reconstruct {
 
 namespace {
 
-constexpr std::int64_t kFirstCredit = 1 << 17;
-constexpr std::int64_t kMostCredit = 1 << 18;
+constexpr std::int64_t kFirstCredit = 256;
+constexpr std::int64_t kCreditPerAddress = 8;  // while all is one piece
+constexpr std::int64_t kEarlyCredit = 24;      // more for each of its first addresses, where most is decided
+constexpr std::uint64_t kEarly = 256;
+constexpr std::int64_t kAddressesPerCredit = 8;  // later, for what a piece explains
+constexpr std::int64_t kMostCredit = 1 << 16;
 constexpr std::size_t kProbe = 12;
 constexpr std::size_t kMostEdits = 3;
 constexpr std::uint64_t kSettledAfter = 32;
@@ -51,6 +56,7 @@ struct Reconstructor::State {
   bool finished = false;
   Tally tally;
   std::int64_t credit = kFirstCredit;
+  std::uint64_t paid_for = 0;  // addresses of the first piece that have earned credit
   std::vector<Backlog> backlog;
   std::vector<Outlier> outliers;      // of the current piece; position in addresses of the nest
   std::vector<std::uint64_t> probed;  // addresses behind an unexpected one, and that one
@@ -61,6 +67,7 @@ struct Reconstructor::State {
   void feed(Source& in);
   template <class Source>
   bool take(Source& in, Tally* counted);
+  void earn();
   void drain();
   void drain_one();
   void end_piece();
@@ -75,6 +82,18 @@ struct Reconstructor::State {
   void restart_probed();
 };
 
+/// As long as all is one piece, there is credit for each address of it.
+void Reconstructor::State::earn() {
+  if (!first_piece) return;
+  const std::uint64_t now = search.current().count;
+  if (now <= paid_for) return;
+  const std::uint64_t fresh = std::min<std::uint64_t>(now - paid_for, kMostCredit);
+  const std::uint64_t early = std::min(now, kEarly) - std::min(paid_for, kEarly);
+  credit += kCreditPerAddress * static_cast<std::int64_t>(fresh) + kEarlyCredit * static_cast<std::int64_t>(early);
+  credit = std::min(kMostCredit, credit);
+  paid_for = now;
+}
+
 /// Takes addresses until the source is empty (true) or the piece has ended in front of its next address (false).
 template <class Source>
 bool Reconstructor::State::take(Source& in, Tally* counted) {
@@ -86,6 +105,7 @@ bool Reconstructor::State::take(Source& in, Tally* counted) {
       continue;
     }
     if (search.advance(in, counted) == Outcome::kThrough) return true;
+    earn();
     if (!search.recover(in.front(), credit)) {
       end_piece();
       return false;
@@ -141,7 +161,8 @@ void Reconstructor::State::emit(Piece&& piece) {
   summary.levels = std::max(summary.levels, piece.nest.levels());
   summary.outliers += piece.outliers.size();
   if (count >= kWorthwhile && piece.nest.levels() > 0) summary.covered += count - piece.outliers.size();
-  credit = std::min(kMostCredit, credit + static_cast<std::int64_t>(std::min<std::uint64_t>(count / 4, kMostCredit)));
+  const std::uint64_t earned = piece.nest.levels() == 0 ? 0 : count / kAddressesPerCredit;
+  credit = std::min(kMostCredit, credit + static_cast<std::int64_t>(std::min<std::uint64_t>(earned, kMostCredit)));
   first_piece = false;
   if (sink)
     sink(std::move(piece));
@@ -193,9 +214,11 @@ void Reconstructor::State::end() {
     if (!probed.empty()) judge_probed();
     drain();
     if (!started || !probed.empty()) continue;
+    earn();
     const bool whole = search.current().complete() || search.recover_end(credit);
     const std::optional<Nest> nest = whole ? search.current().complete_nest() : std::nullopt;
-    const bool worth_it = nest && (first_piece || static_cast<std::int64_t>(nest->count) > cost_of(*nest));
+    const bool worth_it =
+        nest && ((first_piece && nest->levels() <= 2) || value_of(*nest) > (first_piece ? -cost_of(*nest) : 0));
     if (!worth_it) {
       end_piece();
       continue;

@@ -69,6 +69,10 @@ std::int64_t cost_of(const Nest& nest) {
   return cost;
 }
 
+std::int64_t value_of(const Nest& nest) {
+  return static_cast<std::int64_t>(nest.count) - cost_of(nest) * (nest.levels() > 1 ? 2 : 1);
+}
+
 void Search::start(std::uint64_t first) {
   current_ = Hypothesis(first);
   carrier_count_ = 0;
@@ -233,7 +237,7 @@ void Search::note_best(const Hypothesis& h) {
   if (count == 0 || (best_ && static_cast<std::int64_t>(count) <= best_value_)) return;
   const std::optional<Nest> nest = h.complete_nest();
   if (!nest) return;
-  const std::int64_t value = static_cast<std::int64_t>(nest->count) - cost_of(*nest);
+  const std::int64_t value = value_of(*nest);
   if (best_ && value <= best_value_) return;
   best_ = h;
   best_value_ = value;

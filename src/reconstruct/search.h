@@ -144,8 +144,11 @@ class Search {
 /// What bounds and, where there is none, the loop that is running say about the next addresses; how many there are.
 std::size_t predict(Hypothesis h, std::span<std::uint64_t> into);
 
-/// What a nest costs to write down, in numbers: it is worth it if it explains more.
+/// What a nest costs to write down, in numbers.
 std::int64_t cost_of(const Nest& nest);
+/// What it explains beyond that. With two loops or more it has to explain twice its cost to be worth anything: with
+/// enough loops, some nest fits any short sequence.
+std::int64_t value_of(const Nest& nest);
 
 // ---- the part that every address passes through -----------------------------------------------------------------
 
