@@ -94,7 +94,8 @@ void Reconstructor::State::earn() {
   paid_for = now;
 }
 
-/// Takes addresses until the source is empty (true) or the piece has ended in front of its next address (false).
+/// Takes addresses until the source is empty or an unexpected one is being probed (true), or until the piece has ended
+/// in front of the next address (false). `counted`: they are new, and how they were foreseen is counted.
 template <class Source>
 bool Reconstructor::State::take(Source& in, Tally* counted) {
   while (!in.empty()) {
@@ -105,6 +106,11 @@ bool Reconstructor::State::take(Source& in, Tally* counted) {
       continue;
     }
     if (search.advance(in, counted) == Outcome::kThrough) return true;
+    if (counted != nullptr && may_probe()) {
+      probe(in.front());
+      in.drop();
+      return true;
+    }
     earn();
     if (!search.recover(in.front(), credit)) {
       end_piece();
@@ -139,12 +145,6 @@ void Reconstructor::State::feed(Source& in) {
   while (!in.empty()) {
     drain();
     if (!probed.empty()) {
-      probe(in.front());
-      in.drop();
-      continue;
-    }
-    if (started && may_probe()) {
-      if (search.advance(in, &tally) == Outcome::kThrough) return;
       probe(in.front());
       in.drop();
       continue;

@@ -125,8 +125,9 @@ void Search::offer_others(const Hypothesis& h, std::uint64_t next, std::size_t c
 
 // ---- candidates -------------------------------------------------------------------------------------------------
 
-void Search::offer(const Hypothesis& from, Kind kind, std::size_t level, std::uint64_t next, unsigned more_detours) {
-  const std::size_t levels = from.levels() + (kind == Kind::kGrow ? 1 : 0);
+void Search::offer(const Hypothesis& from, Kind kind, std::size_t level, std::uint64_t next, unsigned more_detours,
+                   std::size_t more_levels) {
+  const std::size_t levels = from.levels() + (kind == Kind::kGrow ? 1 : 0) + more_levels;
   const unsigned detours = from.detours + more_detours;
   if (levels > limits_.max_levels || detours > kMostDetours) return;
   Key key{static_cast<std::uint8_t>(levels),
@@ -207,8 +208,9 @@ std::vector<std::int64_t> Search::ends_worth_trying(const Hypothesis& h, std::si
   return ends;
 }
 
-/// A range becomes candidates of its own, and stays for later, when more coefficients are known.
-void Search::unfold(const Hypothesis& from, std::size_t level, std::int64_t first) {
+/// A range becomes candidates of its own. A long one comes again when all nests with so many loops have failed (`now`),
+/// and more coefficients are known.
+void Search::unfold(const Hypothesis& from, std::size_t level, std::int64_t first, std::size_t now) {
   for (const std::int64_t end : ends_worth_trying(from, level)) {
     if (end < first) continue;
     Hypothesis h = from;
@@ -221,7 +223,8 @@ void Search::unfold(const Hypothesis& from, std::size_t level, std::int64_t firs
     for (std::size_t p = 0; p <= level; ++p)
       if (h.may_grow(p)) offer(h, Kind::kGrow, p, next, 0);
   }
-  if (from.index[level] - 2 > kEveryEnd) offer(from, Kind::kRange, level, static_cast<std::uint64_t>(first), 1);
+  if (from.index[level] - 2 > kEveryEnd)
+    offer(from, Kind::kRange, level, static_cast<std::uint64_t>(first), 0, now + 1 - from.levels());
 }
 
 // ---- trying them ------------------------------------------------------------------------------------------------
@@ -302,7 +305,7 @@ bool Search::search(std::optional<std::uint64_t> next, std::int64_t& credit) {
     Hypothesis h = Hypothesis::unpacked(candidate.from);
     h.detours = key.detours;
     if (candidate.kind == Kind::kRange) {
-      unfold(h, candidate.level, static_cast<std::int64_t>(candidate.next));
+      unfold(h, candidate.level, static_cast<std::int64_t>(candidate.next), key.levels);
       continue;
     }
     if (candidate.kind == Kind::kStep)
