@@ -327,7 +327,7 @@ Result<Compressed> compress(const std::string& path, std::optional<Format> forma
   Result<LineReader> reader = LineReader::open(path);
   if (!reader) return tl::unexpected<Error>(reader.error());
   Compressed about;
-  std::unique_ptr<ZstdCounter> zstd = std::make_unique<ZstdCounter>();
+  std::unique_ptr<ZstdCounter> zstd = compare_up_to > 0 ? std::make_unique<ZstdCounter>() : nullptr;
   std::uint64_t seen = 0;
   reader->watch([&](std::string_view text) {
     seen += text.size();

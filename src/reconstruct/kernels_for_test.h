@@ -1,4 +1,4 @@
-// Address traces of 33 affine kernels, generated on the fly, for tests and measurements of reconstruction.
+// Address traces of 35 affine kernels, generated on the fly, for tests and measurements of reconstruction.
 //
 // Each kernel is written from its formula: the loops, and in their bodies touch(reference, address) for every array
 // reference, in the order of execution. Shapes, paddings and sizes are ours. A kernel says how many loops are around
@@ -563,6 +563,19 @@ LOOPFOLD_KERNEL(diagonal_differences, 3, 3, 3, 2) {
       for (Size c = 0; c < 9; c++) touch(2, difference(j, i, c));
 }
 
+// The worst for reconstruction: almost every address begins a new row.
+LOOPFOLD_KERNEL(short_loops, 5, 5) {
+  const Array a = cube_at(0, 7, 5), b = matrix_at(1, 5);
+  for (Size i = 0; i < n; i++)
+    for (Size j = 0; j < n; j++)
+      for (Size x = 0; x < 3; x++)
+        for (Size y = 0; y < 2; y++)
+          for (Size z = 0; z < 2; z++) {
+            touch(0, a(2 * i + x, y, 3 * z + 40 * j));
+            touch(1, b(i + x, j + 9 * y - 5 * z));
+          }
+}
+
 #undef LOOPFOLD_KERNEL
 
 /// Calls visit.template operator()<Kernel>() for every kernel.
@@ -574,7 +587,7 @@ void for_each_kernel(Visit&& visit) {
              tensor_product, lu, lu_by_rows, lu_solve, cholesky, gram_schmidt, durbin, triangular_solve, covariance,
              correlation, jacobi_1d, jacobi_2d, seidel_2d, heat_3d, alternating_directions, fdtd_2d, convolution,
              recursive_filter, interval_table, repeated_table, shortest_paths, edit_distance, normal_equations,
-             two_transposed, vector_updates, scaled_sum, diagonal_differences>();
+             two_transposed, vector_updates, scaled_sum, diagonal_differences, short_loops>();
 }
 
 }  // namespace loopfold::reconstruct::kernels

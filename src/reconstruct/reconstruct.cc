@@ -33,6 +33,12 @@ constexpr std::size_t kProbe = 12;
 constexpr std::size_t kMostEdits = 3;
 constexpr std::uint64_t kSettledAfter = 32;
 
+/// Is a nest that explains everything more than a coincidence? A few loops always are taken for it.
+bool is_plausible(const Nest& nest) {
+  const auto count = static_cast<std::int64_t>(nest.count);
+  return nest.levels() <= 2 || (nest.levels() == 3 && count >= 6) || count > cost_of(nest);
+}
+
 }  // namespace
 
 struct Reconstructor::State {
@@ -217,8 +223,7 @@ void Reconstructor::State::end() {
     earn();
     const bool whole = search.current().complete() || search.recover_end(credit);
     const std::optional<Nest> nest = whole ? search.current().complete_nest() : std::nullopt;
-    const bool worth_it =
-        nest && ((first_piece && nest->levels() <= 2) || value_of(*nest) > (first_piece ? -cost_of(*nest) : 0));
+    const bool worth_it = nest && (first_piece ? is_plausible(*nest) : value_of(*nest) > 0);
     if (!worth_it) {
       end_piece();
       continue;
