@@ -31,12 +31,13 @@ def power(number):
 
 def table(kernels, sizes):
     head = ["kernel", "references", "loops"] + [f"{power(size)}: M/s" for size in sizes] + \
-           ["predicted %", "with stride %", "memory kB"]
+           [f"{power(sizes[0])} without γ: M/s", "predicted %", "with stride %", "memory kB"]
     lines = ["| " + " | ".join(head) + " |", "|---" + "|--:" * (len(head) - 1) + "|"]
     for kernel in kernels:
         runs = kernel["runs"]
         cells = [kernel["name"].replace("_", " "), kernel["references"], runs[0]["levels"]]
         cells += [f"{run['per_second'] / 1e6:,.0f}" for run in runs]
+        cells.append(f"{kernel['without_gamma']['per_second'] / 1e6:,.1f}")
         cells += [f"{100 * runs[0]['predicted']:.2f}", f"{100 * runs[0]['predicted_single_stride']:.2f}",
                   f"{max(run['bytes'] for run in runs) / 1e3:,.0f}"]
         lines.append("| " + " | ".join(map(str, cells)) + " |")
@@ -46,7 +47,7 @@ def table(kernels, sizes):
 def summary(kernels, sizes):
     last = [(kernel["runs"][-1]["per_second"], kernel["name"].replace("_", " ")) for kernel in kernels]
     slowest, fastest = min(last), max(last)
-    every = [run for kernel in kernels for run in kernel["runs"]]
+    every = [run for kernel in kernels for run in kernel["runs"] + [kernel["without_gamma"]]]
     right = sum(run["right"] for run in every)
     return [f"Slowest at {power(sizes[-1])} addresses: {slowest[1]}, {slowest[0] / 1e6:,.0f} M/s; fastest: {fastest[1]}, "
             f"{fastest[0] / 1e6:,.0f} M/s. {right} of {len(every)} runs gave one nest per reference, not deeper than its "
