@@ -17,8 +17,12 @@ constexpr std::string_view kStandardOutput = "-";
 
 }  // namespace
 
-void HtmlOption::describe(CLI::App& app, const std::string& help) {
+void HtmlOption::describe_page(CLI::App& app, const std::string& help) {
   app.add_option("--html", path_, help + "; - is standard output")->type_name("FILE");
+}
+
+void HtmlOption::describe(CLI::App& app, const std::string& help) {
+  describe_page(app, help);
   app.add_option("--source", source_, "For --html: look for source files below this directory")
       ->type_name("DIR")
       ->capture_default_str();

@@ -14,6 +14,8 @@ class HtmlOption {
  public:
   /// Adds --html FILE, and --source DIR, below which source files are looked for.
   void describe(CLI::App& app, const std::string& help);
+  /// Adds --html FILE only: for a page that shows no source.
+  void describe_page(CLI::App& app, const std::string& help);
   bool wanted() const { return !path_.empty(); }
 
   /// An Error (environment) if a page is wanted and this program has no template for it: to be asked before long work.

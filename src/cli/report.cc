@@ -38,7 +38,8 @@ class ReportCommand : public Command {
                    "not left out)")
         ->check(CLI::Range(0.0, 100.0));
     app.add_flag("--table5", table5_, "The numbers of POLY-PROF's Table 5 instead: one row per region, and the total");
-    html_.describe(app, "Write the report as a page for a browser to this file instead: one file that needs nothing else");
+    html_.describe(app,
+                   "Write the report as a page for a browser to this file instead: one file that needs nothing else");
     app.add_option("--color", color_, "auto, always or never")
         ->check(CLI::IsMember({"auto", "always", "never"}))
         ->capture_default_str();

@@ -71,9 +71,10 @@ std::string page_template() {
 Result<std::string> html_page(std::string_view title, const std::vector<PagePart>& parts) {
   std::string page = page_template();
   if (page.empty())
-    return fail(ErrorKind::kEnvironment,
-                "--html: this loopfold was built without the report page, which needs Node.js and npm when it is built; "
-                "run scripts/setup (or install nodejs and npm), then cmake --preset default, and build again");
+    return fail(
+        ErrorKind::kEnvironment,
+        "--html: this loopfold was built without the report page, which needs Node.js and npm when it is built; "
+        "run scripts/setup (or install nodejs and npm), then cmake --preset default, and build again");
   replace(page, kDataPlace, data_elements(parts));
   replace(page, kTitlePlace, xml_escaped(inert(title)));
   return page;

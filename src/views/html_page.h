@@ -1,10 +1,10 @@
 // The report page: one HTML file that needs nothing else, made of a template and the data that it shows.
 //
-// The template (web/, bundled when Loopfold is built) holds style, script and a policy that lets neither the network nor
-// any other script in. It has one place for data, and data are parts: each a JSON document, compressed with gzip and
-// written in base64 into an element that no browser executes. Base64 has no character that HTML or a script could take for
-// its own, so no name in a profile can do anything on its way into the page. Each part is only unpacked when the page
-// needs it: what is shown first is small, whatever the size of the profile.
+// The template (web/, bundled when Loopfold is built) holds style, script and a policy that lets neither the network
+// nor any other script in. It has one place for data, and data are parts: each a JSON document, compressed with gzip
+// and written in base64 into an element that no browser executes. Base64 has no character that HTML or a script could
+// take for its own, so no name in a profile can do anything on its way into the page. Each part is only unpacked when
+// the page needs it: what is shown first is small, whatever the size of the profile.
 //
 // Deterministic: the same parts give the same bytes.
 #pragma once

@@ -130,12 +130,8 @@ class RegionWriter {
   Json transformed_document() const {
     if (!region_.transformed) return nullptr;
     const profile::Transformed& from = *region_.transformed;
-    Json document{{"schedule", from.schedule},
-                  {"steps", Json::array()},
-                  {"ast_before", from.ast_before},
-                  {"ast", from.ast},
-                  {"skew", from.skew},
-                  {"interchange", from.interchange},
+    Json document{{"schedule", from.schedule}, {"steps", Json::array()}, {"ast_before", from.ast_before},
+                  {"ast", from.ast},           {"skew", from.skew},      {"interchange", from.interchange},
                   {"bands", Json::array()}};
     for (const std::string& step : from.steps) document["steps"].push_back(words_.words().text(step));
     for (const profile::Band& band : from.bands) document["bands"].push_back(band_document(band));
@@ -251,9 +247,8 @@ class RegionWriter {
         const int first = *at;
         int last = first;
         for (++at; at != lines.end() && *at - last <= kLinesBetween; ++at) last = *at;
-        const std::optional<SourceText> text =
-            source_around({file_names_[file], last}, static_cast<int>(last - first + kLinesAround), kLinesAround,
-                          sources.directory);
+        const std::optional<SourceText> text = source_around(
+            {file_names_[file], last}, static_cast<int>(last - first + kLinesAround), kLinesAround, sources.directory);
         if (!text) break;
         document["changed"] = sources.recorded && text->changed > *sources.recorded;
         Json run{{"first", text->first}, {"lines", Json::array()}};

@@ -130,11 +130,16 @@ class MainWriter {
       requirements.push_back({{"kind", text(requirement.kind)}, {"text", advice_.requirement(requirement)}});
     Json evidence = Json::array();
     for (const std::string& one : from.evidence) evidence.push_back(text(one));
-    return {{"region", ranked.region->id}, {"rule", text(from.rule)},
-            {"title", text(from.title)},   {"lines", advice_.lines(from)},
-            {"legal", AdviceWords::legal(from.legal)}, {"requires", requirements},
-            {"gain", from.gain},           {"estimate", text(from.estimate)},
-            {"evidence", evidence},        {"loops", from.loops}};
+    return {{"region", ranked.region->id},
+            {"rule", text(from.rule)},
+            {"title", text(from.title)},
+            {"lines", advice_.lines(from)},
+            {"legal", AdviceWords::legal(from.legal)},
+            {"requires", requirements},
+            {"gain", from.gain},
+            {"estimate", text(from.estimate)},
+            {"evidence", evidence},
+            {"loops", from.loops}};
   }
 
   const ReportWords& words_;

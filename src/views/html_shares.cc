@@ -117,8 +117,8 @@ ParallelShares parallel_shares(const profile::Profile& profile) {
   }
   const double whole = profile.tree.empty() ? 0 : static_cast<double>(profile.tree[0].ops);
   if (whole <= 0) return {};
-  return {100 * sums[kFree] / whole, 100 * transformed / whole, 100 * sums[kBlocked] / whole, 100 * sums[kDoubt] / whole,
-          100 * sums[kNoLoop] / whole};
+  return {100 * sums[kFree] / whole, 100 * transformed / whole, 100 * sums[kBlocked] / whole,
+          100 * sums[kDoubt] / whole, 100 * sums[kNoLoop] / whole};
 }
 
 Modelled modelled_ops(const profile::Profile& profile) {

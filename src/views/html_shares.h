@@ -2,15 +2,16 @@
 //
 // From the loop tree and the regions of a profile. An operation is
 //
-//     parallel      if some loop around it has a verdict that lets its iterations run in any order (reductions included);
-//     transformed   if none has, but the region's chosen order puts it into a parallel loop or into tiles of which
+//     parallel      if some loop around it has a verdict that lets its iterations run in any order (reductions
+//     included); transformed   if none has, but the region's chosen order puts it into a parallel loop or into tiles of
+//     which
 //                   those of a wavefront may run at once;
 //     sequential    if all loops around it are known to be blocked and no order was found that changes this;
 //     unknown       if a loop around it could not be judged, or is in no region;
 //     none          if it is in no loop, or only in such that never go round more than once.
 //
-// A profile says of an order what share of a region it covers, not which operations; so `transformed` is that share, less
-// what is parallel already, taken from what would be sequential. Linear in the tree; exact but for that.
+// A profile says of an order what share of a region it covers, not which operations; so `transformed` is that share,
+// less what is parallel already, taken from what would be sequential. Linear in the tree; exact but for that.
 #pragma once
 
 #include <cstdint>

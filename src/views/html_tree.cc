@@ -74,8 +74,8 @@ Json tree_document(const profile::Profile& profile, const Words& words, std::siz
   Strings strings;
   Json document{{"nodes", kept.size()}, {"left_out", profile.tree.size() - kept.size()}};
   Json& columns = document["columns"];
-  for (const char* name : {"id", "parent", "kind", "name", "where", "function", "ops", "self_ops", "mem", "fp", "entries",
-                           "rounds", "verdict", "affine", "region"})
+  for (const char* name : {"id", "parent", "kind", "name", "where", "function", "ops", "self_ops", "mem", "fp",
+                           "entries", "rounds", "verdict", "affine", "region"})
     columns[name] = Json::array();
   for (std::size_t i = 0; i < kept.size(); i++) {
     const profile::TreeNode& node = profile.tree[kept[i]];

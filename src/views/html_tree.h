@@ -2,8 +2,8 @@
 // [...], ...}, one array per field and one entry per node that is kept.
 //
 // A hundred thousand nodes are a few megabytes before compression and well below one behind it: names are numbers of
-// strings, parents are distances to the left, and most other columns are small numbers. Linear, but for choosing what is
-// kept.
+// strings, parents are distances to the left, and most other columns are small numbers. Linear, but for choosing what
+// is kept.
 #pragma once
 
 #include <cstddef>

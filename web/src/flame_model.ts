@@ -21,6 +21,7 @@ export class Tree {
   readonly region: Int32Array; // of the node or of one around it; -1: in none
   private readonly first: Int32Array; // by node: where its children start in the list
   private readonly list: Int32Array;
+  private readonly weights: Float64Array;
 
   constructor(private readonly document: TreeDocument) {
     const { columns } = document;
@@ -40,6 +41,12 @@ export class Tree {
     const next = this.first.slice(0, this.size);
     this.list = new Int32Array(Math.max(0, this.size - 1));
     for (let i = 1; i < this.size; i++) this.list[next[this.parent[i]!]!++] = i;
+    this.weights = new Float64Array(this.size);
+    const below = new Float64Array(this.size);
+    for (let i = this.size - 1; i >= 0; i--) {
+      this.weights[i] = Math.max(columns.ops[i]!, columns.before?.[i] ?? 0, columns.before === undefined ? 0 : below[i]!);
+      if (i > 0) below[this.parent[i]!]! += this.weights[i]!;
+    }
   }
 
   children(node: number): Int32Array {
@@ -61,7 +68,7 @@ export class Tree {
   /** Operations in the first of two runs; undefined if there is only one. */
   before = (node: number): number | undefined => this.document.columns.before?.[node];
   /** What decides a frame's width: in a page of two runs the larger one, so that what vanished is seen too. */
-  weight = (node: number): number => Math.max(this.ops(node), this.before(node) ?? 0);
+  weight = (node: number): number => this.weights[node]!;
 
   /** The place of a node by its id in the profile; the root if it was left out. */
   place(id: number): number {

@@ -123,7 +123,7 @@ function card(suggestion: Suggestion, main: ReportMain): HTMLElement {
       "p",
       { class: "card-needs" },
       h("span", { class: `legal ${suggestion.legal}` }, suggestion.legal === "yes" ? "legal" : `legal: ${suggestion.legal}`),
-      suggestion.requires.length > 0 ? ` needs: ${suggestion.requires.map((one) => one.text).join("; ")}` : " needs nothing else",
+      suggestion.requires.length > 0 ? suggestion.requires.map((one) => ` · ${one.kind === "unknown" ? one.text : `needs ${one.text}`}`) : " · needs nothing else",
     ),
   );
 }

@@ -4,7 +4,7 @@ import { plural } from "./format";
 import type { RegionDocument, Statement } from "./model";
 import { drawable, firstChoice, rangeOf, sliceOf, type Choice, type Slice } from "./slice_model";
 
-const STEP = 30;
+const STEP = 28;
 const MARGIN = 44;
 const MOST_STATEMENTS = 40;
 
@@ -136,7 +136,7 @@ function grid(slice: Slice, places: [number, number][], xLabel: string, yLabel: 
   const xs = places.map(([x]) => x);
   const ys = places.map(([, y]) => y);
   const [left, right, low, high] = [Math.min(...xs), Math.max(...xs), Math.min(...ys), Math.max(...ys)];
-  const step = Math.max(14, Math.min(STEP, 620 / Math.max(1, right - left)));
+  const step = Math.max(14, Math.min(STEP, 520 / Math.max(1, right - left)));
   const width = (right - left) * step + 2 * MARGIN;
   const height = (high - low) * step + MARGIN + 34;
   const at = ([x, y]: [number, number]): [number, number] => [MARGIN + (x - left) * step, height - MARGIN - (y - low) * step];

@@ -8,7 +8,7 @@ import { parseIsl, Unsupported, type Piece } from "./isl";
 import type { Dependence, Loop, RegionDocument, Statement } from "./model";
 import { boxOf, hasChoice, pointsIn, producersOf, timeOf, type Interval, type Point } from "./points";
 
-export const WINDOW = 12;
+export const WINDOW = 10;
 
 export interface Arrow {
   from: number; // places in `points`
