@@ -108,8 +108,8 @@ class Comparison {
   void add_pair(const MatchedNode& node) {
     const Judged* const a = find(judged_before_, node.before);
     const Judged* const b = find(judged_after_, node.after);
-    const bool new_a = a != nullptr && seen_.insert(a->loop).second;
-    const bool new_b = b != nullptr && seen_.insert(b->loop).second;
+    const bool new_a = a != nullptr && seen_before_.insert(a->loop).second;
+    const bool new_b = b != nullptr && seen_after_.insert(b->loop).second;
     if (!new_a && !new_b) return;
     LoopPair pair;
     if (new_a) pair.before = side_of(before_, *a);
@@ -196,7 +196,8 @@ class Comparison {
   const ReportWords& after_;
   std::unordered_map<std::uint32_t, Judged> judged_before_;
   std::unordered_map<std::uint32_t, Judged> judged_after_;
-  std::set<const profile::Loop*> seen_;
+  std::set<const profile::Loop*> seen_before_;
+  std::set<const profile::Loop*> seen_after_;
   Diff diff_;
 };
 

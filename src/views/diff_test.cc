@@ -170,7 +170,11 @@ TEST(Diff, json_has_every_pair) {
   const ReportWords words(a);
   const nlohmann::json document = nlohmann::json::parse(diff_json(compare(words, words), words, words));
   EXPECT_EQ(document["kind"], "diff");
-  EXPECT_EQ(document["loops"].size(), 4);
+  ASSERT_EQ(document["loops"].size(), 4);
+  for (const nlohmann::json& pair : document["loops"]) {
+    EXPECT_EQ(pair["before"], pair["after"]);
+    EXPECT_TRUE(pair["changes"].empty());
+  }
 }
 
 TEST(Diff, text_is_ascii_where_asked) {

@@ -62,5 +62,5 @@ export function headline(main: DiffMain): string {
   const changed = main.loops.filter((pair) => pair.changes.length > 0);
   const swapped = changed.filter((pair) => pair.changes.some((text) => text.startsWith("changed places"))).length;
   const rest = changed.length === 0 ? "no loop changed" : `${changed.length} ${changed.length === 1 ? "loop" : "loops"} changed`;
-  return `${first}, ${rest}${swapped > 0 ? `, ${swapped} of them changed places` : ""}.`;
+  return `${first}, ${rest}${swapped === 0 ? "" : swapped === changed.length ? ": changed places" : `, ${swapped} of them changed places`}.`;
 }

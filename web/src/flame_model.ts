@@ -112,7 +112,7 @@ export function framesFor(tree: Tree, zoomed: number, least: number): FlameNode 
         hidden += weight;
       }
     }
-    if (hidden / whole >= least)
+    if (hidden > 0 && hidden / whole >= least)
       frame.children.push({ name: TOGETHER_NAME, value: hidden, node: -1, fade: false, children: [] });
     return frame;
   };

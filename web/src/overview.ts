@@ -23,7 +23,7 @@ export function overviewView(main: ReportMain): View {
 function headline(main: ReportMain): HTMLElement {
   const best = main.suggestions[0];
   if (best === undefined) {
-    return h("div", { class: "hero" }, h("p", { class: "eyebrow" }, "Result"), h("h1", {}, nothingToDo(main)), h("p", { class: "dim" }, whyNothing(main)));
+    return h("div", { class: "hero" }, h("p", { class: "eyebrow" }, "Result"), h("h1", {}, nothingToDo(main)), h("p", { class: "dim" }, whyNothing(main)), hottest(main) ?? "");
   }
   return h(
     "div",
@@ -50,8 +50,21 @@ function nothingToDo(main: ReportMain): string {
 function whyNothing(main: ReportMain): string {
   if (!main.judged) return "The profile has a loop tree but no verdicts; run loopfold analyze.";
   if (main.regions.length === 0)
-    return `Loops with less than ${percent(main.regions_min_percent)} % of the operations are not judged; loopfold analyze --min-percent 0 judges all.`;
+    return `Loops with less than ${main.regions_min_percent} % of the operations are not judged; loopfold analyze --min-percent 0 judges all.`;
   return "Either the hot loops do it already, or what stands in the way cannot be removed by reordering them. The regions say why.";
+}
+
+/** Where the time goes, and what stands in the way there. */
+function hottest(main: ReportMain): HTMLElement | null {
+  const region = main.regions[0];
+  if (region === undefined) return null;
+  return h(
+    "div",
+    {},
+    h("p", {}, `${percent(region.ops_percent)} % of the operations are in `, h("strong", {}, region.where), ` (${region.function}).`),
+    region.why_not.length > 0 ? h("ul", { class: "needs" }, region.why_not.slice(0, 2).map((why) => h("li", {}, why))) : null,
+    h("p", {}, h("a", { class: "button", href: routeText("region", region.id) }, "See its loops and the reasons")),
+  );
 }
 
 function needs(suggestion: Suggestion): HTMLElement | null {
@@ -175,7 +188,7 @@ function hotRegions(main: ReportMain): HTMLElement {
     rows.length === 0
       ? h("p", { class: "dim" }, "None.")
       : h("table", { class: "hot" }, rows),
-    h("p", {}, h("a", { href: routeText("regions") }, `All ${plural(main.regions.length, "region")}`), " · ", h("a", { href: routeText("flame") }, "Flame graph")),
+    h("p", {}, h("a", { href: routeText("regions") }, `All regions (${main.regions.length})`), " · ", h("a", { href: routeText("flame") }, "Flame graph")),
   );
 }
 

@@ -12,6 +12,7 @@ import { verdictBadge } from "./verdict";
 import type { View } from "./main";
 
 const SECTIONS: [id: string, label: string][] = [
+  ["advice", "What to do"],
   ["loops", "Loops"],
   ["source", "Source and flow"],
   ["order", "Order"],
@@ -35,7 +36,8 @@ export function regionView(main: ReportMain): View {
     const region = await part<RegionDocument>(`region-${row.id}`);
     into.append(
       h("nav", { class: "sections", "aria-label": "In this region" }, SECTIONS.map(([id, label]) => h("a", { href: `#${id}`, onclick: (event: Event) => jump(event, id) }, label))),
-      h("div", { class: "region-top" }, loopsSection(region), advice(main, row)),
+      advice(main, row),
+      loopsSection(region),
       sourceSection(region),
       orderSection(row, region),
       sliceSection(region),
@@ -88,8 +90,8 @@ function advice(main: ReportMain, row: RegionRow): HTMLElement {
     "section",
     { class: "advice", id: "advice" },
     h("h2", {}, "What to do"),
-    mine.length === 0 ? h("p", { class: "dim" }, "Nothing that is worth it was found.") : mine.map(suggestion),
-    row.why_not.length === 0 ? null : h("div", {}, h("h3", {}, "Why not more"), h("ul", { class: "why-list" }, row.why_not.map((one) => h("li", {}, one)))),
+    mine.length === 0 ? h("p", { class: "dim" }, "Nothing that is worth it was found.") : h("div", { class: "cards" }, mine.map(suggestion)),
+    row.why_not.length === 0 ? null : h("div", { class: "why-more" }, h("h3", {}, mine.length === 0 ? "Why not" : "Why not more"), h("ul", { class: "why-list" }, row.why_not.map((one) => h("li", {}, one)))),
   );
 }
 

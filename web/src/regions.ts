@@ -60,7 +60,7 @@ function answer(key: keyof RegionRow & string, label: string, title: string): Co
     label,
     title,
     value: (row) => String(row[key]),
-    cell: (row) => h("span", { class: `answer ${/^(yes|\d)/.test(String(row[key])) ? "is-yes" : ""}` }, String(row[key])),
+    cell: (row) => h("span", { class: `answer ${/^(yes|[2-9]|1[^D])/.test(String(row[key])) ? "is-yes" : ""}` }, String(row[key])),
   };
 }
 
@@ -103,7 +103,6 @@ const TABLE5: Column<RegionRow>[] = [
   count("c", "C", "Outermost loops before", (row) => of(row, (t) => t.components_before)),
   count("comp", "Comp.", "Outermost loops after", (row) => of(row, (t) => t.components_after)),
   { key: "fusion", label: "fusion", title: "M maximal, S smart, N none", value: (row) => of(row, (t) => ({ max: "M", smart: "S", none: "N" })[t.fusion]) },
-  WHY,
 ];
 
 export function regionsView(main: ReportMain): View {
@@ -121,10 +120,11 @@ export function regionsView(main: ReportMain): View {
         order,
         onorder: (next) => ((order = next), draw()),
         open: (row) => (location.hash = routeText("region", row.id)),
+        below: (row) => (set === "table5" && row.why_not.length > 0 ? h("span", {}, `why not: ${row.why_not.join("; ")}`) : null),
       });
       table.element.classList.add(set);
       const focused = (document.activeElement as HTMLElement | null)?.dataset.key;
-      shown = table.show(filtered(main.regions, columns(), field.value));
+      shown = table.show(filtered(main.regions, [...columns(), WHY], field.value));
       place.replaceChildren(table.element);
       if (focused !== undefined) table.element.querySelector<HTMLElement>(`[data-key="${focused}"]`)?.focus();
       status.textContent = field.value === "" ? plural(shown.length, "region") : `${shown.length} of ${plural(main.regions.length, "region")}`;
@@ -137,10 +137,10 @@ export function regionsView(main: ReportMain): View {
       h("option", { value: "advice", selected: set === "advice" }, "what can be done"),
       h("option", { value: "table5", selected: set === "table5" }, "POLY-PROF's Table 5"),
     );
-    const copyButton = h("button", { class: "copy-csv", onclick: () => void copy(csv(shown, columns()), copyButton) }, "Copy as CSV");
+    const copyButton = h("button", { class: "copy-csv", onclick: () => void copy(csv(shown, set === "table5" ? [...TABLE5, WHY] : ADVICE), copyButton) }, "Copy as CSV");
     into.append(
       h("h1", {}, "Regions"),
-      h("p", { class: "dim" }, `A region is an outermost loop with all that runs inside it, called functions included; those with at least ${percent(main.regions_min_percent)} % of the operations are here. An asterisk: it is not decided yet whether iterations need memory of their own.`),
+      h("p", { class: "dim" }, `A region is an outermost loop with all that runs inside it, called functions included; those with at least ${main.regions_min_percent} % of the operations are here. An asterisk: it is not decided yet whether iterations need memory of their own.`),
       h("div", { class: "toolbar" }, field, status, h("span", { class: "spacer" }), choice, copyButton),
       main.regions.length === 0 ? h("p", {}, "There are none in this profile.") : place,
     );

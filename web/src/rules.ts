@@ -34,7 +34,7 @@ export function rulesView(main: ReportMain): View {
         "div",
         { class: "rules" },
         list,
-        h("div", { class: "rule-pages" }, (shown.length > 0 ? shown : names.slice(0, 1)).map((name) => article(name, main))),
+        h("div", { class: "rule-pages" }, (shown.length > 0 ? shown : ["LF-PAR"]).map((name) => article(name, main))),
       ),
     );
   };

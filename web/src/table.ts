@@ -70,7 +70,7 @@ export class SortedTable<Row> {
 
   constructor(
     private readonly columns: Column<Row>[],
-    private readonly options: { order: Order | null; onorder: (order: Order) => void; open?: (row: Row) => void },
+    private readonly options: { order: Order | null; onorder: (order: Order) => void; open?: (row: Row) => void; below?: (row: Row) => Node | null },
   ) {
     this.heads = columns.map((column) =>
       h(
@@ -96,8 +96,14 @@ export class SortedTable<Row> {
       this.heads[i]!.setAttribute("aria-sort", here ? (order!.down ? "descending" : "ascending") : "none");
     });
     const list = sorted(rows, this.columns, order);
-    this.body.replaceChildren(...list.map((row) => this.row(row, open)));
+    this.body.replaceChildren(...list.flatMap((row) => [this.row(row, open), ...this.rowBelow(row)]));
     return list;
+  }
+
+  /** What is too long for a cell, over the whole width. */
+  private rowBelow(row: Row): HTMLElement[] {
+    const content = this.options.below?.(row) ?? null;
+    return content === null ? [] : [h("tr", { class: "below" }, h("td", { colspan: this.columns.length }, content))];
   }
 
   private row(row: Row, open: ((row: Row) => void) | undefined): HTMLElement {
