@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "profile/json.h"
-#include "views/advice_words.h"
+#include "views/loop_accesses.h"
 #include "views/source_text.h"
 #include "views/text.h"
 #include "views/written_order.h"
@@ -164,6 +164,17 @@ class RegionWriter {
     }
   }
 
+  /// By coordinate: in words, and whether that is near, far or irregular.
+  Json strides(const profile::Access& access) const {
+    Json list = Json::array();
+    for (std::size_t i = 0; i < profile_.statements[access.statement].loops.size(); i++) {
+      const LoopAccess along = access_along(access, i);
+      const bool known = along.other_block || along.stride;
+      list.push_back({stride_text(along), is_near(along) ? "near" : known ? "far" : "irregular"});
+    }
+    return list;
+  }
+
   void add_accesses(Json& document) {
     std::vector<const profile::Access*> accesses;
     for (const profile::Access& access : profile_.accesses)
@@ -175,8 +186,7 @@ class RegionWriter {
                       {"kind", profile::kind_name(access->kind)},
                       {"size", access->size},
                       {"object", object(access->object)},
-                      {"coefficients", numbers(access->coefficients)},
-                      {"block_coefficients", numbers(access->block_coefficients)},
+                      {"strides", strides(*access)},
                       {"count", access->count},
                       {"source", source(access->source)}});
   }

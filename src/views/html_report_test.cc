@@ -116,6 +116,8 @@ TEST(HtmlReport, a_region_has_its_statements_accesses_and_flow) {
   EXPECT_EQ(region["loops"][2]["verdict"], "reduction(+)");
   EXPECT_EQ(region["statements"].size(), 2);
   EXPECT_EQ(region["accesses"].size(), 5);
+  EXPECT_EQ(region["accesses"][2]["strides"],
+            json::parse(R"([["stays","near"],["next element","near"],["+32 bytes","far"]])"));
   EXPECT_EQ(region["dependences"].size(), 2);
   EXPECT_EQ(region["objects"].size(), 3);
   EXPECT_EQ(region["files"].size(), 1);

@@ -1,7 +1,7 @@
 // What a region's loads and stores do along each of its loops, the objects that they touch, and what memory asks for.
 import { h } from "./dom";
 import { bytes, grouped, plural } from "./format";
-import type { Access, Loop, RegionDocument, Source, Touched } from "./model";
+import type { Access, Loop, Near, ObjectRow, RegionDocument, Source, Touched } from "./model";
 
 export interface StrideRow {
   source: Source;
@@ -9,17 +9,8 @@ export interface StrideRow {
   size: number;
   object: number;
   strides: (string | null)[]; // by loop of the region; null: not in that loop
-  near: ("near" | "far" | "irregular" | null)[];
+  near: (Near | null)[];
   count: number;
-}
-
-/** "stays", "next", "+512 B", "irregular", "other block". */
-export function strideWords(coefficient: number | null, block: number | null, size: number): [text: string, near: "near" | "far" | "irregular"] {
-  if (coefficient === null) return ["irregular", "irregular"];
-  if (block === null || block !== 0) return ["other block", "far"];
-  if (coefficient === 0) return ["stays", "near"];
-  if (Math.abs(coefficient) === size) return [coefficient > 0 ? "next" : "previous", "near"];
-  return [`${coefficient > 0 ? "+" : "−"}${bytes(Math.abs(coefficient))}`, "far"];
 }
 
 /** Accesses of one line, kind, size, object and behaviour are one row; most instances first. */
@@ -43,7 +34,7 @@ export function strideRows(region: RegionDocument): StrideRow[] {
     statement.loops.forEach((node, coordinate) => {
       const at = node === null ? undefined : loopOf.get(node);
       if (at === undefined) return;
-      const [text, near] = strideWords(access.coefficients[coordinate] ?? null, access.block_coefficients[coordinate] ?? 0, access.size);
+      const [text, near] = access.strides[coordinate] ?? ["irregular", "irregular"];
       row.strides[at] = text;
       row.near[at] = near;
     });
@@ -86,7 +77,7 @@ export function stridesSection(region: RegionDocument): HTMLElement {
     );
   const body = h("tbody", {}, rows.slice(0, FIRST_ROWS).map(draw));
   const rest = rows.slice(FIRST_ROWS);
-  const more = h("button", { onclick: () => (body.append(...rest.map(draw)), more.remove()) }, `Show ${plural(rest.length, "more access")}${rest.length === 1 ? "" : "es"}`.replace("accesss", "access"));
+  const more = h("button", { onclick: () => (body.append(...rest.map(draw)), more.remove()) }, `Show ${rest.length} more`);
   section.append(
     h(
       "div",
@@ -122,8 +113,8 @@ export function objectsSection(region: RegionDocument): HTMLElement {
   const rows = region.objects
     .filter((one) => loads.has(one.id) || stores.has(one.id))
     .map((one) => ({ one, loads: loads.get(one.id) ?? 0, stores: stores.get(one.id) ?? 0 }))
-    .sort((a, b) => b.loads + b.stores - a.loads - a.stores)
-    .slice(0, 40);
+    .sort((a, b) => b.loads + b.stores - a.loads - a.stores);
+  const first = rows.slice(0, FIRST_ROWS);
   const section = h("section", { id: "objects" }, h("h2", {}, "Memory"), liveRanges(region));
   if (rows.length === 0) return section;
   section.append(
@@ -137,25 +128,30 @@ export function objectsSection(region: RegionDocument): HTMLElement {
         h(
           "tbody",
           {},
-          rows.map(({ one, loads: read, stores: written }) =>
-            h(
-              "tr",
-              {},
-              h("td", {}, one.name),
-              h("td", {}, one.kind),
-              h("td", {}, one.type || "–"),
-              h("td", {}, one.source ?? "–"),
-              h("td", { class: "number" }, one.size > 0 ? bytes(one.size) : "–"),
-              h("td", { class: "number" }, one.blocks > 0 ? grouped(one.blocks) : "–"),
-              h("td", { class: "number" }, grouped(read)),
-              h("td", { class: "number" }, grouped(written)),
-            ),
-          ),
+          first.map(objectRow),
         ),
       ),
     ),
   );
+  const rest = rows.slice(FIRST_ROWS);
+  const more = h("button", { onclick: () => (section.querySelector("tbody")!.append(...rest.map(objectRow)), more.remove()) }, `Show ${plural(rest.length, "more object")}`);
+  if (rest.length > 0) section.append(more);
   return section;
+}
+
+function objectRow({ one, loads, stores }: { one: ObjectRow; loads: number; stores: number }): HTMLElement {
+  return h(
+    "tr",
+    {},
+    h("td", {}, one.name),
+    h("td", {}, one.kind),
+    h("td", {}, one.type || "–"),
+    h("td", {}, one.source ?? "–"),
+    h("td", { class: "number" }, one.size > 0 ? bytes(one.size) : "–"),
+    h("td", { class: "number" }, one.blocks > 0 ? grouped(one.blocks) : "–"),
+    h("td", { class: "number" }, grouped(loads)),
+    h("td", { class: "number" }, grouped(stores)),
+  );
 }
 
 /** What iterations need of their own before they may run in another order. */

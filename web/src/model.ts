@@ -184,11 +184,12 @@ export interface Access {
   kind: "load" | "store";
   size: number;
   object: number;
-  coefficients: (number | null)[];
-  block_coefficients: (number | null)[];
+  strides: [text: string, near: Near][]; // by coordinate of the statement
   count: number;
   source: Source;
 }
+
+export type Near = "near" | "far" | "irregular";
 
 export interface Dependence {
   from: number;

@@ -6,40 +6,28 @@ import type { Loop, RegionDocument, RegionRow } from "./model";
 import { verdictBadge, verdictClass } from "./verdict";
 
 const FIRST_REASONS = 4;
-const MOST_LOOPS = 80;
+const MANY_LOOPS = 16; // with more, those with few operations are shown on demand
+const FEW_PERCENT = 1;
 
 export function loopsSection(region: RegionDocument): HTMLElement {
   const after = parseAst(region.transformed?.ast ?? "");
-  const shown = region.loops.length <= MOST_LOOPS ? region.loops : hottest(region.loops);
-  const section = h(
-    "section",
-    { id: "loops" },
-    h("h2", {}, "Loops"),
-    nested(shown, 0, (loop) => box(region, loop, after)),
-  );
-  if (shown.length < region.loops.length)
-    section.append(h("p", { class: "dim" }, `The ${MOST_LOOPS} of ${region.loops.length} loops with most operations, and those around them.`));
+  const draw = (loops: Loop[]) => nested(loops, (loop) => box(region, loop, after));
+  const hot = region.loops.length <= MANY_LOOPS ? region.loops : region.loops.filter((loop) => loop.depth === 0 || loop.ops_percent >= FEW_PERCENT);
+  const section = h("section", { id: "loops" }, h("h2", {}, "Loops"), draw(hot));
+  const rest = region.loops.length - hot.length;
+  if (rest > 0) {
+    const more = h("button", { class: "more-loops", onclick: () => (section.querySelector(".nest")!.replaceWith(draw(region.loops)), more.remove()) }, `Show ${rest} more with less than ${FEW_PERCENT} % of the operations each`);
+    section.append(more);
+  }
   return section;
 }
 
-/** Those with most operations, with the loops around them: a loop has at least the share of what is in it. */
-function hottest(loops: Loop[]): Loop[] {
-  const kept = new Set(loops.slice().sort((a, b) => b.ops_percent - a.ops_percent || a.depth - b.depth).slice(0, MOST_LOOPS));
-  const path: Loop[] = [];
-  for (const loop of loops) {
-    path.length = Math.min(path.length, loop.depth);
-    path.push(loop);
-    if (kept.has(loop)) for (const around of path) kept.add(around);
-  }
-  return loops.filter((loop) => kept.has(loop));
-}
-
 /** Boxes in boxes: loops come in the order of the tree, with their depth. */
-function nested(loops: Loop[], depth: number, draw: (loop: Loop) => HTMLElement): HTMLElement {
+function nested(loops: Loop[], draw: (loop: Loop) => HTMLElement): HTMLElement {
   const root = h("div", { class: "nest" });
   const path: HTMLElement[] = [root];
   for (const loop of loops) {
-    const level = Math.min(loop.depth - depth, path.length - 1);
+    const level = Math.min(loop.depth, path.length - 1);
     path.length = level + 1;
     const element = draw(loop);
     path[level]!.append(element);

@@ -118,5 +118,5 @@ function suggestion(one: Suggestion): HTMLElement {
 function leftOut(region: RegionDocument): HTMLElement | string {
   const { statements, accesses, dependences } = region.left_out;
   if (statements + accesses + dependences === 0) return "";
-  return h("p", { class: "dim" }, `Left out of this page, those that ran least: ${plural(statements, "statement")}, ${plural(accesses, "accesse").replace(/accesse$/, "access")}, ${plural(dependences, "dependence")}. The profile has all.`);
+  return h("p", { class: "dim" }, `Left out of this page, those that ran least: ${plural(statements, "statement")}, ${accesses} loads and stores, ${plural(dependences, "dependence")}. The profile has all.`);
 }

@@ -22,7 +22,7 @@ export function rulesView(main: ReportMain): View {
           h("span", { class: "rule" }, name),
           " ",
           headingOf(name),
-          used.has(name) ? h("span", { class: "dim" }, ` ${plural(used.get(name)!, "suggestion")}`) : null,
+          used.has(name) ? h("span", { class: "count", title: plural(used.get(name)!, "suggestion") }, String(used.get(name))) : null,
         ),
       ),
     );

@@ -15,7 +15,7 @@ export function sliceSection(region: RegionDocument): HTMLElement {
     section.append(h("p", { class: "dim" }, "No statement of this region has a domain that can be drawn."));
     return section;
   }
-  let choice = firstChoice(preferred(region, statements));
+  let choice = firstChoice(region, preferred(region, statements));
   const drawing = h("div", { class: "slices" });
   const controls = h("div", { class: "toolbar slice-controls" });
   const draw = () => {
@@ -25,7 +25,7 @@ export function sliceSection(region: RegionDocument): HTMLElement {
   };
   draw();
   section.append(
-    h("p", { class: "dim" }, "Each point is one iteration of a statement; arrows go from the iteration that produces a value to the one that uses it. Run from left to right, and rows from bottom to top: no arrow may point backwards. Register values that are only counters or addresses are left out."),
+    h("p", { class: "dim" }, "Each point is one iteration of a statement; arrows go from the iteration that produces a value to the one that uses it. Points run row by row, from the bottom up, each row from left to right, and arrows lead forward in that order. Where none leads to the left, both loops may be tiled. Counters and addresses in registers are left out."),
     controls,
     drawing,
   );
@@ -59,7 +59,7 @@ function controlsFor(region: RegionDocument, statements: Statement[], choice: Ch
   const controls: HTMLElement[] = [];
   const pick = h(
     "select",
-    { "aria-label": "Statement", onchange: () => change(firstChoice(statements[Number(pick.value)]!)) },
+    { "aria-label": "Statement", onchange: () => change(firstChoice(region, statements[Number(pick.value)]!)) },
     statements.map((one, at) => h("option", { value: at, selected: one === statement }, statementName(region, one))),
   );
   controls.push(h("label", {}, "statement ", pick));

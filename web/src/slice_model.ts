@@ -76,12 +76,25 @@ export function drawable(region: RegionDocument): Statement[] {
     .sort((a, b) => Math.min(2, b.loops.length) - Math.min(2, a.loops.length) || b.ops - a.ops || a.id - b.id);
 }
 
-/** The two innermost loops, the others at their middle. */
-export function firstChoice(statement: Statement): Choice {
+/** A statement's slice to begin with: two loops that a skew is about, else those between whose iterations most flows. */
+export function firstChoice(region: RegionDocument, statement: Statement): Choice {
   const domain = pieces(statement.domain)!;
   const fixed = boxOf(domain).map(([low, high]) => (Number.isFinite(low) ? (Number.isFinite(high) ? Math.floor((low + high) / 2) : low) : 0));
   const depth = statement.loops.length;
-  return { statement, x: depth - 1, y: depth - 2, fixed };
+  const innermost: Choice = { statement, x: depth - 1, y: depth - 2, fixed };
+  for (const [skewed, by] of region.transformed?.skew ?? []) {
+    const [x, y] = [statement.loops.indexOf(skewed!), statement.loops.indexOf(by!)];
+    if (x >= 0 && y >= 0) return { statement, x, y, fixed };
+  }
+  let best = innermost;
+  let most = depth > 2 ? sliceOf(region, innermost).arrows.length : 0;
+  for (let x = depth - 1; x > 0 && depth > 2; x--) {
+    for (let y = x - 1; y >= 0; y--) {
+      const arrows = sliceOf(region, { statement, x, y, fixed }).arrows.length;
+      if (arrows > most) [best, most] = [{ statement, x, y, fixed }, arrows];
+    }
+  }
+  return best;
 }
 
 export function rangeOf(statement: Statement, coordinate: number): Interval {
@@ -148,20 +161,35 @@ function addAfter(slice: Slice, region: RegionDocument, choice: Choice): void {
   slice.after = (times as Point[]).map((time) => [time[rows[0]]!, rows[1] < 0 ? 0 : time[rows[1]]!]);
 }
 
-/** The last row in which points differ is the x axis; the last before it that tells more points apart is y. */
+/**
+ * Two rows of the schedule to draw: one that moves with the x axis as written and one that moves with y, such that most
+ * points are told apart. The inner one lies across, as it runs.
+ */
 function distinguishing(times: Point[], points: Point[], choice: Choice): [number, number] | null {
   const depth = times[0]!.length;
   const kinds = (rows: number[]) => new Set(times.map((time) => rows.map((row) => time[row]).join())).size;
-  for (let x = depth - 1; x >= 0; x--) {
-    if (kinds([x]) === 1 && points.length > 1) continue;
-    if (choice.y < 0) return [x, -1];
-    let best = -1;
-    let most = kinds([x]);
-    for (let y = x - 1; y >= 0; y--) {
-      const now = kinds([x, y]);
-      if (now > most) [best, most] = [y, now];
+  const moves = (row: number, along: number, across: number) => {
+    const known = new Map<number, number>();
+    return points.some((point, i) => {
+      const line = across < 0 ? 0 : point[across]!;
+      const value = times[i]![row]!;
+      if (!known.has(line)) known.set(line, value);
+      return along >= 0 && known.get(line) !== value;
+    });
+  };
+  const rows = Array.from({ length: depth }, (_, row) => ({ row, x: moves(row, choice.x, choice.y), y: moves(row, choice.y, choice.x) }));
+  let best: [number, number] | null = null;
+  let most = 0;
+  for (const a of rows) {
+    if (!a.x) continue;
+    if (choice.y < 0) return [a.row, -1];
+    for (const b of rows) {
+      if (a === b || !b.y) continue;
+      const score = 4 * kinds([a.row, b.row]) + Number(!a.y) + Number(!b.x);
+      if (score > most) [best, most] = [[Math.max(a.row, b.row), Math.min(a.row, b.row)], score];
     }
-    return [x, best];
   }
-  return null;
+  if (best !== null) return best;
+  const single = rows.find((one) => one.x || one.y);
+  return single === undefined ? null : [single.row, -1];
 }

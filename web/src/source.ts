@@ -9,6 +9,7 @@ const LANE = 11;
 const MOST_LANES = 24;
 const MOST_ARCS = 60;
 const OPEN_FILES = 2;
+const FIRST_FILES = 8;
 
 interface Row {
   line: number; // 0: a gap
@@ -25,10 +26,11 @@ export function sourceSection(region: RegionDocument): HTMLElement {
       .map((file, number) => ({ file, number, share: shareOf(shares, number) }))
       .filter((one) => one.share > 0 || arcs.some((arc) => arc.from[0] === one.number || arc.to[0] === one.number))
       .sort((a, b) => b.share - a.share);
-    place.replaceChildren(
-      ...files.map((one, at) => fileBlock(region, one.file, one.number, one.share, arcs, shares, at < OPEN_FILES)),
-      arcTable(region, arcs, place),
-    );
+    const draw = (one: (typeof files)[number], at: number) =>
+      fileBlock(region, one.file, one.number, one.share, arcs, shares, at < OPEN_FILES && one.file.runs.length > 0);
+    const rest = files.slice(FIRST_FILES);
+    const more = h("button", { class: "more-files", onclick: () => more.replaceWith(...rest.map((one) => draw(one, OPEN_FILES))) }, `Show ${plural(rest.length, "more file")}`);
+    place.replaceChildren(...files.slice(0, FIRST_FILES).map(draw), rest.length > 0 ? more : "", arcTable(region, arcs, place));
     if (files.length === 0) place.prepend(h("p", { class: "dim" }, "The code of this region has no line numbers; compile with -g, or install debug symbols."));
   };
   draw();

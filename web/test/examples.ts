@@ -1,5 +1,5 @@
 // A region as the page gets it: the line that is relaxed in place (kernels/advice/relaxation.c), and a made-up tree.
-import type { Dependence, Loop, RegionDocument, TreeDocument } from "../src/model";
+import type { Dependence, Loop, Near, RegionDocument, TreeDocument } from "../src/model";
 
 const memory = (map: string, distance: number[], node: number, count: number): Dependence => ({
   from: 24, to: 24, kind: "memory", count, map, exact: true, source_from: [0, 15], source_to: [0, 15], object: 7, distance, carried: [[node, count]], address: false,
@@ -13,7 +13,7 @@ const loop = (node: number, line: number, depth: number, count: number): Loop =>
 
 export function regionExample(): RegionDocument {
   const bounds = "0 <= i0 <= 11 and 0 <= i1 <= 57";
-  const access = { statement: 24, size: 8, object: 7, coefficients: [0, 8], block_coefficients: [0, 0], count: 696, source: [0, 15] as [number, number] };
+  const access = { statement: 24, size: 8, object: 7, strides: [["stays", "near"], ["next element", "near"]] as [string, Near][], count: 696, source: [0, 15] as [number, number] };
   return {
     id: 0,
     loops: [loop(7, 12, 0, 1265), loop(8, 14, 1, 684)],

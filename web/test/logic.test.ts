@@ -6,7 +6,7 @@ import { changeText, headline, type DiffMain } from "../src/diff_model";
 import { differenceVariable, mixed } from "../src/flame_colours";
 import { bytes, grouped, percent, plural, short, times } from "../src/format";
 import { blocks, inlines } from "../src/markdown";
-import { strideRows, strideWords } from "../src/memory";
+import { strideRows } from "../src/memory";
 import { parseRoute, routeText } from "../src/route";
 import { firstChoice, relevant, sliceOf } from "../src/slice_model";
 import { csv, filtered, parseOrder, sorted, type Column } from "../src/table";
@@ -91,20 +91,11 @@ test("markdown", () => {
   assert.deepEqual(kinds, ["heading", "paragraph", "code", "list", "table"]);
 });
 
-test("strides in words", () => {
-  assert.deepEqual(strideWords(0, 0, 8), ["stays", "near"]);
-  assert.deepEqual(strideWords(8, 0, 8), ["next", "near"]);
-  assert.deepEqual(strideWords(-8, 0, 8), ["previous", "near"]);
-  assert.deepEqual(strideWords(4096, 0, 8), ["+4 KiB", "far"]);
-  assert.deepEqual(strideWords(null, 0, 8), ["irregular", "irregular"]);
-  assert.deepEqual(strideWords(0, 1, 8), ["other block", "far"]);
-});
-
 test("accesses that do the same are one row", () => {
   const list = strideRows(regionExample());
   assert.deepEqual(list.map((row) => [row.kind, row.strides, row.count]), [
-    ["load", ["stays", "next"], 2088],
-    ["store", ["stays", "next"], 696],
+    ["load", ["stays", "next element"], 2088],
+    ["store", ["stays", "next element"], 696],
   ]);
 });
 
@@ -130,7 +121,7 @@ test("register flow matters where a verdict speaks of it", () => {
 
 test("a skewed slice: arrows that went backwards do not any more", () => {
   const region = regionExample();
-  const slice = sliceOf(region, firstChoice(region.statements.find((one) => one.id === 24)!));
+  const slice = sliceOf(region, firstChoice(region, region.statements.find((one) => one.id === 24)!));
   assert.equal(slice.points.length, 100);
   assert.equal(slice.notDrawn, 0);
   const backwards = (places: [number, number][]) => slice.arrows.filter((arrow) => places[arrow.to]![0] < places[arrow.from]![0]).length;
@@ -138,6 +129,19 @@ test("a skewed slice: arrows that went backwards do not any more", () => {
   assert.equal(backwards(slice.before), 9 * 9, "the right neighbour of the sweep before");
   assert.equal(backwards(slice.after!), 0);
   assert.deepEqual(slice.afterRows, [1, 0]);
+});
+
+test("the first slice is one in which something flows", () => {
+  const region = regionExample();
+  region.transformed = null;
+  const cube = region.statements[1]!;
+  cube.loops = [7, 8, 9];
+  cube.domain = "{ S24[i0, i1, i2] : 0 <= i0 <= 5 and 0 <= i1 <= 5 and 0 <= i2 <= 5 }";
+  region.dependences = [{ ...region.dependences[0]!, map: "{ S24[o0, i1, i2] -> S24[i0, i1, i2] : 1 <= i0 <= 5 and 0 <= i1 <= 5 and 0 <= i2 <= 5 and o0 = i0 - 1 }" }];
+  const choice = firstChoice(region, cube);
+  assert.equal(choice.y, 0, "the loop that carries it");
+  assert.deepEqual(choice.fixed, [2, 2, 2]);
+  assert.equal(sliceOf(region, choice).arrows.length, 30);
 });
 
 test("difference colours and mixtures", () => {
