@@ -4,14 +4,16 @@
 # CMake runs. Without Node.js, or without the packages, everything else is built all the same, and `--html` says what
 # is missing.
 
+option(LOOPFOLD_PAGE "Build the report page; needs Node.js and npm" ON)
+
 set(page_directory ${CMAKE_SOURCE_DIR}/web)
 set(page_source ${CMAKE_BINARY_DIR}/generated/views/page_template.cc)
 find_program(NODE_EXECUTABLE NAMES node nodejs)
 find_program(NPM_EXECUTABLE NAMES npm)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${page_directory}/package-lock.json)
 
-set(LOOPFOLD_PAGE OFF)
-if(NODE_EXECUTABLE)
+set(LOOPFOLD_HAVE_PAGE OFF)
+if(LOOPFOLD_PAGE AND NODE_EXECUTABLE)
   set(installed ${page_directory}/node_modules/.package-lock.json)
   if(NPM_EXECUTABLE AND (NOT EXISTS ${installed} OR ${page_directory}/package-lock.json IS_NEWER_THAN ${installed}))
     message(STATUS "Fetching the report page's packages: npm ci in web/")
@@ -25,11 +27,11 @@ if(NODE_EXECUTABLE)
     endif()
   endif()
   if(EXISTS ${installed})
-    set(LOOPFOLD_PAGE ON)
+    set(LOOPFOLD_HAVE_PAGE ON)
   endif()
 endif()
 
-if(LOOPFOLD_PAGE)
+if(LOOPFOLD_HAVE_PAGE)
   file(GLOB_RECURSE page_inputs CONFIGURE_DEPENDS ${page_directory}/src/* ${CMAKE_SOURCE_DIR}/docs/rules/*.md)
   add_custom_command(
     OUTPUT ${page_source}

@@ -68,8 +68,7 @@ std::string page_template() {
   return text;
 }
 
-Result<std::string> html_page(std::string_view title, const std::vector<PagePart>& parts) {
-  std::string page = page_template();
+Result<std::string> html_page(std::string_view title, const std::vector<PagePart>& parts, std::string page) {
   if (page.empty())
     return fail(
         ErrorKind::kEnvironment,

@@ -29,10 +29,11 @@ PagePart page_part(std::string name, std::string_view json);
 /// "TWFu" for "Man".
 std::string base64(std::string_view bytes);
 
-/// The whole file. An Error (environment) if this program was built without the template.
-Result<std::string> html_page(std::string_view title, const std::vector<PagePart>& parts);
-
 /// The template; empty if there is none.
 std::string page_template();
+
+/// The whole file. An Error (environment) if this program was built without the template.
+Result<std::string> html_page(std::string_view title, const std::vector<PagePart>& parts,
+                              std::string page = page_template());
 
 }  // namespace loopfold::views

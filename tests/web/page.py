@@ -57,9 +57,22 @@ def commands(directory):
     suite.check("diff: usage", lf.run([lf.LOOPFOLD, "diff", both[0]]).status == 2)
 
 
+def configure_without_page(directory):
+    """CMake without Node.js: everything else is there to be built, and a warning says what is missing."""
+    build = os.path.join(directory, "without")
+    result = lf.run(["cmake", "-S", lf.SOURCE, "-B", build, "-DLOOPFOLD_TESTS=OFF", "-DLOOPFOLD_PAGE=OFF"])
+    said = " ".join(result.stderr.decode().split())
+    suite.check("without Node.js: configuring works", result.status == 0, result)
+    suite.check("without Node.js: a warning says what to do", "report page is not built" in said and "scripts/setup" in said,
+                result)
+    template = os.path.join(build, "generated", "views", "page_template.cc")
+    suite.check("without Node.js: there is no template", "return {};" in open(template).read())
+
+
 with lf.Directory() as temporary:
     pages.all_pages(temporary)
     commands(temporary)
+    configure_without_page(temporary)
     result = subprocess.run([NODE, os.path.join(HERE, "page.mjs"), temporary], stdout=subprocess.PIPE,
                             stderr=subprocess.STDOUT, timeout=600)
     print(result.stdout.decode())
