@@ -15,7 +15,7 @@ setup: ## install the Debian packages that are missing
 configure: setup
 	@test -f build/build.ninja || cmake --preset default
 
-demo: all ## record the bundled example and show what was recorded
+demo: all ## record the bundled example, show what was found, and write its report page
 	@examples/demo/run.sh build/loopfold
 
 test: configure ## unit and end-to-end tests

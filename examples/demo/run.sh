@@ -30,6 +30,11 @@ show loopfold analyze
 show loopfold report
 "$loopfold" report
 
+if "$loopfold" report -q --html page.html; then
+  show loopfold report --html page.html
+  page="$work/page.html"
+fi
+
 show loopfold export --format isl -o heat.isl
 "$loopfold" export --format isl -o heat.isl
 echo "(the folded program, for isl: in $work/heat.isl)"
@@ -40,4 +45,5 @@ show loopfold trace info
 show loopfold trace check --iteration-vectors
 "$loopfold" trace check --iteration-vectors
 echo
-echo "The trace is in $work/loopfold.out, the flame graph in $work/flame.svg: open it in a browser."
+echo "The trace is in $work/loopfold.out, the flame graph in $work/flame.svg."
+[[ -z ${page:-} ]] || echo "The report as a page: $page (open it in a browser)"
