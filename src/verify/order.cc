@@ -28,6 +28,13 @@ profile::Statement::Kind kind_of(Node::Kind kind) {
   return profile::Statement::Kind::kCode;
 }
 
+bool has_reduction(const profile::Transformed& order) {
+  return std::any_of(order.bands.begin(), order.bands.end(), [](const profile::Band& band) {
+    return std::any_of(band.members.begin(), band.members.end(),
+                       [](const auto& member) { return member.parallel == Loop::Parallel::kReduction; });
+  });
+}
+
 }  // namespace
 
 // ---- Statements ---------------------------------------------------------------------------------------------------
@@ -86,6 +93,9 @@ OrderCheck::OrderCheck(const profile::Region& region, Schedule schedule, const F
     inside_[id] = outer || judges_.contains(id);
     if (inside_[id] && !outer) level_ = static_cast<std::uint16_t>(loops_[id].size() - 1);
   }
+  if (has_reduction(*region.transformed))
+    for (const auto& [context, judge] : judges_)
+      if (!chains_.contains(judge)) chains_.emplace(judge, judge->chains());
 }
 
 bool OrderCheck::is_in_region(NodeIndex node) const { return inside_[flow_.nodes[node].context]; }
@@ -103,17 +113,16 @@ bool OrderCheck::is_excused(const Instance& instance) const {
   if (judge == nullptr) return false;
   if (instance.operand == kControl) return !judge->decides(instance.from);
   if (!instance.relation.carried) return !judge->is_data(instance.from);
-  if (judge->is_computable(instance.from)) return true;
+  if (judge->excuses(instance.from, instance.to, instance.operand)) return true;
   return instance.value != nullptr && instance.value->kind == Value::Kind::kLoaded &&
          judge->is_repeatable(instance.from) && !instance.rewritten && !instance.reread;
 }
 
-/// A step of a reduction, or something on its way.
+/// From one step of a reduction to another.
 bool OrderCheck::may_reorder(const Instance& instance) const {
-  const Node& to = flow_.nodes[instance.to];
-  if (to.facts == nullptr) return false;
-  return to.copy || to.load || to.facts->transfer == trace::Transfer::kCopy ||
-         to.facts->associative != trace::Associative::kNone;
+  const auto chains = chains_.find(judge_at(instance.to, instance.relation.shared - 1u));
+  return instance.relation.carried && chains != chains_.end() &&
+         chains->second.contains({instance.from, instance.to});
 }
 
 std::optional<OrderCheck::Timed> OrderCheck::timed(NodeIndex node, IterationId iteration,

@@ -6,6 +6,8 @@
 // instances that agree in all dimensions before it, none may go backwards in any member; and none may move at all in a
 // parallel member if it agrees in all dimensions before that.
 //
+// In a member that is a reduction, what may move is what a loop carries from one step of a chain to another.
+//
 // What does not count is what no loop needs (judge.h): flow that a loop carries through induction variables and through
 // loads that can be repeated; flow inside an iteration from an index value, which every iteration can compute for
 // itself. What is not in the schedule has no time and is not looked at: it is counted, and said.
@@ -15,6 +17,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -109,6 +112,7 @@ class OrderCheck {
   std::uint64_t untimed_ = 0;
   Found found_;
   std::vector<Band> bands_;
+  std::map<const Judge*, std::set<Judge::Ends>> chains_;  // where a band has a reduction
 };
 
 }  // namespace loopfold::verify

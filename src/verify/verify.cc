@@ -87,7 +87,7 @@ class Verifier {
     bool any = false;
     for (const LoopClaim& claim : claims_) {
       for (const LoopPlace& place : claim.places) {
-        const Judge judge(flow_, tree_, place, pure_);
+        const Judge judge(flow_, *structure_, tree_, place, pure_);
         for (const PartIndex part : judge.decided()) {
           const std::uint64_t before = flow_.parts[part].decided;
           flow_.parts[part].decided |= std::uint64_t{1} << place.level;
@@ -124,7 +124,7 @@ class Verifier {
     for (const profile::Blocking& blocking : loop.loop->blocking) {
       std::uint64_t found = 0;
       for (const LoopPlace& place : loop.places)
-        found += witnesses.count(blocking, Judge(flow_, tree_, place, pure_), place.level);
+        found += witnesses.count(blocking, Judge(flow_, *structure_, tree_, place, pure_), place.level);
       claim.checked += found;
       if (found > 0) continue;
       Violation violation;
@@ -156,7 +156,7 @@ class Verifier {
     if (regions.empty()) return;
     for (const LoopClaim& claim : claims_) {
       for (const LoopPlace& place : claim.places) {
-        all.push_back(std::make_unique<Judge>(flow_, tree_, place, pure_));
+        all.push_back(std::make_unique<Judge>(flow_, *structure_, tree_, place, pure_));
         for (const structure::ContextId context : place.contexts) judges[claim.region][context] = all.back().get();
       }
     }
@@ -238,7 +238,7 @@ class Verifier {
     Claim claim = claim_of(loop, kind);
     const Operators operators = kind == Claim::Kind::kReduction ? operators_of(*loop.loop) : Operators{};
     for (const LoopPlace& place : loop.places) {
-      const Judge judge(flow_, tree_, place, pure_);
+      const Judge judge(flow_, *structure_, tree_, place, pure_);
       claim.checked += judge.instances();
       for (const Carried& carried : judge.violations(operators)) claim.violations.push_back(violation_of(carried, place));
     }
