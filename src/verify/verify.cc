@@ -28,6 +28,25 @@ namespace {
 
 constexpr int kMostReplays = 8;
 
+/// Tells each order of what happens in its region.
+class OrderWatch : public Watch {
+ public:
+  OrderWatch(std::vector<OrderCheck>& orders, const Flow& flow, Needs& needs) : needs_(needs), order_of_(flow.nodes.size()) {
+    for (OrderCheck& order : orders)
+      for (NodeIndex node = 0; node < flow.nodes.size(); ++node)
+        if (order.is_in_region(node)) order_of_[node] = &order;
+  }
+  NeedsId use(const Instance& instance, const Iterations& iterations) override {
+    OrderCheck* const order = order_of_[instance.to];
+    return order == nullptr ? kNoNeeds : order->add(instance, iterations);
+  }
+  NeedsId both(NeedsId a, NeedsId b) override { return needs_.both(a, b); }
+
+ private:
+  Needs& needs_;
+  std::vector<OrderCheck*> order_of_;  // by node
+};
+
 class Verifier {
  public:
   Verifier(const trace::Reader& reader, const profile::Profile& profile, const Options& options)
@@ -51,10 +70,9 @@ class Verifier {
   }
 
  private:
-  void replay(Flow& flow) {
+  void replay(Flow& flow, Watch* watch = nullptr) {
     tree_ = {};
-    Replay replay(reader_, *structure_, code_, flow);
-    if (watch_) replay.watch = [&](const Instance& instance) { watch_(instance, replay.iterations()); };
+    Replay replay(reader_, *structure_, code_, flow, watch);
     structure::LoopWalk<Replay> walk(*structure_, tree_, replay);
     std::function<void(double)> progress;
     if (options_.progress)
@@ -148,6 +166,7 @@ class Verifier {
     std::map<std::uint32_t, OrderCheck::Judges> judges;  // by region
     std::vector<std::unique_ptr<Judge>> all;
     StatementNames statements(profile_, symbolizer_, nodes_);
+    Needs needs;
     std::vector<OrderCheck> orders;
     std::vector<const profile::Region*> regions;
     for (const profile::Region& region : profile_.regions)
@@ -169,14 +188,11 @@ class Verifier {
         report_.claims.push_back(std::move(claim));
         continue;
       }
-      orders.emplace_back(*region, std::move(*schedule), flow_, tree_, judges[region->id], statements);
+      orders.emplace_back(*region, std::move(*schedule), flow_, tree_, judges[region->id], statements, needs);
     }
-    watch_ = [&](const Instance& instance, const Iterations& iterations) {
-      for (OrderCheck& order : orders) order.add(instance, iterations);
-    };
+    OrderWatch watch(orders, flow_, needs);
     Flow again = flow_;
-    replay(again);
-    watch_ = {};
+    replay(again, &watch);
     for (const OrderCheck& order : orders) report_order(order);
   }
 
@@ -307,7 +323,6 @@ class Verifier {
   Flow flow_;
   std::vector<LoopClaim> claims_;
   std::vector<bool> pure_;
-  std::function<void(const Instance&, const Iterations&)> watch_;
   Report report_;
 };
 
