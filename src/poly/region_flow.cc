@@ -25,8 +25,9 @@ KeptFlow::Kind kind_of(ddg::Dependence::Kind kind) {
 
 }  // namespace
 
-RegionFlow::RegionFlow(const ddg::Graph& graph, const structure::LoopTree& tree)
+RegionFlow::RegionFlow(const ddg::Graph& graph, const structure::Structure& structure, const structure::LoopTree& tree)
     : graph_(graph),
+      structure_(structure),
       tree_(tree),
       innermost_(tree.contexts().size(), structure::kNoContext),
       depth_(tree.contexts().size()),
@@ -203,8 +204,17 @@ KeptFlow RegionFlow::control_of(ddg::StatementId from, ddg::StatementId to) cons
   return control;
 }
 
-/// What a decision by data decides, within an iteration. Whether there is a next one is among the exits. Others are
-/// looked at again when it is known what is bound.
+/// Where in an iteration of a loop around it a statement stands, or the call or inner loop that it is in.
+std::uint32_t RegionFlow::position(ddg::StatementId id, structure::ContextId loop) const {
+  const ddg::Statement& statement = graph_.statements[id];
+  if (statement.context == loop) return structure_.forests[statement.function].index_of(statement.node);
+  structure::ContextId at = statement.context;
+  while (tree_[at].parent != loop) at = tree_[at].parent;
+  return tree_[at].index;
+}
+
+/// What a decision by data decides, within an iteration. Whether there is a next one is among the exits; but whether
+/// there is more of this one is not. Decisions by index values are looked at again when it is known what is bound.
 void RegionFlow::add_control(const JudgedLoop& judged, FlowOfLoop& into) {
   const auto number = static_cast<std::uint32_t>(loops_.size() - 1);
   const auto has = [](std::span<const ddg::StatementId> statements, ddg::StatementId id) {
@@ -220,8 +230,9 @@ void RegionFlow::add_control(const JudgedLoop& judged, FlowOfLoop& into) {
       const bool own = std::find(into.loop.loops.begin(), into.loop.loops.end(), around) != into.loop.loops.end();
       if (!judged.values.decides_by_data(decider)) {
         if (!exits || !own) decisions_.push_back({number, decider, id, exits});
-      } else if (!exits) {
+      } else if (!exits || (own && position(id, around) > position(decider, around))) {
         into.flows.push_back(control_of(decider, id));
+        into.flows.back().exits = exits;
       }
     }
   }

@@ -37,6 +37,7 @@
 #include "poly/loop_flow.h"
 #include "poly/verdicts.h"
 #include "structure/loop_tree.h"
+#include "structure/structure.h"
 
 namespace loopfold::poly {
 
@@ -56,6 +57,7 @@ struct KeptFlow {
   Where where = Where::kInside;
   bool direct = false;  // the graph has a dependence of just this
   bool reduction = false;
+  bool exits = false;  // a decision whether there is more of the loop, over what comes behind it in the iteration
   ddg::ObjectId object = ddg::kUnknownObject;
   std::int64_t least = 0;  // distance in iterations, if carried; both 0: not known
   std::int64_t greatest = 0;
@@ -78,7 +80,7 @@ struct FlowOfLoop {
 
 class RegionFlow {
  public:
-  RegionFlow(const ddg::Graph& graph, const structure::LoopTree& tree);
+  RegionFlow(const ddg::Graph& graph, const structure::Structure& structure, const structure::LoopTree& tree);
 
   /// A VerdictOptions::on_loop. Loops come before those inside them.
   void add(const JudgedLoop& judged);
@@ -117,11 +119,13 @@ class RegionFlow {
   void keep_choices();
   void add_choice(const ddg::Dependence& dependence);
   KeptFlow control_of(ddg::StatementId from, ddg::StatementId to) const;
+  std::uint32_t position(ddg::StatementId statement, structure::ContextId loop) const;
   std::uint32_t point(CodePoint at) const { return first_point_[at.statement] + at.instruction; }
   std::uint32_t branch_point(ddg::StatementId statement) const { return first_point_[statement + 1] - 1; }
   bool is_in(ddg::StatementId statement, const FlowOfLoop& loop) const;
 
   const ddg::Graph& graph_;
+  const structure::Structure& structure_;
   const structure::LoopTree& tree_;
   std::vector<structure::ContextId> innermost_;  // by context: loop around it, or itself
   std::vector<std::uint32_t> depth_;             // by context
