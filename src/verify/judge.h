@@ -83,6 +83,8 @@ class Judge {
 
   bool contains(NodeIndex node) const { return index_[node] != kNone; }
   bool is_data(NodeIndex node) const { return contains(node) && data_[index_[node]]; }
+  /// It stands on one of several ways on which every iteration does the same.
+  bool is_agreed(NodeIndex node) const { return contains(node) && agreed_[index_[node]]; }
   /// An induction variable of the loop.
   bool is_computable(NodeIndex node) const { return contains(node) && !is_data(node) && recurs_[index_[node]]; }
   /// Its address can be computed, and it is not data that decide that it runs.

@@ -124,6 +124,11 @@ bool OrderCheck::is_recomputed(NodeIndex node, std::size_t level) const {
   return known <= level;
 }
 
+bool OrderCheck::runs_anyway(NodeIndex node) const {
+  const Judge* const judge = judge_at(node, loops_[flow_.nodes[node].context].size() - 1);
+  return judge != nullptr && judge->is_agreed(node);
+}
+
 /// Whether the consumer computes the value anew, or loads it again, where it needs it.
 bool OrderCheck::is_needless(const Instance& instance) const {
   const std::size_t level = instance.relation.shared - 1u;

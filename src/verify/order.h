@@ -72,6 +72,7 @@ class OrderCheck {
   /// What the consumer needs by this.
   NeedsId add(const Instance& instance, const Iterations& iterations);
   bool is_in_region(NodeIndex node) const { return inside_[flow_.nodes[node].context]; }
+  bool runs_anyway(NodeIndex node) const;
 
   const profile::Region& region() const { return region_; }
   std::uint64_t checked() const { return checked_; }

@@ -131,7 +131,7 @@ void Replay::run(const Place& place, const structure::Part& part) {
     Execution x{thread,  stack, place, block, instruction, node_at(index, i, instruction), stack.iterations.back(),
                 decided, 0,     0};
     last = x.node;
-    needs_ = decision_needs_;
+    needs_ = watch_ != nullptr && watch_->runs_anyway(x.node) ? kNoNeeds : decision_needs_;
     ++flow_.nodes[x.node].count;
     move_stack_pointer(x);
     execute(x);

@@ -57,6 +57,8 @@ class Watch {
   virtual ~Watch() = default;
   virtual NeedsId use(const Instance& instance, const Iterations& iterations) = 0;
   virtual NeedsId both(NeedsId a, NeedsId b) = 0;
+  /// Whether it would run in any case, in one place or another.
+  virtual bool runs_anyway(NodeIndex node) const = 0;
 };
 
 /// What the walk knows of where control is.

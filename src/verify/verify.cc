@@ -41,6 +41,9 @@ class OrderWatch : public Watch {
     return order == nullptr ? kNoNeeds : order->add(instance, iterations);
   }
   NeedsId both(NeedsId a, NeedsId b) override { return needs_.both(a, b); }
+  bool runs_anyway(NodeIndex node) const override {
+    return order_of_[node] != nullptr && order_of_[node]->runs_anyway(node);
+  }
 
  private:
   Needs& needs_;
