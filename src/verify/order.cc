@@ -136,7 +136,8 @@ bool OrderCheck::is_needless(const Instance& instance) const {
   if (judge == nullptr || instance.operand == kEnvironment || instance.operand == kKernelMemory) return false;
   if (instance.operand == kControl) return is_recomputed(instance.from, level) && !judge->decides(instance.from);
   if (!instance.relation.carried) {
-    const bool memory = instance.operand >= kFirstMemory && instance.operand < kKernelMemory;
+    const bool reloads = flow_.nodes[instance.to].copy;
+    const bool memory = instance.operand >= kFirstMemory && instance.operand < kKernelMemory && !reloads;
     return is_recomputed(instance.from, level) && (!memory || is_recomputed(instance.to, level));
   }
   if (judge->excuses(instance.from, instance.to, instance.operand)) return true;
