@@ -138,7 +138,7 @@ profile::Profile analyse(const trace::Reader& reader, const AnalysisOptions& opt
     add_quality(pure, options, profile);
     const std::vector<SourceLoop> loops =
         loops_in_regions(source_loops(structure, tree, names, symbolizer), context, options.min_percent, profile);
-    RegionFlow flow(graph, tree);
+    RegionFlow flow(graph, structure, tree);
     VerdictOptions verdict_options{std::move(pure.contexts), &symbolizer, {}, options.jobs};
     if (options.advise) verdict_options.on_loop = [&](const JudgedLoop& judged) { flow.add(judged); };
     describe_regions(graph, judge(graph, structure, tree, loops, verdict_options), context, options.min_percent,

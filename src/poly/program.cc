@@ -194,6 +194,10 @@ class Builder {
     bool binds = false;  // both belong together
   };
 
+  static bool binds(const KeptFlow& flow) {
+    return flow.kind == KeptFlow::Kind::kRegister || (flow.kind == KeptFlow::Kind::kControl && !flow.exits);
+  }
+
   std::vector<Edge> edges_in(ContextId loop) const {
     std::vector<Edge> edges;
     if (loop == kNoContext) return root_edges();
@@ -206,7 +210,7 @@ class Builder {
         const std::uint32_t from = part_of(loop, flow.from.statement);
         const std::uint32_t to = part_of(loop, flow.to.statement);
         if (from != to && from != kNone && to != kNone)
-          edges.push_back({from, to, flow.kind == KeptFlow::Kind::kRegister || flow.kind == KeptFlow::Kind::kControl});
+          edges.push_back({from, to, binds(flow)});
       }
     }
     return edges;

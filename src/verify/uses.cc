@@ -76,13 +76,14 @@ void Replay::add_edge(NodeIndex node, Use& use, const Stack& stack, const Operan
   if (edge.levels.size() < relation.shared) edge.levels.resize(relation.shared);
   if (cell.by != value.iteration || value.node != values_[cell.value].node) edge.behind_copies = true;
   EdgeLevel& level = edge.levels[relation.shared - 1u];
-  Instance instance{value.node, value.iteration, node, now, &value, relation, operand.number, only, false, false};
+  Instance instance{value.node, value.iteration, node, now, &value, relation, operand.number, only, false, false,
+                    value.needs};
   if (relation.carried && edge.load) {
     instance.rewritten = is_rewritten(value);
     const Relation writer = iterations_.relation(values_[value.inner].iteration, now);
     instance.reread = value.inner != kNoValue && writer.shared >= relation.shared;
   }
-  if (watch) watch(instance);
+  if (watch_ != nullptr) needs_ = watch_->both(needs_, told(instance));
   if (!relation.carried) {
     ++level.inside;
     return;
