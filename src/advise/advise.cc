@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "advise/liveness/loop_reuse.h"
 #include "advise/suggest.h"
 #include "advise/transformed.h"
 
@@ -11,6 +12,7 @@ namespace loopfold::advise {
 
 void advise(const ddg::Graph& graph, const poly::Context& context, const poly::RegionFlow& flow,
             profile::Profile& profile, const PlanLimits& limits) {
+  liveness::find_reuse(graph, context, flow, profile);
   bool timed_out = false;
   for (profile::Region& region : profile.regions) {
     const RegionPlan plan = plan_region(graph, context, flow, region, profile, limits);

@@ -127,7 +127,7 @@ profile::Profile analyse(const trace::Reader& reader, const AnalysisOptions& opt
   lap(&StageSeconds::naming);
   const Context context{tree, nodes,
                         [&](std::uint64_t address) -> const symbols::Location& { return symbolizer.locate(address); },
-                        reader.end() ? reader.end()->hidden_instructions : 0, options.jobs};
+                        reader.end() ? reader.end()->hidden_instructions : 0, options.jobs, &structure, &symbolizer};
   describe(graph, context, profile);
   lap(&StageSeconds::describing);
 

@@ -56,7 +56,7 @@ struct Storage {
 };
 
 /// When instances run: of any two, the one with the lexicographically smaller vector first; of equal ones, by the
-/// number of the unit, then by the position in the instance.
+/// number of the unit. No two instances of one unit have the same time.
 struct Times {
   std::vector<poly::Isl<isl_map>> of;       // by unit: { U[i] -> [t0, t1, ...] }, all of one length
   std::vector<std::vector<bool>> parallel;  // by unit and row: iterations of this loop run in any order, or at once
