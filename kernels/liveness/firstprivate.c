@@ -7,35 +7,34 @@ enum { N = 40, M = 4 };
 double in[N], out[N], table[M] = {1, 2, 3, 4};
 
 #ifdef TRANSFORMED
-KERNEL void kernel(void) {
+KERNEL void kernel(double* to, const double* from, double* values, int m) {
 #ifdef TWIN
   double own[N][M];
-  for (int i = 0; i < N; i++) memcpy(own[i], table, sizeof table);
-#define table own[i]
+  for (int i = 0; i < N; i++) memcpy(own[i], values, sizeof own[i]);
+#define values own[i]
 #endif
-  for (int i = 0; i < N; i++) table[0] = in[i];
+  for (int i = 0; i < N; i++) values[0] = from[i];
   for (int i = 0; i < N; i++) {
     double sum = 0;
-    for (int j = 0; j < M; j++) sum += table[j];
-    out[i] = sum;
+    for (int j = 0; j < m; j++) sum += values[j];
+    to[i] = sum;
   }
-#undef table
+#undef values
 }
 #else
-KERNEL void kernel(void) {
-  double sum;
-  for (int i = 0; i < N; i++) {  // I reuse: firstprivate table, private sum
-    table[0] = in[i];
-    sum = 0;
-    for (int j = 0; j < M; j++) sum += table[j];
-    out[i] = sum;
+KERNEL void kernel(double* to, const double* from, double* values, int m) {
+  for (int i = 0; i < N; i++) {  // I reuse: firstprivate table
+    values[0] = from[i];
+    double sum = 0;
+    for (int j = 0; j < m; j++) sum += values[j];
+    to[i] = sum;
   }
 }
 #endif
 
 int main(void) {
   fill(in, N);
-  kernel();
+  kernel(out, in, table, M);
   printf("%.6f\n", checksum(out, N));
   return 0;
 }

@@ -54,16 +54,13 @@ class LoopReuse {
     trips_ = trips;
     std::vector<const ddg::Access*> accesses;
     for (const ddg::StatementId id : inside_.statements) {
-      const ddg::Statement& statement = graph_.statements[id];
-      if (statement.kind == ddg::Statement::Kind::kHidden) return unknown("code that was not recorded runs in it", row);
-      if (statement.kind == ddg::Statement::Kind::kSystemCall)
-        return unknown("a system call in it may use any memory", row);
+      if (const char* const why = ways_.uses_any_memory(id)) return unknown(why, row);
       for (const ddg::Access& access : ways_.accesses(id)) accesses.push_back(&access);
     }
     Finding::Kind worst = Finding::Kind::kNothing;
     for (const Variable& variable : find_variables(graph_, context_, loop_.loop, accesses, tests_, locals_)) {
       if (variable.born_inside || variable.scratch || !variable.at) continue;
-      const Finding finding = judge(variable);
+      const Finding finding = judge(variable, row);
       worst = std::max(worst, finding.kind);
       add(variable, finding, row);
     }
@@ -88,11 +85,14 @@ class LoopReuse {
 
   // ---- one variable in memory ----
 
-  Finding judge(const Variable& variable) {
+  Finding judge(const Variable& variable, Loop& row) {
     Finding finding;
     const Ways ways = ways_.of(variable.accesses, inside_);
     if (variable.object == ddg::kUnknownObject) return not_known(variable, "is in memory that is not known", nullptr);
-    if (ways.carried && is_carrier(variable)) return finding;
+    if (ways.carried && is_carrier(variable)) {
+      if (!stores_index(variable)) name_reductions(variable, row);
+      return finding;
+    }
     std::vector<const ddg::Access*> culprit;
     const Shared shared = find_shared(variable, culprit);
     if (shared == Shared::kNo) return finding;
@@ -131,13 +131,14 @@ class LoopReuse {
   /// What hands a value from iteration to iteration: a counter, a reduction, or what keeps the iterations in order. A
   /// counter that the loop's test does not read is computed anew by each iteration, into a place of its own.
   bool is_carrier(const Variable& variable) const {
-    bool stores_index = true;
-    for (const ddg::Access* access : variable.accesses) {
-      const CodePoint at{access->statement, access->instruction};
-      if (!access->store && loop_.tests.contains(at)) return true;
-      if (access->store && !flow_.is_index(at)) stores_index = false;
-    }
-    return !stores_index;
+    const bool tested = std::any_of(variable.accesses.begin(), variable.accesses.end(), [&](const ddg::Access* access) {
+      return !access->store && loop_.tests.contains({access->statement, access->instruction});
+    });
+    return tested || !stores_index(variable);
+  }
+  bool stores_index(const Variable& variable) const {
+    return std::all_of(variable.accesses.begin(), variable.accesses.end(),
+                       [&](const ddg::Access* access) { return !access->store || ways_.stores_index(*access, flow_); });
   }
 
   const Isl<isl_map>& cells(const ddg::Access& access) {
@@ -258,7 +259,7 @@ class LoopReuse {
       const Ways ways = ways_.of_register(local, inside_, loop_, flow_);
       if (!ways.defined) continue;
       if (ways.carried) {
-        name_reduction(local.name, ways.at, row);
+        name_reduction(local.name, ways.at, "", row);
         continue;
       }
       Finding finding;
@@ -280,9 +281,19 @@ class LoopReuse {
     return any;
   }
 
-  static void name_reduction(const std::string& name, std::uint64_t, Loop& row) {
+  /// A reduction that has no name of the source yet, and whose operation is in the line of a store.
+  void name_reduction(const std::string& name, std::uint64_t address, const std::string& instead, Loop& row) const {
+    const symbols::Location& at = context_.locate(address);
     for (profile::Reduction& reduction : row.reductions)
-      if (reduction.variable.empty() && row.reductions.size() == 1) reduction.variable = name;
+      if (reduction.variable == instead && !name.empty() && reduction.source && reduction.source->line == at.line)
+        reduction.variable = name;
+  }
+  void name_reductions(const Variable& variable, Loop& row) const {
+    if (graph_.objects[variable.object].kind != ddg::Object::Kind::kStack) return;
+    for (const ddg::Access* access : variable.accesses)
+      if (access->store)
+        name_reduction(variable.name, graph_.statements[access->statement].instructions[access->instruction].address,
+                       graph_.objects[variable.object].name, row);
   }
 
   // ---- words ----

@@ -224,14 +224,14 @@ class MemoryStorages {
 bool is_counter(const Variable& variable, const poly::RegionFlow& flow, const ValueWays& ways,
                 const std::vector<Inside>& loops) {
   for (const ddg::Access* access : variable.accesses)
-    if (access->store && !flow.is_index({access->statement, access->instruction})) return false;
+    if (access->store && !ways.stores_index(*access, flow)) return false;
   return std::any_of(loops.begin(), loops.end(),
                      [&](const Inside& inside) { return ways.of(variable.accesses, inside).carried; });
 }
 
 }  // namespace
 
-Times written_times(isl_ctx* isl, const NestUnits& units) {
+Times written_times(const NestUnits& units) {
   std::size_t deepest = 0;
   for (const NestUnit& unit : units.all) deepest = std::max(deepest, unit.loops.size());
   Times times;
@@ -251,7 +251,6 @@ Times written_times(isl_ctx* isl, const NestUnits& units) {
     times.of.push_back(std::move(map));
     times.parallel.emplace_back(2 * deepest + 1);
   }
-  (void)isl;
   return times;
 }
 
@@ -262,9 +261,7 @@ NestAccesses find_accesses(const ddg::Graph& graph, const poly::Context& context
   const Inside inside = ways.inside(nest);
   std::vector<const ddg::Access*> accesses;
   for (const ddg::StatementId id : inside.statements) {
-    const ddg::Statement::Kind kind = graph.statements[id].kind;
-    if (kind == ddg::Statement::Kind::kHidden) result.unknown = "code that was not recorded runs in it";
-    if (kind == ddg::Statement::Kind::kSystemCall) result.unknown = "a system call in it may use any memory";
+    if (const char* const why = ways.uses_any_memory(id)) result.unknown = why;
     for (const ddg::Access& access : ways.accesses(id)) accesses.push_back(&access);
   }
   std::vector<Inside> loops;

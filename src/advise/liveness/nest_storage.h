@@ -56,6 +56,6 @@ NestStorages find_storages(isl_ctx* isl, const ddg::Graph& graph, const poly::Co
                            const NestUnits& units, const Times& written, Locals& locals);
 
 /// When the units run as written.
-Times written_times(isl_ctx* isl, const NestUnits& units);
+Times written_times(const NestUnits& units);
 
 }  // namespace loopfold::advise::liveness

@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "advise/liveness/variables.h"
+#include "ddg/system_calls.h"
 
 namespace loopfold::advise::liveness {
 
@@ -119,6 +120,42 @@ Ways ValueWays::of(std::span<const ddg::Access* const> accesses, const Inside& i
     }
   }
   return ways;
+}
+
+/// A system call that nothing outside can notice, and whose memory nobody else uses: an allocator's.
+const char* ValueWays::uses_any_memory(ddg::StatementId id) const {
+  const ddg::Statement& statement = graph_.statements[id];
+  if (statement.kind == ddg::Statement::Kind::kHidden) return "code that was not recorded runs in it";
+  if (statement.kind != ddg::Statement::Kind::kSystemCall) return nullptr;
+  const auto in_memory = [](const ddg::Dependence& dependence) { return dependence.kind == Kind::kMemory; };
+  const std::span<const ddg::Dependence> reads = into(id, 0);
+  const bool writes = std::any_of(from_[id].begin(), from_[id].end(),
+                                  [&](std::uint32_t number) { return in_memory(graph_.dependences[number]); });
+  if (!writes && std::none_of(reads.begin(), reads.end(), in_memory) && !ddg::has_outside_effect(statement.detail))
+    return nullptr;
+  return "a system call in it may use any memory";
+}
+
+/// Through copies: what made the value. Ways that do not end soon count as data.
+bool ValueWays::is_index(poly::CodePoint at, const poly::RegionFlow& flow, int depth) const {
+  constexpr int kDeepest = 6;
+  if (depth > kDeepest) return false;
+  const ddg::Statement& statement = graph_.statements[at.statement];
+  if (statement.kind != ddg::Statement::Kind::kCode) return flow.is_index(at);
+  const trace::InstructionFacts& facts = (*graph_.facts)[statement.block][statement.first_instruction + at.instruction];
+  if (facts.transfer != trace::Transfer::kCopy) return flow.is_index(at) || facts.reads.empty();
+  const auto is_data = [&](std::uint8_t operand) {
+    return operand >= facts.reads.size() || (!facts.reads[operand].address && !facts.reads[operand].step);
+  };
+  for (const ddg::LocalFlow& local : statement.local)
+    if (local.to == at.instruction && is_data(local.operand) && !is_index({at.statement, local.from}, flow, depth + 1))
+      return false;
+  for (const ddg::Dependence& dependence : into(at.statement, at.instruction)) {
+    if (dependence.address || !is_data(dependence.operand)) continue;
+    if (dependence.from == ddg::kNoStatement) return false;
+    if (!is_index({dependence.from, dependence.from_instruction}, flow, depth + 1)) return false;
+  }
+  return true;
 }
 
 bool ValueWays::is_input_only(const ddg::Access& load, const Inside& inside) const {

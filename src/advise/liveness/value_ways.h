@@ -53,6 +53,14 @@ class ValueWays {
   /// A load of the loop that gets nothing that was stored in the loop since it was entered.
   bool is_input_only(const ddg::Access& load, const Inside& inside) const;
 
+  /// What a store puts there is an index value of all loops, or a constant; copies on the way do not count.
+  bool stores_index(const ddg::Access& store, const poly::RegionFlow& flow) const {
+    return is_index({store.statement, store.instruction}, flow, 0);
+  }
+
+  /// Null, or why a statement that is not code may use any memory.
+  const char* uses_any_memory(ddg::StatementId statement) const;
+
   /// A variable that is in a register behind some instructions of the loop's own function.
   Ways of_register(const symbols::LocalVariable& variable, const Inside& inside, const poly::FlowOfLoop& loop,
                    const poly::RegionFlow& flow) const;
@@ -65,6 +73,7 @@ class ValueWays {
     std::uint64_t within = 0;
     std::uint64_t all() const { return before + carried + within; }
   };
+  bool is_index(poly::CodePoint at, const poly::RegionFlow& flow, int depth) const;
   Counts counts_of(const ddg::Dependence& dependence, const Inside& inside) const;
   std::span<const ddg::Dependence> into(ddg::StatementId to, std::uint16_t instruction) const;
   void add_uses(ddg::StatementId from, std::uint16_t instruction, const Inside& inside, bool memory, Ways& ways) const;

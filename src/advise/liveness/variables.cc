@@ -97,6 +97,12 @@ class Finder {
     return context_.structure->code.address(context_.structure->flow.functions()[function].entry);
   }
 
+  /// A spill, or the return address that a call leaves.
+  bool is_scratch(const ddg::Access& store) const {
+    const ddg::Instruction& by = graph_.statements[store.statement].instructions[store.instruction];
+    return store.copies == store.address.points || (by.kinds & trace::kCall) != 0;
+  }
+
   void note_store(Variable& variable) const {
     for (const ddg::Access* access : variable.accesses)
       if (access->store && !variable.at)
@@ -148,9 +154,9 @@ class Finder {
         made.named_in_source = object.site == own_;
         made.born_inside = object.site == own_ && is_inside_body(*interval.local, tests_);
       } else {
-        made.scratch = !locals.empty() && std::all_of(made.accesses.begin(), made.accesses.end(), [](auto* access) {
-          return !access->store || access->copies == access->address.points;
-        });
+        made.scratch = context_.locate(object.site).line > 0 &&
+                       std::all_of(made.accesses.begin(), made.accesses.end(),
+                                   [&](const ddg::Access* access) { return !access->store || is_scratch(*access); });
       }
       note_store(made);
     }
