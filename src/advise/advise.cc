@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "advise/liveness/loop_reuse.h"
+#include "advise/reuse_advice.h"
 #include "advise/suggest.h"
 #include "advise/transformed.h"
 
@@ -19,6 +20,7 @@ void advise(const ddg::Graph& graph, const poly::Context& context, const poly::R
     timed_out = timed_out || plan.timed_out;
     region.transformed = describe_plan(plan, context, region, profile);
     region.suggestions = suggest(plan, context, region, profile);
+    require_reuse(region, region.suggestions);
     for (const Opaque& given_up : plan.gave_up) {
       const profile::TreeNode& node = profile.tree[context.nodes[given_up.loop]];
       const auto whole = static_cast<double>(std::max<std::uint64_t>(profile.program.instructions, 1));
