@@ -5,7 +5,9 @@
 #include <algorithm>
 
 #include "advise/layouts.h"
+#include "advise/liveness/loop_reuse.h"
 #include "advise/obstacles.h"
+#include "advise/reuse_advice.h"
 #include "advise/siblings.h"
 #include "advise/suggest.h"
 #include "advise/transformed.h"
@@ -16,6 +18,7 @@ void advise(const ddg::Graph& graph, const poly::Context& context, const poly::R
             profile::Profile& profile, const PlanLimits& limits) {
   find_obstacles(graph, context, flow, profile);
   const std::vector<Array> arrays = find_arrays(profile);
+  liveness::find_reuse(graph, context, flow, profile);
   bool timed_out = false;
   for (profile::Region& region : profile.regions) {
     const RegionPlan plan = plan_region(graph, context, flow, region, profile, limits);
@@ -24,6 +27,7 @@ void advise(const ddg::Graph& graph, const poly::Context& context, const poly::R
     region.suggestions =
         suggest(plan, context, region, profile, find_distributions(graph, context, flow, region, profile));
     suggest_layouts(plan, context, arrays, region, profile);
+    require_reuse(region, region.suggestions);
     for (const Opaque& given_up : plan.gave_up) {
       const profile::TreeNode& node = profile.tree[context.nodes[given_up.loop]];
       const auto whole = static_cast<double>(std::max<std::uint64_t>(profile.program.instructions, 1));

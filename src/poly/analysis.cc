@@ -128,7 +128,7 @@ profile::Profile analyse(const trace::Reader& reader, const AnalysisOptions& opt
   lap(&StageSeconds::naming);
   const Context context{tree, nodes,
                         [&](std::uint64_t address) -> const symbols::Location& { return symbolizer.locate(address); },
-                        reader.end() ? reader.end()->hidden_instructions : 0, options.jobs};
+                        reader.end() ? reader.end()->hidden_instructions : 0, options.jobs, &structure, &symbolizer};
   describe(graph, context, profile);
   costs.unmatched_excluded = exclude(options.exclude, profile);
   lap(&StageSeconds::describing);
