@@ -85,7 +85,7 @@ export function stridesSection(region: RegionDocument): HTMLElement {
       h(
         "table",
         { class: "data strides" },
-        h("thead", {}, h("tr", {}, h("th", {}, "line"), h("th", {}, ""), h("th", {}, "object"), h("th", { class: "number" }, "size"), columns.map(({ loop }) => h("th", { title: loop.function }, "along ", h("code", {}, loop.where))), h("th", { class: "number" }, "times"))),
+        h("thead", {}, h("tr", {}, h("th", {}, "line"), h("th", {}, ""), h("th", {}, "object"), h("th", { class: "number" }, "size"), columns.map(({ loop }) => h("th", { title: loop.function }, "along", h("br"), h("code", {}, loop.where))), h("th", { class: "number" }, "times"))),
         body,
       ),
     ),

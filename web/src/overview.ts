@@ -62,7 +62,7 @@ function hottest(main: ReportMain): HTMLElement | null {
     "div",
     {},
     h("p", {}, `${percent(region.ops_percent)} % of the operations are in `, h("strong", {}, region.where), ` (${region.function}).`),
-    region.why_not.length > 0 ? h("ul", { class: "needs" }, region.why_not.slice(0, 2).map((why) => h("li", {}, why))) : null,
+    region.transformed !== null && region.why_not.length > 0 ? h("ul", { class: "needs" }, region.why_not.slice(0, 2).map((why) => h("li", {}, why))) : null,
     h("p", {}, h("a", { class: "button", href: routeText("region", region.id) }, "See its loops and the reasons")),
   );
 }

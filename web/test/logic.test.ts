@@ -153,5 +153,10 @@ test("difference colours and mixtures", () => {
 test("two runs in words", () => {
   assert.deepEqual([changeText(100, 75), changeText(100, 150), changeText(100, 500), changeText(0, 1), changeText(5, 5)], ["−25.0 %", "+50.0 %", "× 5.0", "new", "the same"]);
   const main = { a: { program: { instructions: 100 } }, b: { program: { instructions: 80 } }, loops: [{ changes: ["changed places with x"] }, { changes: ["trips"] }, { changes: [] }] } as unknown as DiffMain;
-  assert.equal(headline(main), "20.0 % fewer instructions, 2 loops changed, 1 of them changed places.");
+  assert.equal(headline(main), "20.0 % fewer instructions; 2 loops changed, 1 of them changed places.");
+  main.loops.splice(1, 1);
+  assert.equal(headline(main), "20.0 % fewer instructions; 1 loop changed places.");
+  main.loops.splice(0, 1);
+  main.b.program.instructions = 100;
+  assert.equal(headline(main), "As many instructions as before, and no loop changed.");
 });
