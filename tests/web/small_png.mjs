@@ -8,7 +8,7 @@ const SIGNATURE = Buffer.from([137, 80, 78, 71, 13, 10, 26, 10]);
 
 function chunks(png) {
   const list = [];
-  for (let at = 8; at < png.length; ) {
+  for (let at = 8; at < png.length;) {
     const length = png.readUInt32BE(at);
     list.push({ type: png.toString("latin1", at + 4, at + 8), data: png.subarray(at + 8, at + 8 + length) });
     at += 12 + length;
@@ -57,7 +57,8 @@ function pixels(png) {
       const guess = [0, left, above[x], (left + above[x]) >> 1, paeth(left, above[x], corner)][filter];
       line[x] = (line[x] + guess) & 255;
     }
-    for (let x = 0; x < width; x++) colours[y * width + x] = (line[x * bytes] << 16) | (line[x * bytes + 1] << 8) | line[x * bytes + 2];
+    for (let x = 0; x < width; x++)
+      colours[y * width + x] = (line[x * bytes] << 16) | (line[x * bytes + 1] << 8) | line[x * bytes + 2];
     above = line;
   }
   return { width, height, colours };
@@ -66,7 +67,10 @@ function pixels(png) {
 function palette(colours) {
   const counts = new Map();
   for (const colour of colours) counts.set(colour, (counts.get(colour) ?? 0) + 1);
-  const kept = [...counts].sort((a, b) => b[1] - a[1] || a[0] - b[0]).slice(0, 256).map(([colour]) => colour);
+  const kept = [...counts]
+    .sort((a, b) => b[1] - a[1] || a[0] - b[0])
+    .slice(0, 256)
+    .map(([colour]) => colour);
   const place = new Map();
   for (const colour of counts.keys()) {
     let best = 0;
@@ -85,12 +89,19 @@ export function smallPng(png) {
   const { width, height, colours } = pixels(png);
   const { kept, place } = palette(colours);
   const raw = Buffer.alloc((width + 1) * height);
-  for (let y = 0; y < height; y++) for (let x = 0; x < width; x++) raw[y * (width + 1) + 1 + x] = place.get(colours[y * width + x]);
+  for (let y = 0; y < height; y++)
+    for (let x = 0; x < width; x++) raw[y * (width + 1) + 1 + x] = place.get(colours[y * width + x]);
   const head = Buffer.alloc(13);
   head.writeUInt32BE(width, 0);
   head.writeUInt32BE(height, 4);
   head[8] = 8;
   head[9] = 3;
   const table = Buffer.from(kept.flatMap((colour) => [(colour >> 16) & 255, (colour >> 8) & 255, colour & 255]));
-  return Buffer.concat([SIGNATURE, chunk("IHDR", head), chunk("PLTE", table), chunk("IDAT", deflateSync(raw, { level: 9, memLevel: 9 })), chunk("IEND", Buffer.alloc(0))]);
+  return Buffer.concat([
+    SIGNATURE,
+    chunk("IHDR", head),
+    chunk("PLTE", table),
+    chunk("IDAT", deflateSync(raw, { level: 9, memLevel: 9 })),
+    chunk("IEND", Buffer.alloc(0)),
+  ]);
 }

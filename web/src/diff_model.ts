@@ -58,7 +58,14 @@ export function headline(main: DiffMain): string {
   const before = main.a.program.instructions;
   const after = main.b.program.instructions;
   const change = changeText(before, after);
-  const first = change === "the same" ? "As many instructions as before" : after < before ? `${change.replace("−", "")} fewer instructions` : change.startsWith("×") ? `${change} as many instructions` : `${change.replace("+", "")} more instructions`;
+  const first =
+    change === "the same"
+      ? "As many instructions as before"
+      : after < before
+        ? `${change.replace("−", "")} fewer instructions`
+        : change.startsWith("×")
+          ? `${change} as many instructions`
+          : `${change.replace("+", "")} more instructions`;
   const changed = main.loops.filter((pair) => pair.changes.length > 0);
   const swapped = changed.filter((pair) => pair.changes.some((text) => text.startsWith("changed places"))).length;
   const loops = (count: number, what: string) => `${count} ${count === 1 ? "loop" : "loops"} ${what}`;
