@@ -201,6 +201,7 @@ async function keysAndThemes() {
   const page = await openPage(browser, file("relaxation"), "", { colorScheme: "dark" });
   const dark = await page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor);
   await page.emulateMedia({ colorScheme: "light" });
+  await page.waitForFunction(() => document.documentElement.dataset.theme === "light").catch(() => {});
   const light = await page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor);
   check("dark where the system is", dark !== light && light === "rgb(255, 255, 255)", [dark, light]);
   await page.locator("button.theme").click();
