@@ -199,26 +199,33 @@ function objectRow({ one, loads, stores }: { one: ObjectRow; loads: number; stor
   );
 }
 
+/** "t at heat.c:12: private(t)". */
+export function touchedWords(region: RegionDocument, one: Touched): string {
+  const name = one.variable !== "" ? one.variable : objectName(region, one.object);
+  const place = one.source === null ? "" : placeWords(region, one.source);
+  const clause = one.clause === "" ? "" : `: ${one.clause}`;
+  const size = one.bytes === null ? "" : `, ${bytes(one.bytes)}`;
+  return [name, place].filter((word) => word !== "").join(" at ") + size + clause;
+}
+
+const isOpen = (loop: Loop): boolean => loop.verdict.endsWith("*") && loop.reuse === "unknown";
+
 /** What iterations need of their own before they may run in another order. */
 function liveRanges(region: RegionDocument): HTMLElement {
   const items: HTMLElement[] = [];
   const say = (loop: Loop, list: Touched[], words: string) => {
     if (list.length === 0) return;
-    const names = [
-      ...new Set(
-        list.map((one) =>
-          [objectName(region, one.object), placeWords(region, one.source)].filter((word) => word !== "").join(" at "),
-        ),
-      ),
-    ];
-    items.push(h("li", {}, h("code", {}, loop.where), `: ${words} `, h("strong", {}, names.join(", "))));
+    const names = [...new Set(list.map((one) => touchedWords(region, one)))];
+    items.push(h("li", {}, h("code", {}, loop.where), `: ${words} `, h("strong", {}, names.join("; "))));
   };
   for (const loop of region.loops) {
     say(loop, loop.private, "each iteration needs its own copy of");
     say(loop, loop.expand, "to be expanded to one element per iteration:");
     say(loop, loop.reload, "to be loaded again by each iteration:");
+    if (isOpen(loop) && loop.reuse_why !== "")
+      items.push(h("li", { class: "dim" }, h("code", {}, loop.where), `: not decided, ${loop.reuse_why}`));
   }
-  const open = region.loops.some((loop) => loop.verdict.endsWith("*"));
+  const open = region.loops.some((loop) => isOpen(loop) && loop.reuse_why === "");
   return h(
     "div",
     { class: "live-ranges" },

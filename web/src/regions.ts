@@ -202,7 +202,7 @@ export function regionsView(main: ReportMain): View {
         { class: "dim" },
         `A region is an outermost loop with all that runs inside it, called functions included; ` +
           `those with at least ${main.regions_min_percent} % of the operations are here. ` +
-          `An asterisk: it is not decided yet whether iterations need memory of their own.`,
+          `An asterisk: iterations need memory of their own, or it is not decided whether they do.`,
       ),
       h("div", { class: "toolbar" }, field, status, h("span", { class: "spacer" }), choice, copyButton),
       main.regions.length === 0 ? h("p", {}, "There are none in this profile.") : place,

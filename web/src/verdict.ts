@@ -31,7 +31,7 @@ export function verdictBadge(verdict: string): HTMLElement {
     {
       class: `badge ${verdictClass(verdict)}`,
       title: open
-        ? "No value goes from one iteration to another. Whether iterations need memory of their own is not decided."
+        ? "No value goes from one iteration to another. Iterations need memory of their own, or it is not decided whether they do: see Memory."
         : null,
     },
     text,

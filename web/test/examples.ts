@@ -29,6 +29,8 @@ const loop = (node: number, line: number, depth: number, count: number): Loop =>
   verdict: "no",
   reasons: [],
   stride01_percent: 100,
+  reuse: "unknown",
+  reuse_why: "",
   private: [],
   expand: [],
   reload: [],

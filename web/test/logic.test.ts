@@ -6,7 +6,7 @@ import { changeText, headline, type DiffMain } from "../src/diff_model";
 import { differenceVariable, mixed } from "../src/flame_colours";
 import { bytes, grouped, percent, plural, short, times } from "../src/format";
 import { blocks, inlines } from "../src/markdown";
-import { strideRows } from "../src/memory";
+import { strideRows, touchedWords } from "../src/memory";
 import { parseRoute, routeText } from "../src/route";
 import { firstChoice, relevant, sliceOf } from "../src/slice_model";
 import { csv, filtered, parseOrder, sorted, type Column } from "../src/table";
@@ -132,6 +132,16 @@ test("accesses that do the same are one row", () => {
       ["load", ["stays", "next element"], 2088],
       ["store", ["stays", "next element"], 696],
     ],
+  );
+});
+
+test("what iterations need of their own", () => {
+  const region = regionExample();
+  const one = { source: [0, 15] as [number, number], object: 7, variable: "", clause: "", bytes: null };
+  assert.equal(touchedWords(region, one), "malloc in block_of at relaxation.c:15");
+  assert.equal(
+    touchedWords(region, { ...one, variable: "t", clause: "private(t)", bytes: 4096 }),
+    "t at relaxation.c:15, 4 KiB: private(t)",
   );
 });
 
