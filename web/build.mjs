@@ -17,7 +17,9 @@ export const rules = {
   setup(bundler) {
     bundler.onResolve({ filter: /^loopfold:rules$/ }, () => ({ path: "rules", namespace: "rules" }));
     bundler.onLoad({ filter: /.*/, namespace: "rules" }, () => {
-      const names = readdirSync(rulesDirectory).filter((name) => /^LF-.*\.md$/.test(name)).sort();
+      const names = readdirSync(rulesDirectory)
+        .filter((name) => /^LF-.*\.md$/.test(name))
+        .sort();
       const read = (name) => readFileSync(join(rulesDirectory, name), "utf8").replace(/<!--.*?-->\n?/gs, "");
       const texts = names.map((name) => [name.replace(/\.md$/, ""), read(name)]);
       return { contents: JSON.stringify(Object.fromEntries(texts)), loader: "json" };

@@ -19,6 +19,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 using profile::Source;
 
+constexpr const char* kReuse[] = {"none", "private", "expand", "unknown"};  // by Loop::Reuse
 constexpr std::int64_t kLinesAround = 3;
 constexpr std::int64_t kLinesBetween = 12;  // a smaller gap between two places is shown
 
@@ -72,7 +73,11 @@ class RegionWriter {
   Json touched(const std::vector<profile::Touched>& list) {
     Json all = Json::array();
     for (const profile::Touched& one : list)
-      all.push_back({{"source", source(one.source)}, {"object", object(one.object)}});
+      all.push_back({{"source", source(one.source)},
+                     {"object", object(one.object)},
+                     {"variable", words_.words().text(one.variable)},
+                     {"clause", words_.words().text(one.clause)},
+                     {"bytes", number(one.bytes)}});
     return all;
   }
 
@@ -101,6 +106,8 @@ class RegionWriter {
                   {"verdict", words_.verdict(loop)},
                   {"reasons", words_.reasons(loop)},
                   {"stride01_percent", loop.stride01_percent},
+                  {"reuse", kReuse[static_cast<std::size_t>(loop.reuse)]},
+                  {"reuse_why", words_.words().text(loop.reuse_why)},
                   {"private", touched(loop.privates)},
                   {"expand", touched(loop.expand)},
                   {"reload", touched(loop.reload)}};

@@ -25,7 +25,10 @@ export async function startBrowser() {
   const { chromium } = require("playwright-core");
   const executablePath = findChromium();
   if (executablePath === null) throw new Error("chromium: not found; run scripts/setup");
-  return chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-gpu", "--allow-file-access-from-files=false"] });
+  return chromium.launch({
+    executablePath,
+    args: ["--no-sandbox", "--disable-gpu", "--allow-file-access-from-files=false"],
+  });
 }
 
 /** Opens a file at a fragment. `trouble` collects whatever must not happen: errors, messages, requests, dialogs. */

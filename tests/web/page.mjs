@@ -11,7 +11,10 @@ let failed = 0;
 function check(name, good, detail = "") {
   if (good) passed++;
   else failed++;
-  if (!good) console.log(`FAILED: ${name}${detail === "" ? "" : `: ${typeof detail === "string" ? detail : JSON.stringify(detail)}`}`);
+  if (!good)
+    console.log(
+      `FAILED: ${name}${detail === "" ? "" : `: ${typeof detail === "string" ? detail : JSON.stringify(detail)}`}`,
+    );
 }
 
 const browser = await startBrowser();
@@ -21,11 +24,15 @@ const count = (page, selector) => page.locator(selector).count();
 /** No two of the elements overlap, and none is wider than what it is in. */
 async function overlaps(page, selector) {
   return page.evaluate((wanted) => {
-    const boxes = [...document.querySelectorAll(wanted)].map((element) => element.getBoundingClientRect()).filter((box) => box.width > 0);
+    const boxes = [...document.querySelectorAll(wanted)]
+      .map((element) => element.getBoundingClientRect())
+      .filter((box) => box.width > 0);
     let pairs = 0;
-    boxes.forEach((a, i) => boxes.slice(i + 1).forEach((b) => {
-      if (a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 1 && b.top < a.bottom - 1) pairs++;
-    }));
+    boxes.forEach((a, i) =>
+      boxes.slice(i + 1).forEach((b) => {
+        if (a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 1 && b.top < a.bottom - 1) pairs++;
+      }),
+    );
     return pairs;
   }, selector);
 }
@@ -43,13 +50,19 @@ async function everyView(name) {
   await go(page, "#/regions?columns=table5");
   check(`${name}: Table 5`, name === "empty" || (await text(page, "table.table5 thead")).includes("%Tilops"));
   await go(page, "#/rules");
-  check(`${name}: rules`, (await count(page, ".rule-page")) > 0 && (await text(page, ".rule-page")).includes("How it is proved"));
+  check(
+    `${name}: rules`,
+    (await count(page, ".rule-page")) > 0 && (await text(page, ".rule-page")).includes("How it is proved"),
+  );
   for (let region = 0; region < Math.min(regions, 3); region++) {
     await go(page, `#/region/${region}`);
     check(`${name}: region ${region} has loops`, (await count(page, ".loop")) > 0);
     for (const section of ["loops", "source", "order", "iterations", "strides", "objects"])
       check(`${name}: region ${region} has ${section}`, (await count(page, `section#${section}`)) === 1);
-    check(`${name}: region ${region} is no wider than the window`, await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth));
+    check(
+      `${name}: region ${region} is no wider than the window`,
+      await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth),
+    );
   }
   check(`${name}: nothing went wrong`, page.trouble.length === 0, page.trouble);
   await page.context().close();
@@ -59,14 +72,25 @@ async function relaxation() {
   const page = await openPage(browser, file("relaxation"));
   await page.locator(".card").first().click();
   await page.waitForSelector(".region-head");
-  check("clicking a suggestion lands on its region", (await page.evaluate(() => location.hash)) === "#/region/0" && (await text(page, "h1")).includes("relaxation.c:12"));
+  check(
+    "clicking a suggestion lands on its region",
+    (await page.evaluate(() => location.hash)) === "#/region/0" && (await text(page, "h1")).includes("relaxation.c:12"),
+  );
   await page.waitForSelector("section#iterations svg");
-  check("source is there with shares", (await text(page, ".source .lines")).includes("a[i - 1] + a[i] + a[i + 1]") && (await count(page, ".heat")) >= 2);
+  check(
+    "source is there with shares",
+    (await text(page, ".source .lines")).includes("a[i - 1] + a[i] + a[i + 1]") && (await count(page, ".heat")) >= 2,
+  );
   check("blocking flow stands out", (await count(page, "g.arc.blocking")) === 1);
-  check("before and after", (await count(page, ".ast-tree")) === 2 && (await text(page, ".steps")).includes("skew relaxation.c:14"));
+  check(
+    "before and after",
+    (await count(page, ".ast-tree")) === 2 && (await text(page, ".steps")).includes("skew relaxation.c:14"),
+  );
   check("badges", (await text(page, ".nest")).includes("tilable, 2D"));
   check("two grids", (await count(page, "svg.grid")) === 2);
-  const slant = await page.evaluate(() => [...document.querySelectorAll("svg.grid")].map((grid) => Number(grid.getAttribute("width"))));
+  const slant = await page.evaluate(() =>
+    [...document.querySelectorAll("svg.grid")].map((grid) => Number(grid.getAttribute("width"))),
+  );
   check("the skewed one is wider", slant[1] > slant[0], slant);
   check("strides", (await text(page, "table.strides")).includes("next"));
   await page.goBack();
@@ -85,7 +109,10 @@ async function flame() {
   check("search is in the link", (await page.evaluate(() => location.hash)).includes("search=relaxation.c"));
   await page.locator("input[type=search]").fill("");
   await page.locator("g.frame.kind-loop").first().click();
-  check("a click zooms", (await page.evaluate(() => location.hash)).includes("node=") && (await count(page, "g.frame.fade")) > 0);
+  check(
+    "a click zooms",
+    (await page.evaluate(() => location.hash)).includes("node=") && (await count(page, "g.frame.fade")) > 0,
+  );
   await page.keyboard.press("Escape");
   check("Escape zooms out", (await count(page, "g.frame.fade")) < 3);
   await page.getByText("Whole run").click();
@@ -93,7 +120,10 @@ async function flame() {
   await page.locator(".flame").focus();
   await page.keyboard.press("ArrowUp");
   await page.keyboard.press("ArrowUp");
-  check("arrow keys move", (await page.evaluate(() => Number(document.querySelector("g.frame.selected")?.dataset.node ?? 0))) > 0);
+  check(
+    "arrow keys move",
+    (await page.evaluate(() => Number(document.querySelector("g.frame.selected")?.dataset.node ?? 0))) > 0,
+  );
   await page.keyboard.press("Enter");
   check("Enter zooms", (await page.evaluate(() => location.hash)).includes("node="));
   const root = await page.evaluate(() => {
@@ -106,11 +136,18 @@ async function flame() {
   check("colour by affine share", (await text(page, ".flame-legend")).includes("all folded exactly"));
   await page.keyboard.press("3");
   await page.waitForSelector(".view-flame, .view-regions");
-  await page.locator(".flame").focus().catch(() => {});
+  await page
+    .locator(".flame")
+    .focus()
+    .catch(() => {});
   check("flame: nothing went wrong", page.trouble.length === 0, page.trouble);
   await page.context().close();
   const linked = await openPage(browser, file("relaxation"), "#/flame?search=printf&colour=affine");
-  check("a deep link shows what its sender saw", (await linked.locator("input[type=search]").inputValue()) === "printf" && (await count(linked, "g.frame.found")) > 0);
+  check(
+    "a deep link shows what its sender saw",
+    (await linked.locator("input[type=search]").inputValue()) === "printf" &&
+      (await count(linked, "g.frame.found")) > 0,
+  );
   await linked.context().close();
 }
 
@@ -118,20 +155,39 @@ async function tables() {
   const page = await openPage(browser, file("relaxation"), "#/regions", { permissions: [] });
   const column = async () => page.locator("table.data tbody tr td:nth-child(3)").allInnerTexts();
   const sizes = (await column()).map(Number);
-  check("hottest first", sizes.every((value, i) => i === 0 || value <= sizes[i - 1]), sizes);
+  check(
+    "hottest first",
+    sizes.every((value, i) => i === 0 || value <= sizes[i - 1]),
+    sizes,
+  );
   await page.locator("button.head[data-key=ops]").click();
-  check("a head sorts the other way", JSON.stringify((await column()).map(Number)) === JSON.stringify(sizes.slice().reverse()));
+  check(
+    "a head sorts the other way",
+    JSON.stringify((await column()).map(Number)) === JSON.stringify(sizes.slice().reverse()),
+  );
   check("and says so", (await page.locator("th[aria-sort=ascending]").count()) === 1);
   await page.locator("input[type=search]").fill("kernel.h");
-  check("filter", (await count(page, "table.data tbody tr")) < sizes.length && (await count(page, "table.data tbody tr")) > 0);
-  check("filter and order are in the link", /sort=ops.*filter=kernel\.h/.test(await page.evaluate(() => location.hash)));
+  check(
+    "filter",
+    (await count(page, "table.data tbody tr")) < sizes.length && (await count(page, "table.data tbody tr")) > 0,
+  );
+  check(
+    "filter and order are in the link",
+    /sort=ops.*filter=kernel\.h/.test(await page.evaluate(() => location.hash)),
+  );
   await page.locator("input[type=search]").fill("");
   await page.evaluate(() => {
-    Object.defineProperty(navigator, "clipboard", { value: { writeText: async (copied) => void (window.copied = copied) } });
+    Object.defineProperty(navigator, "clipboard", {
+      value: { writeText: async (copied) => void (window.copied = copied) },
+    });
   });
   await page.locator(".copy-csv").click();
   const copied = await page.evaluate(() => window.copied ?? "");
-  check("copied as CSV", copied.split("\r\n").length === sizes.length + 2 && copied.includes("why not"), copied.slice(0, 200));
+  check(
+    "copied as CSV",
+    copied.split("\r\n").length === sizes.length + 2 && copied.includes("why not"),
+    copied.slice(0, 200),
+  );
   await page.locator("tr.opens").first().focus();
   await page.keyboard.press("ArrowDown");
   await page.keyboard.press("Enter");
@@ -145,12 +201,21 @@ async function keysAndThemes() {
   const page = await openPage(browser, file("relaxation"), "", { colorScheme: "dark" });
   const dark = await page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor);
   await page.emulateMedia({ colorScheme: "light" });
+  await page.waitForFunction(() => document.documentElement.dataset.theme === "light").catch(() => {});
   const light = await page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor);
   check("dark where the system is", dark !== light && light === "rgb(255, 255, 255)", [dark, light]);
   await page.locator("button.theme").click();
   await page.locator("button.theme").click();
-  check("dark if the reader says so", (await page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor)) === dark);
-  for (const [key, view] of [["2", "flame"], ["3", "regions"], ["4", "rules"], ["1", "overview"]]) {
+  check(
+    "dark if the reader says so",
+    (await page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor)) === dark,
+  );
+  for (const [key, view] of [
+    ["2", "flame"],
+    ["3", "regions"],
+    ["4", "rules"],
+    ["1", "overview"],
+  ]) {
     await page.keyboard.press(key);
     await page.waitForSelector(`.view-${view}`);
     check(`key ${key}`, (await page.locator("header nav a[aria-current]").innerText()).toLowerCase().includes(view));
@@ -177,20 +242,47 @@ async function keysAndThemes() {
 
 async function hostile() {
   const page = await openPage(browser, file("hostile"));
-  const fragments = ["#/overview", "#/flame", "#/flame?search=<script>", "#/regions", "#/regions?columns=table5", "#/region/0", "#/region/1", "#/rules", "#/rules/<script>", "#/region/<script>", "#/nonsense"];
+  const fragments = [
+    "#/overview",
+    "#/flame",
+    "#/flame?search=<script>",
+    "#/regions",
+    "#/regions?columns=table5",
+    "#/region/0",
+    "#/region/1",
+    "#/rules",
+    "#/rules/<script>",
+    "#/region/<script>",
+    "#/nonsense",
+  ];
   for (const fragment of fragments) {
     await go(page, fragment);
     const bad = await page.evaluate(() => ({
       hacked: window.hacked ?? null,
-      elements: document.querySelectorAll("#page script, #page img, #page iframe, #page object, #page a[href^='javascript:']").length,
-      handlers: [...document.querySelectorAll("#page *")].filter((element) => [...element.attributes].some((one) => /^on/i.test(one.name))).length,
+      elements: document.querySelectorAll(
+        "#page script, #page img, #page iframe, #page object, #page a[href^='javascript:']",
+      ).length,
+      handlers: [...document.querySelectorAll("#page *")].filter((element) =>
+        [...element.attributes].some((one) => /^on/i.test(one.name)),
+      ).length,
     }));
-    check(`hostile names are inert at ${fragment}`, bad.hacked === null && bad.elements === 0 && bad.handlers === 0, bad);
+    check(
+      `hostile names are inert at ${fragment}`,
+      bad.hacked === null && bad.elements === 0 && bad.handlers === 0,
+      bad,
+    );
   }
   await go(page, "#/regions");
-  check("a function named <script> stays text", (await text(page, "table.data tbody")).includes("<script>window.hacked=1</script>"));
+  check(
+    "a function named <script> stays text",
+    (await text(page, "table.data tbody")).includes("<script>window.hacked=1</script>"),
+  );
   await go(page, "#/flame");
-  check("in the flame graph too", (await page.locator(".flame").innerText()).includes("<script>") || (await page.locator(".flame").innerHTML()).includes("&lt;script&gt;"));
+  check(
+    "in the flame graph too",
+    (await page.locator(".flame").innerText()).includes("<script>") ||
+      (await page.locator(".flame").innerHTML()).includes("&lt;script&gt;"),
+  );
   check("the title is text", (await page.title()).includes("<script>"));
   check("hostile: nothing went wrong", page.trouble.length === 0, page.trouble);
   await page.context().close();
@@ -220,7 +312,9 @@ async function large() {
   check("search within 1.5 s", Date.now() - typing < 1500, Date.now() - typing);
   await page.locator("g.frame.kind-call").nth(5).click();
   check("zoom within it", (await page.evaluate(() => location.hash)).includes("node="));
-  console.log(`large: ${statSync(file("large")).size} bytes, first paint ${Math.round(paint)} ms, usable ${Math.round(ready)} ms, flame graph ${drawn} ms`);
+  console.log(
+    `large: ${statSync(file("large")).size} bytes, first paint ${Math.round(paint)} ms, usable ${Math.round(ready)} ms, flame graph ${drawn} ms`,
+  );
   check("large: nothing went wrong", page.trouble.length === 0, page.trouble);
   await page.context().close();
 }
@@ -228,12 +322,22 @@ async function large() {
 async function diff() {
   const page = await openPage(browser, file("diff"));
   const table = await text(page, ".diff-loops table");
-  check("diff: says that loops changed places", /changed places with backprop\.c:\d+: 24 × 97 trips became 97 × 24/.test(table), table.slice(0, 500));
+  check(
+    "diff: says that loops changed places",
+    /changed places with backprop\.c:\d+: 24 × 97 trips became 97 × 24/.test(table),
+    table.slice(0, 500),
+  );
   check("diff: strides", /67 %\s*→\s*100 %/.test(table));
   check("diff: verdicts", table.includes("reduction(+)") && table.includes("parallel"));
   check("diff: suggestions that went", (await page.locator(".columns").innerText()).includes("LF-ICH"));
   await go(page, "#/flame");
-  check("diff: flame graph coloured by difference", (await text(page, ".flame-legend")).includes("fewer operations") && (await page.evaluate(() => new Set([...document.querySelectorAll("g.frame rect")].map((rect) => rect.getAttribute("fill"))).size)) > 2);
+  check(
+    "diff: flame graph coloured by difference",
+    (await text(page, ".flame-legend")).includes("fewer operations") &&
+      (await page.evaluate(
+        () => new Set([...document.querySelectorAll("g.frame rect")].map((rect) => rect.getAttribute("fill"))).size,
+      )) > 2,
+  );
   check("diff: nothing went wrong", page.trouble.length === 0, page.trouble);
   await page.context().close();
 }
@@ -241,17 +345,27 @@ async function diff() {
 async function layout() {
   for (const width of [1280, 1920]) {
     const page = await openPage(browser, file("dgemm_ijk"), "", { viewport: { width, height: 1000 } });
-    for (const [fragment, selector] of [["#/overview", "header nav a, header .command, .mark"], ["#/overview", ".card, .hero, .shares"], ["#/regions", "table.data thead th"], ["#/region/0", ".sections a"], ["#/region/0", "svg.grid text"]]) {
+    for (const [fragment, selector] of [
+      ["#/overview", "header nav a, header .command, .mark"],
+      ["#/overview", ".card, .hero, .shares"],
+      ["#/regions", "table.data thead th"],
+      ["#/region/0", ".sections a"],
+      ["#/region/0", "svg.grid text"],
+    ]) {
       await go(page, fragment);
       check(`${width} px: no overlap of ${selector} at ${fragment}`, (await overlaps(page, selector)) === 0);
-      check(`${width} px: ${fragment} fits`, await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth));
+      check(
+        `${width} px: ${fragment} fits`,
+        await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth),
+      );
     }
     await page.context().close();
   }
 }
 
 try {
-  for (const name of ["dgemm_ijk", "jacobi_1d", "gauss_seidel", "histogram", "relaxation", "gzip", "empty"]) await everyView(name);
+  for (const name of ["dgemm_ijk", "jacobi_1d", "gauss_seidel", "histogram", "relaxation", "gzip", "empty"])
+    await everyView(name);
   for (const group of [relaxation, flame, tables, keysAndThemes, hostile, large, diff, layout]) {
     try {
       await group();

@@ -17,7 +17,8 @@ export interface Arc {
   texts: string[]; // what a verdict says of it
 }
 
-const keyOf = (from: Source, to: Source, kind: string, object: number | null): string => [from, to, kind, object].map(String).join("|");
+const keyOf = (from: Source, to: Source, kind: string, object: number | null): string =>
+  [from, to, kind, object].map(String).join("|");
 
 export function arcsOf(region: RegionDocument, registers: boolean): Arc[] {
   const arcs = new Map<string, Arc>();
@@ -25,7 +26,11 @@ export function arcsOf(region: RegionDocument, registers: boolean): Arc[] {
     if (from === null || to === null) return null;
     const key = keyOf(from, to, kind, object);
     let one = arcs.get(key);
-    if (one === undefined) arcs.set(key, (one = { from, to, kind, object, count: 0, distances: [], carriers: [], blocking: false, texts: [] }));
+    if (one === undefined)
+      arcs.set(
+        key,
+        (one = { from, to, kind, object, count: 0, distances: [], carriers: [], blocking: false, texts: [] }),
+      );
     return one;
   };
   for (const dependence of region.dependences) {

@@ -20,7 +20,13 @@ export function parseAst(text: string): AstLine[] {
       const head = tags === null ? words : words.slice(0, tags.index);
       const trips = /\s{2}(~?[\d.,]+ trips?)$/.exec(head.trimEnd());
       const loop = (trips === null ? head : head.slice(0, trips.index)).slice(4).trim();
-      return { level, loop, trips: trips?.[1] ?? "", tags: tags === null ? [] : tags[1]!.split(",").map((one) => one.trim()), statements: "" };
+      return {
+        level,
+        loop,
+        trips: trips?.[1] ?? "",
+        tags: tags === null ? [] : tags[1]!.split(",").map((one) => one.trim()),
+        statements: "",
+      };
     });
 }
 

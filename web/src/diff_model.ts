@@ -58,9 +58,18 @@ export function headline(main: DiffMain): string {
   const before = main.a.program.instructions;
   const after = main.b.program.instructions;
   const change = changeText(before, after);
-  const first = change === "the same" ? "As many instructions as before" : after < before ? `${change.replace("−", "")} fewer instructions` : change.startsWith("×") ? `${change} as many instructions` : `${change.replace("+", "")} more instructions`;
+  const first =
+    change === "the same"
+      ? "As many instructions as before"
+      : after < before
+        ? `${change.replace("−", "")} fewer instructions`
+        : change.startsWith("×")
+          ? `${change} as many instructions`
+          : `${change.replace("+", "")} more instructions`;
   const changed = main.loops.filter((pair) => pair.changes.length > 0);
   const swapped = changed.filter((pair) => pair.changes.some((text) => text.startsWith("changed places"))).length;
-  const rest = changed.length === 0 ? "no loop changed" : `${changed.length} ${changed.length === 1 ? "loop" : "loops"} changed`;
-  return `${first}, ${rest}${swapped === 0 ? "" : swapped === changed.length ? ": changed places" : `, ${swapped} of them changed places`}.`;
+  const loops = (count: number, what: string) => `${count} ${count === 1 ? "loop" : "loops"} ${what}`;
+  if (changed.length === 0) return `${first}, and no loop changed.`;
+  if (swapped === changed.length) return `${first}; ${loops(swapped, "changed places")}.`;
+  return `${first}; ${loops(changed.length, "changed")}${swapped === 0 ? "" : `, ${swapped} of them changed places`}.`;
 }

@@ -33,11 +33,21 @@ class Flame {
   private colouring: Colouring;
   private frames: FlameNode | null = null;
   private found: Found;
-  private readonly chart = h("div", { class: "flame", tabindex: "0", role: "application", "aria-label": "Flame graph; arrow keys move, Enter zooms, Escape zooms out" });
+  private readonly chart = h("div", {
+    class: "flame",
+    tabindex: "0",
+    role: "application",
+    "aria-label": "Flame graph; arrow keys move, Enter zooms, Escape zooms out",
+  });
   private readonly details = h("div", { class: "flame-details", "aria-live": "polite" });
   private readonly trail = h("div", { class: "trail" });
   private readonly legend = h("div", { class: "flame-legend" });
-  private readonly field = h("input", { type: "search", placeholder: "Search functions and lines", "aria-label": "Search", spellcheck: "false" });
+  private readonly field = h("input", {
+    type: "search",
+    placeholder: "Search functions and lines",
+    "aria-label": "Search",
+    spellcheck: "false",
+  });
   private readonly hits = h("span", { class: "dim", "aria-live": "polite" });
   private width = 0;
   private readonly redraw = () => this.draw();
@@ -45,7 +55,12 @@ class Flame {
     if (Math.abs(this.chart.clientWidth - this.width) > 1) this.draw();
   });
 
-  constructor(private readonly tree: Tree, into: HTMLElement, route: Route, private readonly colourings: Colouring[]) {
+  constructor(
+    private readonly tree: Tree,
+    into: HTMLElement,
+    route: Route,
+    private readonly colourings: Colouring[],
+  ) {
     this.zoomed = tree.place(Number(route.settings.get("node") ?? tree.id[0]));
     this.selected = this.zoomed;
     const wanted = route.settings.get("colour") as Colouring | undefined;
@@ -53,12 +68,26 @@ class Flame {
     this.field.value = route.settings.get("search") ?? "";
     this.found = search(tree, this.field.value);
     into.append(
-      h("div", { class: "toolbar" }, this.field, this.hits, h("span", { class: "spacer" }), this.chooser(), h("button", { onclick: () => this.zoom(0) }, "Whole run")),
+      h(
+        "div",
+        { class: "toolbar" },
+        this.field,
+        this.hits,
+        h("span", { class: "spacer" }),
+        this.chooser(),
+        h("button", { onclick: () => this.zoom(0) }, "Whole run"),
+      ),
       this.trail,
       this.chart,
       this.legend,
       this.details,
-      tree.leftOut > 0 ? h("p", { class: "dim" }, `${grouped(tree.leftOut)} nodes with the fewest operations were left out of this page.`) : "",
+      tree.leftOut > 0
+        ? h(
+            "p",
+            { class: "dim" },
+            `${grouped(tree.leftOut)} nodes with the fewest operations were left out of this page.`,
+          )
+        : "",
     );
     this.field.addEventListener("input", () => {
       this.found = search(tree, this.field.value);
@@ -83,7 +112,9 @@ class Flame {
     const choice = h(
       "select",
       { "aria-label": "Colour by", onchange: () => ((this.colouring = choice.value as Colouring), this.draw()) },
-      this.colourings.map((one) => h("option", { value: one, selected: one === this.colouring }, `colour by ${labels[one]}`)),
+      this.colourings.map((one) =>
+        h("option", { value: one, selected: one === this.colouring }, `colour by ${labels[one]}`),
+      ),
     );
     return choice;
   }
@@ -101,14 +132,19 @@ class Flame {
       .inverted(false)
       .selfValue(false)
       .setColorMapper((frame) => this.colour(frame.data))
-      .setLabelHandler((frame) => (frame.data.node < 0 ? "frames too narrow to be drawn" : this.tree.name(frame.data.node)));
+      .setLabelHandler((frame) =>
+        frame.data.node < 0 ? "frames too narrow to be drawn" : this.tree.name(frame.data.node),
+      );
     chart(select(this.chart).datum(this.frames));
     this.mark();
     this.drawTrail();
     this.drawLegend();
     this.describe(this.selected);
     const share = (100 * this.found.ops) / Math.max(1, this.tree.ops(0));
-    this.hits.textContent = this.field.value.trim() === "" ? "" : `${grouped(this.found.nodes.size)} found, ${percent(share)} % of the operations`;
+    this.hits.textContent =
+      this.field.value.trim() === ""
+        ? ""
+        : `${grouped(this.found.nodes.size)} found, ${percent(share)} % of the operations`;
     keep("flame", "", {
       node: this.zoomed === 0 ? null : this.tree.id[this.zoomed]!,
       search: this.field.value,
@@ -206,7 +242,8 @@ class Flame {
     if (tree.kind(node) === 2) facts.push(["trips", tripsText(tree.rounds(node), tree.entries(node))]);
     else if (tree.entries(node) > 0) facts.push(["times", grouped(tree.entries(node))]);
     facts.push(["memory", `${tree.mem(node)} %`], ["floating point", `${tree.fp(node)} %`]);
-    if (before === undefined) facts.push(["folded exactly", tree.affine(node) < 0 ? "not modelled" : `${tree.affine(node)} %`]);
+    if (before === undefined)
+      facts.push(["folded exactly", tree.affine(node) < 0 ? "not modelled" : `${tree.affine(node)} %`]);
     if (tree.kind(node) === 2) facts.push(["verdict", VERDICTS[tree.verdict(node)]!.replace(/^no$/, "sequential")]);
     const region = tree.region[node]!;
     this.details.replaceChildren(
@@ -217,7 +254,11 @@ class Flame {
         tree.where(node) !== "" ? h("span", { class: "dim" }, ` ${tree.where(node)}`) : null,
         region >= 0 ? h("a", { href: routeText("region", region) }, `open region ${region}`) : null,
       ),
-      h("dl", { class: "facts small" }, facts.map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value)))),
+      h(
+        "dl",
+        { class: "facts small" },
+        facts.map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value))),
+      ),
     );
   }
 }

@@ -43,7 +43,9 @@ export function colourOf(tree: Tree, node: number, colouring: Colouring, value: 
   if (node < 0) return value("--gathered");
   if (colouring === "affine") {
     const affine = tree.affine(node);
-    return affine < 0 ? value("--unknown") : mixed(value("--affine-0"), value("--affine-50"), value("--affine-100"), affine / 100);
+    return affine < 0
+      ? value("--unknown")
+      : mixed(value("--affine-0"), value("--affine-50"), value("--affine-100"), affine / 100);
   }
   if (colouring === "difference") return value(differenceVariable(tree.before(node) ?? 0, tree.ops(node)));
   return value(VERDICT_VARIABLES[VERDICTS[tree.verdict(node)]!]);

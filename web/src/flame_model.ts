@@ -44,7 +44,11 @@ export class Tree {
     this.weights = new Float64Array(this.size);
     const below = new Float64Array(this.size);
     for (let i = this.size - 1; i >= 0; i--) {
-      this.weights[i] = Math.max(columns.ops[i]!, columns.before?.[i] ?? 0, columns.before === undefined ? 0 : below[i]!);
+      this.weights[i] = Math.max(
+        columns.ops[i]!,
+        columns.before?.[i] ?? 0,
+        columns.before === undefined ? 0 : below[i]!,
+      );
       if (i > 0) below[this.parent[i]!]! += this.weights[i]!;
     }
   }

@@ -75,11 +75,16 @@ function sum(a: Expression, b: Expression, sign: 1 | -1): Expression {
   let affine: Expression["affine"] = null;
   if (a.affine && b.affine) {
     const coefficients = new Map(a.affine.coefficients);
-    for (const [name, factor] of b.affine.coefficients) coefficients.set(name, (coefficients.get(name) ?? 0) + sign * factor);
+    for (const [name, factor] of b.affine.coefficients)
+      coefficients.set(name, (coefficients.get(name) ?? 0) + sign * factor);
     for (const [name, factor] of coefficients) if (factor === 0) coefficients.delete(name);
     affine = { coefficients, constant: a.affine.constant + sign * b.affine.constant };
   }
-  return { variables: union(a.variables, b.variables), value: (values) => a.value(values) + sign * b.value(values), affine };
+  return {
+    variables: union(a.variables, b.variables),
+    value: (values) => a.value(values) + sign * b.value(values),
+    affine,
+  };
 }
 
 function product(a: Expression, b: Expression): Expression {
@@ -88,7 +93,11 @@ function product(a: Expression, b: Expression): Expression {
   const other = factor === a ? b : a;
   const by = factor.affine!.constant;
   const affine = other.affine && {
-    coefficients: new Map([...other.affine.coefficients].map(([name, value]) => [name, value * by] as const).filter(([, value]) => value !== 0)),
+    coefficients: new Map(
+      [...other.affine.coefficients]
+        .map(([name, value]) => [name, value * by] as const)
+        .filter(([, value]) => value !== 0),
+    ),
     constant: other.affine.constant * by,
   };
   return { variables: other.variables, value: (values) => by * other.value(values), affine };
@@ -105,7 +114,8 @@ class Parser {
   }
   private take(token?: string): string {
     const found = this.list[this.at++];
-    if (found === undefined || (token !== undefined && found !== token)) throw new Unsupported(`${token ?? "more"} expected, not ${found ?? "the end"}`);
+    if (found === undefined || (token !== undefined && found !== token))
+      throw new Unsupported(`${token ?? "more"} expected, not ${found ?? "the end"}`);
     return found;
   }
   private accept(token: string): boolean {
@@ -230,7 +240,8 @@ class Parser {
   }
 }
 
-const isName = (token: string | undefined): boolean => token !== undefined && /^[A-Za-z_]/.test(token) && !["and", "or", "mod", "exists"].includes(token);
+const isName = (token: string | undefined): boolean =>
+  token !== undefined && /^[A-Za-z_]/.test(token) && !["and", "or", "mod", "exists"].includes(token);
 
 /** The pieces of a set or map. Throws Unsupported. */
 export function parseIsl(text: string): Piece[] {

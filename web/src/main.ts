@@ -48,7 +48,11 @@ async function start(): Promise<void> {
   const help = helpDialog(shown.map((tab) => [tab.key, tab.label]));
   const helpButton = h("button", { class: "plain", title: "Keys (?)", onclick: () => help.showModal() }, "?");
   page.replaceChildren(
-    h("a", { class: "skip", href: "#view", onclick: (event: Event) => (event.preventDefault(), body.focus()) }, "Skip to content"),
+    h(
+      "a",
+      { class: "skip", href: "#view", onclick: (event: Event) => (event.preventDefault(), body.focus()) },
+      "Skip to content",
+    ),
     h(
       "header",
       {},
@@ -111,6 +115,8 @@ const isTyping = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement && (target.matches("input, textarea, select") || target.isContentEditable);
 
 start().catch((error: unknown) => {
-  document.getElementById("page")!.replaceChildren(h("p", { class: "loading" }, `The page cannot be shown: ${String(error)}`));
+  document
+    .getElementById("page")!
+    .replaceChildren(h("p", { class: "loading" }, `The page cannot be shown: ${String(error)}`));
   console.error(error);
 });

@@ -31,7 +31,7 @@ export function inlines(text: string): Inline[] {
 export function blocks(text: string): Block[] {
   const list: Block[] = [];
   const lines = text.split("\n");
-  for (let i = 0; i < lines.length; ) {
+  for (let i = 0; i < lines.length;) {
     const line = lines[i]!;
     const heading = /^(#+) (.*)$/.exec(line);
     if (line.trim() === "") {
@@ -41,12 +41,21 @@ export function blocks(text: string): Block[] {
       i++;
     } else if (line.startsWith("    ")) {
       const code: string[] = [];
-      while (i < lines.length && (lines[i]!.startsWith("    ") || (lines[i]!.trim() === "" && lines[i + 1]?.startsWith("    ")))) code.push(lines[i++]!.slice(4));
+      while (
+        i < lines.length &&
+        (lines[i]!.startsWith("    ") || (lines[i]!.trim() === "" && lines[i + 1]?.startsWith("    ")))
+      )
+        code.push(lines[i++]!.slice(4));
       list.push({ kind: "code", text: code.join("\n") });
     } else if (line.startsWith("|")) {
       const rows: Inline[][][] = [];
       for (; i < lines.length && lines[i]!.startsWith("|"); i++)
-        if (!/^\|[-:| ]+\|$/.test(lines[i]!)) rows.push(lines[i]!.slice(1, -1).split("|").map((cell) => inlines(cell.trim())));
+        if (!/^\|[-:| ]+\|$/.test(lines[i]!))
+          rows.push(
+            lines[i]!.slice(1, -1)
+              .split("|")
+              .map((cell) => inlines(cell.trim())),
+          );
       list.push({ kind: "table", head: rows[0] ?? [], rows: rows.slice(1) });
     } else if (line.startsWith("- ")) {
       const items: string[] = [];
@@ -58,7 +67,8 @@ export function blocks(text: string): Block[] {
       list.push({ kind: "list", items: items.map(inlines) });
     } else {
       const words: string[] = [];
-      while (i < lines.length && lines[i]!.trim() !== "" && !/^(#|- |\||    )/.test(lines[i]!)) words.push(lines[i++]!.trim());
+      while (i < lines.length && lines[i]!.trim() !== "" && !/^(#|- |\||    )/.test(lines[i]!))
+        words.push(lines[i++]!.trim());
       list.push({ kind: "paragraph", inlines: inlines(words.join(" ")) });
     }
   }

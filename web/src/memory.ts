@@ -54,10 +54,22 @@ export function stridesSection(region: RegionDocument): HTMLElement {
     "section",
     { id: "strides" },
     h("h2", {}, "Strides"),
-    h("p", { class: "dim" }, "How far each load and store moves when a loop goes round once: ", h("span", { class: "stride near" }, "near"), " stays or moves by its own size, ", h("span", { class: "stride far" }, "far"), " touches another place each time, ", h("span", { class: "stride irregular" }, "irregular"), " is no affine function of the loop."),
+    h(
+      "p",
+      { class: "dim" },
+      "How far each load and store moves when a loop goes round once: ",
+      h("span", { class: "stride near" }, "near"),
+      " stays or moves by its own size, ",
+      h("span", { class: "stride far" }, "far"),
+      " touches another place each time, ",
+      h("span", { class: "stride irregular" }, "irregular"),
+      " is no affine function of the loop.",
+    ),
   );
   const all = strideRows(region);
-  const used = region.loops.map((loop, at) => ({ loop, at })).filter(({ at }) => all.some((row) => row.strides[at] !== null));
+  const used = region.loops
+    .map((loop, at) => ({ loop, at }))
+    .filter(({ at }) => all.some((row) => row.strides[at] !== null));
   const columns = used.slice(0, MOST_COLUMNS);
   const rows = all.filter((row) => columns.some(({ at }) => row.strides[at] !== null));
   if (rows.length === 0) {
@@ -72,12 +84,22 @@ export function stridesSection(region: RegionDocument): HTMLElement {
       h("td", {}, row.kind),
       h("td", {}, objectName(region, row.object)),
       h("td", { class: "number" }, `${row.size} B`),
-      columns.map(({ at }) => h("td", { class: "stride-cell" }, row.strides[at] === null ? "" : h("span", { class: `stride ${row.near[at]}` }, row.strides[at]!))),
+      columns.map(({ at }) =>
+        h(
+          "td",
+          { class: "stride-cell" },
+          row.strides[at] === null ? "" : h("span", { class: `stride ${row.near[at]}` }, row.strides[at]!),
+        ),
+      ),
       h("td", { class: "number" }, grouped(row.count)),
     );
   const body = h("tbody", {}, rows.slice(0, FIRST_ROWS).map(draw));
   const rest = rows.slice(FIRST_ROWS);
-  const more = h("button", { onclick: () => (body.append(...rest.map(draw)), more.remove()) }, `Show ${rest.length} more`);
+  const more = h(
+    "button",
+    { onclick: () => (body.append(...rest.map(draw)), more.remove()) },
+    `Show ${rest.length} more`,
+  );
   section.append(
     h(
       "div",
@@ -85,13 +107,27 @@ export function stridesSection(region: RegionDocument): HTMLElement {
       h(
         "table",
         { class: "data strides" },
-        h("thead", {}, h("tr", {}, h("th", {}, "line"), h("th", {}, ""), h("th", {}, "object"), h("th", { class: "number" }, "size"), columns.map(({ loop }) => h("th", { title: loop.function }, "along ", h("code", {}, loop.where))), h("th", { class: "number" }, "times"))),
+        h(
+          "thead",
+          {},
+          h(
+            "tr",
+            {},
+            h("th", {}, "line"),
+            h("th", {}, ""),
+            h("th", {}, "object"),
+            h("th", { class: "number" }, "size"),
+            columns.map(({ loop }) => h("th", { title: loop.function }, "along", h("br"), h("code", {}, loop.where))),
+            h("th", { class: "number" }, "times"),
+          ),
+        ),
         body,
       ),
     ),
   );
   if (rest.length > 0) section.append(more);
-  if (columns.length < used.length) section.append(h("p", { class: "dim" }, `The first ${MOST_COLUMNS} of ${used.length} loops; the profile has all.`));
+  if (columns.length < used.length)
+    section.append(h("p", { class: "dim" }, `The first ${MOST_COLUMNS} of ${used.length} loops; the profile has all.`));
   return section;
 }
 
@@ -124,17 +160,26 @@ export function objectsSection(region: RegionDocument): HTMLElement {
       h(
         "table",
         { class: "data objects" },
-        h("thead", {}, h("tr", {}, ["object", "kind", "type", "allocated or declared"].map((one) => h("th", {}, one)), ["size", "blocks", "loads", "stores"].map((one) => h("th", { class: "number" }, one)))),
         h(
-          "tbody",
+          "thead",
           {},
-          first.map(objectRow),
+          h(
+            "tr",
+            {},
+            ["object", "kind", "type", "allocated or declared"].map((one) => h("th", {}, one)),
+            ["size", "blocks", "loads", "stores"].map((one) => h("th", { class: "number" }, one)),
+          ),
         ),
+        h("tbody", {}, first.map(objectRow)),
       ),
     ),
   );
   const rest = rows.slice(FIRST_ROWS);
-  const more = h("button", { onclick: () => (section.querySelector("tbody")!.append(...rest.map(objectRow)), more.remove()) }, `Show ${plural(rest.length, "more object")}`);
+  const more = h(
+    "button",
+    { onclick: () => (section.querySelector("tbody")!.append(...rest.map(objectRow)), more.remove()) },
+    `Show ${plural(rest.length, "more object")}`,
+  );
   if (rest.length > 0) section.append(more);
   return section;
 }
@@ -154,24 +199,44 @@ function objectRow({ one, loads, stores }: { one: ObjectRow; loads: number; stor
   );
 }
 
+/** "t at heat.c:12: private(t)". */
+export function touchedWords(region: RegionDocument, one: Touched): string {
+  const name = one.variable !== "" ? one.variable : objectName(region, one.object);
+  const place = one.source === null ? "" : placeWords(region, one.source);
+  const clause = one.clause === "" ? "" : `: ${one.clause}`;
+  const size = one.bytes === null ? "" : `, ${bytes(one.bytes)}`;
+  return [name, place].filter((word) => word !== "").join(" at ") + size + clause;
+}
+
+const isOpen = (loop: Loop): boolean => loop.verdict.endsWith("*") && loop.reuse === "unknown";
+
 /** What iterations need of their own before they may run in another order. */
 function liveRanges(region: RegionDocument): HTMLElement {
   const items: HTMLElement[] = [];
   const say = (loop: Loop, list: Touched[], words: string) => {
     if (list.length === 0) return;
-    const names = [...new Set(list.map((one) => [objectName(region, one.object), placeWords(region, one.source)].filter((word) => word !== "").join(" at ")))];
-    items.push(h("li", {}, h("code", {}, loop.where), `: ${words} `, h("strong", {}, names.join(", "))));
+    const names = [...new Set(list.map((one) => touchedWords(region, one)))];
+    items.push(h("li", {}, h("code", {}, loop.where), `: ${words} `, h("strong", {}, names.join("; "))));
   };
   for (const loop of region.loops) {
     say(loop, loop.private, "each iteration needs its own copy of");
     say(loop, loop.expand, "to be expanded to one element per iteration:");
     say(loop, loop.reload, "to be loaded again by each iteration:");
+    if (isOpen(loop) && loop.reuse_why !== "")
+      items.push(h("li", { class: "dim" }, h("code", {}, loop.where), `: not decided, ${loop.reuse_why}`));
   }
-  const open = region.loops.some((loop) => loop.verdict.endsWith("*"));
+  const open = region.loops.some((loop) => isOpen(loop) && loop.reuse_why === "");
   return h(
     "div",
     { class: "live-ranges" },
     items.length > 0 ? h("ul", {}, items) : null,
-    open ? h("p", { class: "dim" }, "Whether iterations of the loops marked * put different values into the same memory, and so need copies of their own, is not decided in this profile.") : null,
+    open
+      ? h(
+          "p",
+          { class: "dim" },
+          "Whether iterations of the loops marked * put different values into the same memory, " +
+            "and so need copies of their own, is not decided in this profile.",
+        )
+      : null,
   );
 }

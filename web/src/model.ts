@@ -129,6 +129,9 @@ export interface Blocking {
 export interface Touched {
   source: Source;
   object: number | null;
+  variable: string; // as the source calls it; empty if that is not known
+  clause: string; // of OpenMP
+  bytes: number | null; // of the copies that an expansion needs
 }
 
 export interface Loop {
@@ -144,6 +147,8 @@ export interface Loop {
   verdict: string;
   reasons: string[];
   stride01_percent: number;
+  reuse: "none" | "private" | "expand" | "unknown"; // what memory that iterations share asks for
+  reuse_why: string; // why it is not known what memory asks for
   private: Touched[];
   expand: Touched[];
   reload: Touched[];

@@ -12,11 +12,21 @@ const FEW_PERCENT = 1;
 export function loopsSection(region: RegionDocument): HTMLElement {
   const after = parseAst(region.transformed?.ast ?? "");
   const draw = (loops: Loop[]) => nested(loops, (loop) => box(region, loop, after));
-  const hot = region.loops.length <= MANY_LOOPS ? region.loops : region.loops.filter((loop) => loop.depth === 0 || loop.ops_percent >= FEW_PERCENT);
+  const hot =
+    region.loops.length <= MANY_LOOPS
+      ? region.loops
+      : region.loops.filter((loop) => loop.depth === 0 || loop.ops_percent >= FEW_PERCENT);
   const section = h("section", { id: "loops" }, h("h2", {}, "Loops"), draw(hot));
   const rest = region.loops.length - hot.length;
   if (rest > 0) {
-    const more = h("button", { class: "more-loops", onclick: () => (section.querySelector(".nest")!.replaceWith(draw(region.loops)), more.remove()) }, `Show ${rest} more with less than ${FEW_PERCENT} % of the operations each`);
+    const more = h(
+      "button",
+      {
+        class: "more-loops",
+        onclick: () => (section.querySelector(".nest")!.replaceWith(draw(region.loops)), more.remove()),
+      },
+      `Show ${rest} more with less than ${FEW_PERCENT} % of the operations each`,
+    );
     section.append(more);
   }
   return section;
@@ -39,11 +49,27 @@ function nested(loops: Loop[], draw: (loop: Loop) => HTMLElement): HTMLElement {
 function box(region: RegionDocument, loop: Loop, after: AstLine[]): HTMLElement {
   const tags = tagsOf(after, loop.where);
   const badges: HTMLElement[] = [verdictBadge(loop.verdict)];
-  const member = region.transformed?.bands.flatMap((band) => band.members.map((one) => ({ one, size: band.members.length }))).find(({ one }) => one.terms[0] !== undefined && loop.nodes.includes(one.terms[0][0]));
+  const member = region.transformed?.bands
+    .flatMap((band) => band.members.map((one) => ({ one, size: band.members.length })))
+    .find(({ one }) => one.terms[0] !== undefined && loop.nodes.includes(one.terms[0][0]));
   if (member && (member.one.parallel === "yes" || member.one.parallel === "reduction") && loop.parallel === "no")
     badges.push(h("span", { class: "badge transformed", title: "In the order that was found" }, "parallel after"));
-  if (member && member.size > 1) badges.push(h("span", { class: "badge tile", title: "May change places and be tiled with the other loops of its band" }, `tilable, ${member.size}D`));
-  if (tags.includes("vector")) badges.push(h("span", { class: "badge vector", title: "Innermost in the order that was found, and its iterations are free" }, "vector"));
+  if (member && member.size > 1)
+    badges.push(
+      h(
+        "span",
+        { class: "badge tile", title: "May change places and be tiled with the other loops of its band" },
+        `tilable, ${member.size}D`,
+      ),
+    );
+  if (tags.includes("vector"))
+    badges.push(
+      h(
+        "span",
+        { class: "badge vector", title: "Innermost in the order that was found, and its iterations are free" },
+        "vector",
+      ),
+    );
   const stays = Math.round(loop.stride01_percent);
   const reasons = loop.reasons.slice(0, FIRST_REASONS).map((one) => h("li", {}, one));
   const rest = loop.reasons.slice(FIRST_REASONS);
@@ -57,10 +83,39 @@ function box(region: RegionDocument, loop: Loop, after: AstLine[]): HTMLElement 
       h("span", { class: "loop-trips", title: "Iterations each time it is entered" }, `${loop.trips} trips`),
       h("span", { class: "loop-ops", title: "Of the program's operations" }, `${percent(loop.ops_percent)} %`),
       badges,
-      h("span", { class: `near ${stays >= 90 ? "good" : stays >= 60 ? "fair" : "poor"}`, title: "Accesses whose address stays or moves by their own size from one iteration to the next" }, `${stays} % near`),
+      h(
+        "span",
+        {
+          class: `near ${stays >= 90 ? "good" : stays >= 60 ? "fair" : "poor"}`,
+          title: "Accesses whose address stays or moves by their own size from one iteration to the next",
+        },
+        `${stays} % near`,
+      ),
       h("span", { class: "dim loop-function" }, loop.function),
     ),
-    reasons.length === 0 ? null : h("ul", { class: "reasons" }, reasons, rest.length === 0 ? null : h("li", {}, h("details", {}, h("summary", {}, `${rest.length} more`), h("ul", {}, rest.map((one) => h("li", {}, one)))))),
+    reasons.length === 0
+      ? null
+      : h(
+          "ul",
+          { class: "reasons" },
+          reasons,
+          rest.length === 0
+            ? null
+            : h(
+                "li",
+                {},
+                h(
+                  "details",
+                  {},
+                  h("summary", {}, `${rest.length} more`),
+                  h(
+                    "ul",
+                    {},
+                    rest.map((one) => h("li", {}, one)),
+                  ),
+                ),
+              ),
+        ),
   );
 }
 
@@ -87,7 +142,11 @@ export function orderSection(row: RegionRow, region: RegionDocument): HTMLElemen
         "div",
         { class: "steps" },
         h("h3", {}, same ? "nothing better found" : "steps"),
-        h("ol", {}, transformed.steps.map((step) => h("li", {}, step))),
+        h(
+          "ol",
+          {},
+          transformed.steps.map((step) => h("li", {}, step)),
+        ),
         h("span", { class: "arrow", "aria-hidden": "true" }, same ? "=" : "→"),
       ),
       h("div", { class: "panel ast" }, h("h3", {}, same ? "stays" : "as found"), tree(transformed.ast)),
@@ -130,7 +189,16 @@ function measures(row: RegionRow): HTMLElement {
     ["in parallel innermost loops", `${percent(t.simd_ops_percent)} %`],
     ["tilable", t.tile_depth > 1 ? `${t.tile_depth}D, ${percent(t.tilable_ops_percent)} %` : "no"],
     ["near accesses", `${percent(t.reuse_percent)} % → ${percent(t.potential_reuse_percent)} %`],
-    ["outermost loops", t.components_before === t.components_after ? String(t.components_after) : `${t.components_before} → ${t.components_after}`],
+    [
+      "outermost loops",
+      t.components_before === t.components_after
+        ? String(t.components_after)
+        : `${t.components_before} → ${t.components_after}`,
+    ],
   ];
-  return h("dl", { class: "facts small" }, facts.map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value))));
+  return h(
+    "dl",
+    { class: "facts small" },
+    facts.map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value))),
+  );
 }

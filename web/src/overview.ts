@@ -23,7 +23,14 @@ export function overviewView(main: ReportMain): View {
 function headline(main: ReportMain): HTMLElement {
   const best = main.suggestions[0];
   if (best === undefined) {
-    return h("div", { class: "hero" }, h("p", { class: "eyebrow" }, "Result"), h("h1", {}, nothingToDo(main)), h("p", { class: "dim" }, whyNothing(main)), hottest(main) ?? "");
+    return h(
+      "div",
+      { class: "hero" },
+      h("p", { class: "eyebrow" }, "Result"),
+      h("h1", {}, nothingToDo(main)),
+      h("p", { class: "dim" }, whyNothing(main)),
+      hottest(main) ?? "",
+    );
   }
   return h(
     "div",
@@ -37,7 +44,15 @@ function headline(main: ReportMain): HTMLElement {
       h("span", {}, ` estimated speed of the whole program · ${best.estimate}`),
     ),
     needs(best),
-    h("p", {}, h("a", { class: "button", href: routeText("region", best.region) }, "See the loops, the reasons and the new order")),
+    h(
+      "p",
+      {},
+      h(
+        "a",
+        { class: "button", href: routeText("region", best.region) },
+        "See the loops, the reasons and the new order",
+      ),
+    ),
   );
 }
 
@@ -50,8 +65,14 @@ function nothingToDo(main: ReportMain): string {
 function whyNothing(main: ReportMain): string {
   if (!main.judged) return "The profile has a loop tree but no verdicts; run loopfold analyze.";
   if (main.regions.length === 0)
-    return `Loops with less than ${main.regions_min_percent} % of the operations are not judged; loopfold analyze --min-percent 0 judges all.`;
-  return "Either the hot loops do it already, or what stands in the way cannot be removed by reordering them. The regions say why.";
+    return (
+      `Loops with less than ${main.regions_min_percent} % of the operations are not judged; ` +
+      `loopfold analyze --min-percent 0 judges all.`
+    );
+  return (
+    "Either the hot loops do it already, or what stands in the way cannot be removed by reordering them. " +
+    "The regions say why."
+  );
 }
 
 /** Where the time goes, and what stands in the way there. */
@@ -61,8 +82,20 @@ function hottest(main: ReportMain): HTMLElement | null {
   return h(
     "div",
     {},
-    h("p", {}, `${percent(region.ops_percent)} % of the operations are in `, h("strong", {}, region.where), ` (${region.function}).`),
-    region.why_not.length > 0 ? h("ul", { class: "needs" }, region.why_not.slice(0, 2).map((why) => h("li", {}, why))) : null,
+    h(
+      "p",
+      {},
+      `${percent(region.ops_percent)} % of the operations are in `,
+      h("strong", {}, region.where),
+      ` (${region.function}).`,
+    ),
+    region.transformed !== null && region.why_not.length > 0
+      ? h(
+          "ul",
+          { class: "needs" },
+          region.why_not.slice(0, 2).map((why) => h("li", {}, why)),
+        )
+      : null,
     h("p", {}, h("a", { class: "button", href: routeText("region", region.id) }, "See its loops and the reasons")),
   );
 }
@@ -80,12 +113,18 @@ function sharesBlock(main: ReportMain): HTMLElement {
   const values = SHARE_WORDS.map(([key, label, what]) => ({ key, label, what, value: main.shares[key] }));
   const bar = h(
     "div",
-    { class: "sharebar", role: "img", "aria-label": values.map((one) => `${one.label} ${percent(one.value)} %`).join(", ") },
-    values.filter((one) => one.value > 0).map((one) => {
-      const piece = h("span", { class: `fill ${one.key}`, title: `${one.label}: ${percent(one.value)} %` });
-      piece.style.flexGrow = String(one.value);
-      return piece;
-    }),
+    {
+      class: "sharebar",
+      role: "img",
+      "aria-label": values.map((one) => `${one.label} ${percent(one.value)} %`).join(", "),
+    },
+    values
+      .filter((one) => one.value > 0)
+      .map((one) => {
+        const piece = h("span", { class: `fill ${one.key}`, title: `${one.label}: ${percent(one.value)} %` });
+        piece.style.flexGrow = String(one.value);
+        return piece;
+      }),
   );
   return h(
     "div",
@@ -129,21 +168,36 @@ function card(suggestion: Suggestion, main: ReportMain): HTMLElement {
   return h(
     "a",
     { class: "card", href: routeText("region", suggestion.region), "data-rule": suggestion.rule },
-    h("div", { class: "card-top" }, h("span", { class: "rule" }, suggestion.rule), h("span", { class: "gain" }, times(suggestion.gain))),
+    h(
+      "div",
+      { class: "card-top" },
+      h("span", { class: "rule" }, suggestion.rule),
+      h("span", { class: "gain" }, times(suggestion.gain)),
+    ),
     h("h3", {}, suggestion.title),
     h("p", { class: "where" }, suggestion.lines, region ? h("span", { class: "dim" }, ` in ${region.function}`) : null),
     h(
       "p",
       { class: "card-needs" },
-      h("span", { class: `legal ${suggestion.legal}` }, suggestion.legal === "yes" ? "legal" : `legal: ${suggestion.legal}`),
-      suggestion.requires.length > 0 ? suggestion.requires.map((one) => ` · ${one.kind === "unknown" ? one.text : `needs ${one.text}`}`) : " · needs nothing else",
+      h(
+        "span",
+        { class: `legal ${suggestion.legal}` },
+        suggestion.legal === "yes" ? "legal" : `legal: ${suggestion.legal}`,
+      ),
+      suggestion.requires.length > 0
+        ? suggestion.requires.map((one) => ` · ${one.kind === "unknown" ? one.text : `needs ${one.text}`}`)
+        : " · needs nothing else",
     ),
   );
 }
 
 function suggestions(main: ReportMain): HTMLElement | null {
   if (main.suggestions.length === 0) return null;
-  const cards = h("div", { class: "cards" }, main.suggestions.slice(0, FIRST_CARDS).map((one) => card(one, main)));
+  const cards = h(
+    "div",
+    { class: "cards" },
+    main.suggestions.slice(0, FIRST_CARDS).map((one) => card(one, main)),
+  );
   const rest = main.suggestions.slice(FIRST_CARDS);
   const more =
     rest.length === 0
@@ -162,7 +216,12 @@ function suggestions(main: ReportMain): HTMLElement | null {
     "section",
     {},
     h("h2", {}, "Suggestions, the greatest gain first"),
-    h("p", { class: "dim" }, "A gain is an estimate for the whole program, for comparing suggestions; gains are not to be multiplied. All of it holds for what this run did."),
+    h(
+      "p",
+      { class: "dim" },
+      "A gain is an estimate for the whole program, for comparing suggestions; gains are not to be multiplied. " +
+        "All of it holds for what this run did.",
+    ),
     cards,
     more,
   );
@@ -177,7 +236,12 @@ function hotRegions(main: ReportMain): HTMLElement {
       {},
       h("td", { class: "number" }, `${percent(region.ops_percent)} %`),
       h("td", { class: "barcell" }, bar),
-      h("td", {}, h("a", { href: routeText("region", region.id) }, region.where), h("span", { class: "dim" }, ` ${region.function}`)),
+      h(
+        "td",
+        {},
+        h("a", { href: routeText("region", region.id) }, region.where),
+        h("span", { class: "dim" }, ` ${region.function}`),
+      ),
       h("td", {}, verdictBadge(region.verdict)),
     );
   });
@@ -185,20 +249,36 @@ function hotRegions(main: ReportMain): HTMLElement {
     "section",
     { class: "panel" },
     h("h2", {}, "Hottest regions"),
-    rows.length === 0
-      ? h("p", { class: "dim" }, "None.")
-      : h("table", { class: "hot" }, rows),
-    h("p", {}, h("a", { href: routeText("regions") }, `All regions (${main.regions.length})`), " · ", h("a", { href: routeText("flame") }, "Flame graph")),
+    rows.length === 0 ? h("p", { class: "dim" }, "None.") : h("table", { class: "hot" }, rows),
+    h(
+      "p",
+      {},
+      h("a", { href: routeText("regions") }, `All regions (${main.regions.length})`),
+      " · ",
+      h("a", { href: routeText("flame") }, "Flame graph"),
+    ),
   );
 }
 
 function quality(main: ReportMain): HTMLElement {
   const notes = main.quality.map((one) =>
-    h("li", {}, h("strong", {}, one.kind), one.share > 0 ? ` (${percent(100 * one.share)} % of the instructions)` : "", `: ${one.text}`),
+    h(
+      "li",
+      {},
+      h("strong", {}, one.kind),
+      one.share > 0 ? ` (${percent(100 * one.share)} % of the instructions)` : "",
+      `: ${one.text}`,
+    ),
   );
   if (main.program.partial) notes.unshift(h("li", {}, h("strong", {}, "partial"), ": the end of the run is missing."));
   const given = main.gave_up.map((one) =>
-    h("tr", {}, h("td", { class: "number" }, `${percent(100 * one.share)} %`), h("td", {}, one.what), h("td", { class: "dim" }, one.why)),
+    h(
+      "tr",
+      {},
+      h("td", { class: "number" }, `${percent(100 * one.share)} %`),
+      h("td", {}, one.what),
+      h("td", { class: "dim" }, one.why),
+    ),
   );
   return h(
     "section",
@@ -207,7 +287,12 @@ function quality(main: ReportMain): HTMLElement {
     h(
       "ul",
       { class: "notes" },
-      h("li", {}, h("strong", {}, "one run"), ": what is said holds for what this run did; another input may do something else."),
+      h(
+        "li",
+        {},
+        h("strong", {}, "one run"),
+        ": what is said holds for what this run did; another input may do something else.",
+      ),
       notes,
       notes.length === 0 ? h("li", {}, "Nothing was cut off, and all hot code has line numbers.") : null,
     ),

@@ -37,7 +37,10 @@ function bound(comparison: Comparison, name: string, ranges: Map<string, Interva
 }
 
 function nameOf(item: Expression): string | null {
-  return item.variables.size === 1 && item.affine !== null && item.affine.constant === 0 && item.affine.coefficients.get([...item.variables][0]!) === 1
+  return item.variables.size === 1 &&
+    item.affine !== null &&
+    item.affine.constant === 0 &&
+    item.affine.coefficients.get([...item.variables][0]!) === 1
     ? [...item.variables][0]!
     : null;
 }
@@ -80,7 +83,10 @@ export function box(piece: Piece): Interval[] {
 /** The box of all pieces. */
 export function boxOf(pieces: Piece[]): Interval[] {
   const boxes = pieces.map(box);
-  return (boxes[0] ?? []).map((_, at) => [Math.min(...boxes.map((one) => one[at]![0])), Math.max(...boxes.map((one) => one[at]![1]))]);
+  return (boxes[0] ?? []).map((_, at) => [
+    Math.min(...boxes.map((one) => one[at]![0])),
+    Math.max(...boxes.map((one) => one[at]![1])),
+  ]);
 }
 
 /** Points of a set within a window, in lexicographic order, each once; at most `most`. */
@@ -124,15 +130,20 @@ export function compare(a: Point, b: Point): number {
 /** Gives every variable of the producer a value by the equations that name it. False if one has none. */
 function solve(piece: Piece, values: Values): boolean {
   const open = new Set(piece.from!.items.flatMap((item) => [...item.variables]).filter((name) => !values.has(name)));
-  for (let progress = true; progress && open.size > 0; ) {
+  for (let progress = true; progress && open.size > 0;) {
     progress = false;
     for (const comparison of piece.where) {
       if (comparison.operator !== "=") continue;
-      for (const [mine, other] of [[comparison.left, comparison.right], [comparison.right, comparison.left]] as const) {
+      for (const [mine, other] of [
+        [comparison.left, comparison.right],
+        [comparison.right, comparison.left],
+      ] as const) {
         const unknown = [...mine.variables].filter((name) => !values.has(name));
-        if (unknown.length !== 1 || mine.affine === null || [...other.variables].some((name) => !values.has(name))) continue;
+        if (unknown.length !== 1 || mine.affine === null || [...other.variables].some((name) => !values.has(name)))
+          continue;
         let rest = other.value(values) - mine.affine.constant;
-        for (const [name, factor] of mine.affine.coefficients) if (name !== unknown[0]) rest -= factor * values.get(name)!;
+        for (const [name, factor] of mine.affine.coefficients)
+          if (name !== unknown[0]) rest -= factor * values.get(name)!;
         const value = rest / mine.affine.coefficients.get(unknown[0]!)!;
         if (!Number.isInteger(value)) return false;
         values.set(unknown[0]!, value);
@@ -172,7 +183,11 @@ export function hasChoice(pieces: Piece[]): boolean {
     const values: Values = new Map();
     for (const item of piece.to.items) for (const name of item.variables) values.set(name, 0);
     const known = new Set(values.keys());
-    const named = new Set(piece.where.filter((one) => one.operator === "=").flatMap((one) => [...one.left.variables, ...one.right.variables]));
+    const named = new Set(
+      piece.where
+        .filter((one) => one.operator === "=")
+        .flatMap((one) => [...one.left.variables, ...one.right.variables]),
+    );
     return piece.from!.items.some((item) => [...item.variables].some((name) => !known.has(name) && !named.has(name)));
   });
 }

@@ -25,17 +25,36 @@ export function regionView(main: ReportMain): View {
   return async (route, into) => {
     const row = main.regions[Number(route.item)];
     if (row === undefined) {
-      into.append(h("p", { class: "note" }, `This profile has no region ${route.item}. `, h("a", { href: routeText("regions") }, "All regions")));
+      into.append(
+        h(
+          "p",
+          { class: "note" },
+          `This profile has no region ${route.item}. `,
+          h("a", { href: routeText("regions") }, "All regions"),
+        ),
+      );
       return;
     }
     into.append(head(main, row));
     if (!hasPart(`region-${row.id}`)) {
-      into.append(h("p", { class: "note" }, "The details of this region were left out to keep the page small; ", h("code", {}, `loopfold explain ${row.id}`), " shows them."));
+      into.append(
+        h(
+          "p",
+          { class: "note" },
+          "The details of this region were left out to keep the page small; ",
+          h("code", {}, `loopfold explain ${row.id}`),
+          " shows them.",
+        ),
+      );
       return;
     }
     const region = await part<RegionDocument>(`region-${row.id}`);
     into.append(
-      h("nav", { class: "sections", "aria-label": "In this region" }, SECTIONS.map(([id, label]) => h("a", { href: `#${id}`, onclick: (event: Event) => jump(event, id) }, label))),
+      h(
+        "nav",
+        { class: "sections", "aria-label": "In this region" },
+        SECTIONS.map(([id, label]) => h("a", { href: `#${id}`, onclick: (event: Event) => jump(event, id) }, label)),
+      ),
       advice(main, row),
       loopsSection(region),
       sourceSection(region),
@@ -62,7 +81,18 @@ function head(main: ReportMain, row: RegionRow): HTMLElement {
   return h(
     "div",
     { class: "region-head" },
-    h("p", { class: "eyebrow" }, h("a", { href: routeText("regions") }, "Regions"), ` / ${row.id}`, h("span", { class: "pager" }, previous ? h("a", { href: routeText("region", previous.id) }, "← hotter") : null, next ? h("a", { href: routeText("region", next.id) }, "cooler →") : null)),
+    h(
+      "p",
+      { class: "eyebrow" },
+      h("a", { href: routeText("regions") }, "Regions"),
+      ` / ${row.id}`,
+      h(
+        "span",
+        { class: "pager" },
+        previous ? h("a", { href: routeText("region", previous.id) }, "← hotter") : null,
+        next ? h("a", { href: routeText("region", next.id) }, "cooler →") : null,
+      ),
+    ),
     h("h1", {}, row.where, h("span", { class: "dim" }, ` in ${row.function} `), verdictBadge(row.verdict)),
     h(
       "dl",
@@ -74,7 +104,12 @@ function head(main: ReportMain, row: RegionRow): HTMLElement {
           ["floating point", `${percent(row.fp_percent)} %`],
           ["folded exactly", `${percent(row.affine_percent)} %`],
           ["loops", String(row.loops)],
-          ["depth", row.depth_source === row.depth_binary ? String(row.depth_source) : `${row.depth_source} (${row.depth_binary} in the binary)`],
+          [
+            "depth",
+            row.depth_source === row.depth_binary
+              ? String(row.depth_source)
+              : `${row.depth_source} (${row.depth_binary} in the binary)`,
+          ],
           ["statements", String(row.vertices)],
           ["dependences", String(row.edges)],
         ] as [string, string][]
@@ -90,8 +125,21 @@ function advice(main: ReportMain, row: RegionRow): HTMLElement {
     "section",
     { class: "advice", id: "advice" },
     h("h2", {}, "What to do"),
-    mine.length === 0 ? h("p", { class: "dim" }, "Nothing that is worth it was found.") : h("div", { class: "cards" }, mine.map(suggestion)),
-    row.why_not.length === 0 ? null : h("div", { class: "why-more" }, h("h3", {}, mine.length === 0 ? "Why not" : "Why not more"), h("ul", { class: "why-list" }, row.why_not.map((one) => h("li", {}, one)))),
+    mine.length === 0
+      ? h("p", { class: "dim" }, "Nothing that is worth it was found.")
+      : h("div", { class: "cards" }, mine.map(suggestion)),
+    row.why_not.length === 0
+      ? null
+      : h(
+          "div",
+          { class: "why-more" },
+          h("h3", {}, mine.length === 0 ? "Why not" : "Why not more"),
+          h(
+            "ul",
+            { class: "why-list" },
+            row.why_not.map((one) => h("li", {}, one)),
+          ),
+        ),
   );
 }
 
@@ -99,7 +147,12 @@ function suggestion(one: Suggestion): HTMLElement {
   return h(
     "div",
     { class: "panel suggestion" },
-    h("div", { class: "card-top" }, h("a", { class: "rule", href: routeText("rules", one.rule) }, one.rule), h("span", { class: "gain" }, times(one.gain))),
+    h(
+      "div",
+      { class: "card-top" },
+      h("a", { class: "rule", href: routeText("rules", one.rule) }, one.rule),
+      h("span", { class: "gain" }, times(one.gain)),
+    ),
     h("h3", {}, one.title),
     h("p", { class: "where" }, one.lines),
     h(
@@ -107,10 +160,28 @@ function suggestion(one: Suggestion): HTMLElement {
       { class: "details" },
       h("dt", {}, "legal"),
       h("dd", {}, h("span", { class: `legal ${one.legal}` }, one.legal)),
-      one.requires.length > 0 ? [h("dt", {}, "needs"), h("dd", {}, one.requires.map((need) => h("div", {}, need.text)))] : null,
+      one.requires.length > 0
+        ? [
+            h("dt", {}, "needs"),
+            h(
+              "dd",
+              {},
+              one.requires.map((need) => h("div", {}, need.text)),
+            ),
+          ]
+        : null,
       h("dt", {}, "gain"),
       h("dd", {}, one.estimate),
-      one.evidence.length > 0 ? [h("dt", {}, "because"), h("dd", {}, one.evidence.map((text) => h("div", {}, text)))] : null,
+      one.evidence.length > 0
+        ? [
+            h("dt", {}, "because"),
+            h(
+              "dd",
+              {},
+              one.evidence.map((text) => h("div", {}, text)),
+            ),
+          ]
+        : null,
     ),
   );
 }
@@ -118,5 +189,10 @@ function suggestion(one: Suggestion): HTMLElement {
 function leftOut(region: RegionDocument): HTMLElement | string {
   const { statements, accesses, dependences } = region.left_out;
   if (statements + accesses + dependences === 0) return "";
-  return h("p", { class: "dim" }, `Left out of this page, those that ran least: ${plural(statements, "statement")}, ${accesses} loads and stores, ${plural(dependences, "dependence")}. The profile has all.`);
+  return h(
+    "p",
+    { class: "dim" },
+    `Left out of this page, those that ran least: ${plural(statements, "statement")}, ` +
+      `${accesses} loads and stores, ${plural(dependences, "dependence")}. The profile has all.`,
+  );
 }

@@ -20,7 +20,11 @@ export function parseRoute(fragment: string): Route {
   return { view: decode(view) || "overview", item: decode(rest.join("/")), settings };
 }
 
-export function routeText(view: string, item: string | number = "", settings: Record<string, string | number | null> = {}): string {
+export function routeText(
+  view: string,
+  item: string | number = "",
+  settings: Record<string, string | number | null> = {},
+): string {
   const pairs = Object.entries(settings)
     .filter(([, value]) => value !== null && value !== "")
     .map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(String(value))}`);

@@ -18,11 +18,17 @@ export function rulesView(main: ReportMain): View {
       names.map((name) =>
         h(
           "a",
-          { href: routeText("rules", name), class: used.has(name) ? "used" : "dim", "aria-current": name === route.item ? "page" : null },
+          {
+            href: routeText("rules", name),
+            class: used.has(name) ? "used" : "dim",
+            "aria-current": name === route.item ? "page" : null,
+          },
           h("span", { class: "rule" }, name),
           " ",
           headingOf(name),
-          used.has(name) ? h("span", { class: "count", title: plural(used.get(name)!, "suggestion") }, String(used.get(name))) : null,
+          used.has(name)
+            ? h("span", { class: "count", title: plural(used.get(name)!, "suggestion") }, String(used.get(name)))
+            : null,
         ),
       ),
     );
@@ -34,7 +40,11 @@ export function rulesView(main: ReportMain): View {
         "div",
         { class: "rules" },
         list,
-        h("div", { class: "rule-pages" }, (shown.length > 0 ? shown : ["LF-PAR"]).map((name) => article(name, main))),
+        h(
+          "div",
+          { class: "rule-pages" },
+          (shown.length > 0 ? shown : ["LF-PAR"]).map((name) => article(name, main)),
+        ),
       ),
     );
   };
@@ -50,7 +60,18 @@ function article(name: string, main: ReportMain): HTMLElement {
     blocks(rules[name]!).map(draw),
     of.length === 0
       ? h("p", { class: "dim" }, "This profile has no suggestion of this kind.")
-      : h("div", {}, h("h3", {}, "In this profile"), h("ul", {}, of.map((one) => h("li", {}, h("a", { href: routeText("region", one.region) }, one.title), ` ${times(one.gain)}`)))),
+      : h(
+          "div",
+          {},
+          h("h3", {}, "In this profile"),
+          h(
+            "ul",
+            {},
+            of.map((one) =>
+              h("li", {}, h("a", { href: routeText("region", one.region) }, one.title), ` ${times(one.gain)}`),
+            ),
+          ),
+        ),
   );
 }
 
@@ -59,7 +80,11 @@ function draw(block: Block): HTMLElement {
     case "heading":
       return h(block.level === 1 ? "h2" : "h3", {}, block.inlines.map(inline));
     case "list":
-      return h("ul", {}, block.items.map((item) => h("li", {}, item.map(inline))));
+      return h(
+        "ul",
+        {},
+        block.items.map((item) => h("li", {}, item.map(inline))),
+      );
     case "table":
       return h(
         "div",
@@ -67,8 +92,26 @@ function draw(block: Block): HTMLElement {
         h(
           "table",
           { class: "data" },
-          h("thead", {}, h("tr", {}, block.head.map((cell) => h("th", {}, cell.map(inline))))),
-          h("tbody", {}, block.rows.map((row) => h("tr", {}, row.map((cell) => h("td", {}, cell.map(inline)))))),
+          h(
+            "thead",
+            {},
+            h(
+              "tr",
+              {},
+              block.head.map((cell) => h("th", {}, cell.map(inline))),
+            ),
+          ),
+          h(
+            "tbody",
+            {},
+            block.rows.map((row) =>
+              h(
+                "tr",
+                {},
+                row.map((cell) => h("td", {}, cell.map(inline))),
+              ),
+            ),
+          ),
         ),
       );
     case "code":
@@ -83,5 +126,7 @@ function inline(one: Inline): HTMLElement | string {
   if (one.kind === "code") return h("code", {}, one.text);
   if (one.kind !== "link") return one.text;
   const rule = /(LF-[A-Z]+)\.md$/.exec(one.target!)?.[1];
-  return rule !== undefined && rule in rules ? h("a", { href: routeText("rules", rule) }, one.text) : h("em", {}, one.text);
+  return rule !== undefined && rule in rules
+    ? h("a", { href: routeText("rules", rule) }, one.text)
+    : h("em", {}, one.text);
 }

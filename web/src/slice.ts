@@ -25,7 +25,14 @@ export function sliceSection(region: RegionDocument): HTMLElement {
   };
   draw();
   section.append(
-    h("p", { class: "dim" }, "Each point is one iteration of a statement; arrows go from the iteration that produces a value to the one that uses it. Points run row by row, from the bottom up, each row from left to right, and arrows lead forward in that order. Where none leads to the left, both loops may be tiled. Counters and addresses in registers are left out."),
+    h(
+      "p",
+      { class: "dim" },
+      "Each point is one iteration of a statement; arrows go from the iteration that produces a value to the one that uses " +
+        "it. Points run row by row, from the bottom up, each row from left to right, and arrows " +
+        "lead forward in that order. Where none leads to the left, both loops may be tiled. " +
+        "Counters and addresses in registers are left out.",
+    ),
     controls,
     drawing,
   );
@@ -50,11 +57,22 @@ function loopName(region: RegionDocument, node: number | null): string {
 function statementName(region: RegionDocument, statement: Statement): string {
   const byFile = new Map<number, number[]>();
   for (const [file, line] of statement.source) byFile.set(file, [...(byFile.get(file) ?? []), line]);
-  const lines = [...byFile].map(([file, list]) => `${region.files[file]?.name ?? "?"}:${[...new Set(list)].sort((a, b) => a - b).slice(0, 4).join(",")}`);
+  const lines = [...byFile].map(
+    ([file, list]) =>
+      `${region.files[file]?.name ?? "?"}:${[...new Set(list)]
+        .sort((a, b) => a - b)
+        .slice(0, 4)
+        .join(",")}`,
+  );
   return `S${statement.id}  ${lines.slice(0, 2).join("; ") || "no line"}`;
 }
 
-function controlsFor(region: RegionDocument, statements: Statement[], choice: Choice, change: (choice: Choice) => void): HTMLElement[] {
+function controlsFor(
+  region: RegionDocument,
+  statements: Statement[],
+  choice: Choice,
+  change: (choice: Choice) => void,
+): HTMLElement[] {
   const { statement } = choice;
   const controls: HTMLElement[] = [];
   const pick = h(
@@ -75,7 +93,9 @@ function controlsFor(region: RegionDocument, statements: Statement[], choice: Ch
             change({ ...choice, [key]: value, [other]: choice[other] === value ? choice[key] : choice[other] });
           },
         },
-        statement.loops.map((node, at) => h("option", { value: at, selected: at === choice[key] }, loopName(region, node))),
+        statement.loops.map((node, at) =>
+          h("option", { value: at, selected: at === choice[key] }, loopName(region, node)),
+        ),
       );
       return h("label", {}, `${label} `, list);
     };
@@ -88,7 +108,8 @@ function controlsFor(region: RegionDocument, statements: Statement[], choice: Ch
         min: Number.isFinite(low) ? low : null,
         max: Number.isFinite(high) ? high : null,
         value: choice.fixed[at]!,
-        onchange: () => change({ ...choice, fixed: choice.fixed.map((value, i) => (i === at ? Number(input.value) : value)) }),
+        onchange: () =>
+          change({ ...choice, fixed: choice.fixed.map((value, i) => (i === at ? Number(input.value) : value)) }),
       });
       controls.push(h("label", {}, `${loopName(region, node)} = `, input));
     });
@@ -111,7 +132,12 @@ function panels(region: RegionDocument, choice: Choice, slice: Slice): HTMLEleme
   if (slice.after !== null) {
     const same = JSON.stringify(slice.after) === JSON.stringify(slice.before);
     const [rx, ry] = slice.afterRows!;
-    list.push(panel(same ? "in the order found: the same" : "in the order found", grid(slice, slice.after, rowName(region, statement, rx), ry < 0 ? "" : rowName(region, statement, ry))));
+    list.push(
+      panel(
+        same ? "in the order found: the same" : "in the order found",
+        grid(slice, slice.after, rowName(region, statement, rx), ry < 0 ? "" : rowName(region, statement, ry)),
+      ),
+    );
   }
   list.push(h("p", { class: "dim slice-notes" }, notes.join(" · ")));
   return list;
@@ -123,7 +149,9 @@ function rowName(region: RegionDocument, statement: Statement, row: number): str
     if (!band.statements.includes(statement.id)) continue;
     const member = band.members[row - band.first];
     if (member === undefined || member.terms.length === 0) continue;
-    return member.terms.map(([node, factor]) => `${factor === 1 ? "" : `${factor}·`}${loopName(region, node)}`).join(" + ");
+    return member.terms
+      .map(([node, factor]) => `${factor === 1 ? "" : `${factor}·`}${loopName(region, node)}`)
+      .join(" + ");
   }
   return `row ${row} of the order`;
 }
@@ -139,10 +167,28 @@ function grid(slice: Slice, places: [number, number][], xLabel: string, yLabel: 
   const step = Math.max(14, Math.min(STEP, 520 / Math.max(1, right - left)));
   const width = (right - left) * step + 2 * MARGIN;
   const height = (high - low) * step + MARGIN + 34;
-  const at = ([x, y]: [number, number]): [number, number] => [MARGIN + (x - left) * step, height - MARGIN - (y - low) * step];
-  const drawing = s("svg", { class: "grid", viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": `${slice.points.length} iterations, ${slice.arrows.length} arrows` });
+  const at = ([x, y]: [number, number]): [number, number] => [
+    MARGIN + (x - left) * step,
+    height - MARGIN - (y - low) * step,
+  ];
+  const drawing = s("svg", {
+    class: "grid",
+    viewBox: `0 0 ${width} ${height}`,
+    width,
+    height,
+    role: "img",
+    "aria-label": `${slice.points.length} iterations, ${slice.arrows.length} arrows`,
+  });
   drawing.append(axes(width, height, xLabel, yLabel, [left, right, low, high], at));
-  for (const arrow of slice.arrows) drawing.append(arrowShape(at(places[arrow.from]!), at(places[arrow.to]!), `${arrow.kind}${arrow.blocking ? " blocking" : ""}`, `${arrow.kind}, distance ${arrow.label}`));
+  for (const arrow of slice.arrows)
+    drawing.append(
+      arrowShape(
+        at(places[arrow.from]!),
+        at(places[arrow.to]!),
+        `${arrow.kind}${arrow.blocking ? " blocking" : ""}`,
+        `${arrow.kind}, distance ${arrow.label}`,
+      ),
+    );
   slice.points.forEach((point, i) => {
     const [x, y] = at(places[i]!);
     drawing.append(s("circle", { class: "point", cx: x, cy: y, r: 4 }, title(`iteration (${point.join(", ")})`)));
@@ -150,10 +196,18 @@ function grid(slice: Slice, places: [number, number][], xLabel: string, yLabel: 
   return drawing;
 }
 
-function axes(width: number, height: number, xLabel: string, yLabel: string, [left, right, low, high]: [number, number, number, number], at: (point: [number, number]) => [number, number]): SVGGElement {
+function axes(
+  width: number,
+  height: number,
+  xLabel: string,
+  yLabel: string,
+  [left, right, low, high]: [number, number, number, number],
+  at: (point: [number, number]) => [number, number],
+): SVGGElement {
   const group = s("g", { class: "axes" });
   const bottom = height - MARGIN + 16;
-  const number = (x: number, y: number, value: number, anchor: string) => s("text", { x, y, "text-anchor": anchor, class: "tick" }, String(value));
+  const number = (x: number, y: number, value: number, anchor: string) =>
+    s("text", { x, y, "text-anchor": anchor, class: "tick" }, String(value));
   group.append(number(at([left, low])[0], bottom, left, "middle"));
   if (right > left) group.append(number(at([right, low])[0], bottom, right, "middle"));
   group.append(s("text", { x: width / 2, y: height - 8, "text-anchor": "middle", class: "axis" }, `${xLabel} →`));
@@ -173,7 +227,8 @@ function arrowShape([x1, y1]: [number, number], [x2, y2]: [number, number], kind
   const aim = Math.hypot(x2 - mx, y2 - my) || 1;
   const [ax, ay] = [(x2 - mx) / aim, (y2 - my) / aim];
   const [sx, sy, ex, ey] = [x1 + dx * 5, y1 + dy * 5, x2 - ax * 6, y2 - ay * 6];
-  const head = `M ${ex} ${ey} L ${ex - 6 * ax + 3 * ay} ${ey - 6 * ay - 3 * ax} L ${ex - 6 * ax - 3 * ay} ${ey - 6 * ay + 3 * ax} z`;
+  const [bx, by] = [ex - 6 * ax, ey - 6 * ay];
+  const head = `M ${ex} ${ey} L ${bx + 3 * ay} ${by - 3 * ax} L ${bx - 3 * ay} ${by + 3 * ax} z`;
   return s(
     "g",
     { class: `dependence ${kind}` },

@@ -40,22 +40,30 @@ export interface Choice {
 export function relevant(dependence: Dependence, loops: Loop[]): boolean {
   if (dependence.kind !== "register") return true;
   if (dependence.address) return false;
-  const same = (a: [number, number] | null, b: [number, number] | null) => a !== null && b !== null && a[0] === b[0] && a[1] === b[1];
+  const same = (a: [number, number] | null, b: [number, number] | null) =>
+    a !== null && b !== null && a[0] === b[0] && a[1] === b[1];
   return loops.some(
     (loop) =>
-      loop.blocking.some((one) => one.kind === "register" && same(one.from, dependence.source_from) && same(one.to, dependence.source_to)) ||
+      loop.blocking.some(
+        (one) =>
+          one.kind === "register" && same(one.from, dependence.source_from) && same(one.to, dependence.source_to),
+      ) ||
       loop.reductions.some((one) => same(one.source, dependence.source_from) && same(one.source, dependence.source_to)),
   );
 }
 
 function isBlocking(dependence: Dependence, loops: Loop[]): boolean {
-  const same = (a: [number, number] | null, b: [number, number] | null) => a !== null && b !== null && a[0] === b[0] && a[1] === b[1];
+  const same = (a: [number, number] | null, b: [number, number] | null) =>
+    a !== null && b !== null && a[0] === b[0] && a[1] === b[1];
   const carriers = new Set(dependence.carried.map(([node]) => node));
   return loops.some(
     (loop) =>
       loop.parallel === "no" &&
       loop.nodes.some((node) => carriers.has(node)) &&
-      loop.blocking.some((one) => one.kind === dependence.kind && same(one.from, dependence.source_from) && same(one.to, dependence.source_to)),
+      loop.blocking.some(
+        (one) =>
+          one.kind === dependence.kind && same(one.from, dependence.source_from) && same(one.to, dependence.source_to),
+      ),
   );
 }
 
@@ -79,7 +87,9 @@ export function drawable(region: RegionDocument): Statement[] {
 /** A statement's slice to begin with: two loops that a skew is about, else those between whose iterations most flows. */
 export function firstChoice(region: RegionDocument, statement: Statement): Choice {
   const domain = pieces(statement.domain)!;
-  const fixed = boxOf(domain).map(([low, high]) => (Number.isFinite(low) ? (Number.isFinite(high) ? Math.floor((low + high) / 2) : low) : 0));
+  const fixed = boxOf(domain).map(([low, high]) =>
+    Number.isFinite(low) ? (Number.isFinite(high) ? Math.floor((low + high) / 2) : low) : 0,
+  );
   const depth = statement.loops.length;
   const innermost: Choice = { statement, x: depth - 1, y: depth - 2, fixed };
   for (const [skewed, by] of region.transformed?.skew ?? []) {
@@ -114,7 +124,16 @@ export function sliceOf(region: RegionDocument, choice: Choice): Slice {
   });
   const points = pointsIn(domain, window);
   const place = new Map(points.map((point, i) => [point.join(), i]));
-  const slice: Slice = { points, arrows: [], leaving: 0, notDrawn: 0, before: [], after: null, afterRows: null, truncated };
+  const slice: Slice = {
+    points,
+    arrows: [],
+    leaving: 0,
+    notDrawn: 0,
+    before: [],
+    after: null,
+    afterRows: null,
+    truncated,
+  };
   addArrows(slice, region, statement, place);
   slice.before = points.map((point) => [point[choice.x]!, choice.y < 0 ? 0 : point[choice.y]!]);
   addAfter(slice, region, choice);
@@ -124,7 +143,8 @@ export function sliceOf(region: RegionDocument, choice: Choice): Slice {
 function addArrows(slice: Slice, region: RegionDocument, statement: Statement, place: Map<string, number>): void {
   const seen = new Set<string>();
   for (const dependence of region.dependences) {
-    if (dependence.to !== statement.id || dependence.from !== statement.id || !relevant(dependence, region.loops)) continue;
+    if (dependence.to !== statement.id || dependence.from !== statement.id || !relevant(dependence, region.loops))
+      continue;
     const map = pieces(dependence.map);
     if (map === null || hasChoice(map)) {
       slice.notDrawn++;
@@ -177,7 +197,11 @@ function distinguishing(times: Point[], points: Point[], choice: Choice): [numbe
       return along >= 0 && known.get(line) !== value;
     });
   };
-  const rows = Array.from({ length: depth }, (_, row) => ({ row, x: moves(row, choice.x, choice.y), y: moves(row, choice.y, choice.x) }));
+  const rows = Array.from({ length: depth }, (_, row) => ({
+    row,
+    x: moves(row, choice.x, choice.y),
+    y: moves(row, choice.y, choice.x),
+  }));
   let best: [number, number] | null = null;
   let most = 0;
   for (const a of rows) {

@@ -29,9 +29,24 @@ export function sourceSection(region: RegionDocument): HTMLElement {
     const draw = (one: (typeof files)[number], at: number) =>
       fileBlock(region, one.file, one.number, one.share, arcs, shares, at < OPEN_FILES && one.file.runs.length > 0);
     const rest = files.slice(FIRST_FILES);
-    const more = h("button", { class: "more-files", onclick: () => more.replaceWith(...rest.map((one) => draw(one, OPEN_FILES))) }, `Show ${plural(rest.length, "more file")}`);
-    place.replaceChildren(...files.slice(0, FIRST_FILES).map(draw), rest.length > 0 ? more : "", arcTable(region, arcs, place));
-    if (files.length === 0) place.prepend(h("p", { class: "dim" }, "The code of this region has no line numbers; compile with -g, or install debug symbols."));
+    const more = h(
+      "button",
+      { class: "more-files", onclick: () => more.replaceWith(...rest.map((one) => draw(one, OPEN_FILES))) },
+      `Show ${plural(rest.length, "more file")}`,
+    );
+    place.replaceChildren(
+      ...files.slice(0, FIRST_FILES).map(draw),
+      rest.length > 0 ? more : "",
+      arcTable(region, arcs, place),
+    );
+    if (files.length === 0)
+      place.prepend(
+        h(
+          "p",
+          { class: "dim" },
+          "The code of this region has no line numbers; compile with -g, or install debug symbols.",
+        ),
+      );
   };
   draw();
   return h(
@@ -41,7 +56,8 @@ export function sourceSection(region: RegionDocument): HTMLElement {
     h(
       "p",
       { class: "dim" },
-      "Left: percent of the region's operations by line. Arcs go from the line that produces a value to the one that uses it; ",
+      "Left: percent of the region's operations by line. Arcs go from the line that produces a value " +
+        "to the one that uses it; ",
       h("span", { class: "key blocking" }, "red"),
       " ones keep a loop's iterations in order. Point at an arc for its distance and object.",
     ),
@@ -69,10 +85,20 @@ function rowsOf(file: SourceFile, number: number, arcs: Arc[], shares: Map<strin
   return [...lines].sort((a, b) => a - b).map((line) => ({ line, text: "" }));
 }
 
-function fileBlock(region: RegionDocument, file: SourceFile, number: number, share: number, arcs: Arc[], shares: Map<string, number>, open: boolean): HTMLElement {
+function fileBlock(
+  region: RegionDocument,
+  file: SourceFile,
+  number: number,
+  share: number,
+  arcs: Arc[],
+  shares: Map<string, number>,
+  open: boolean,
+): HTMLElement {
   const rows = rowsOf(file, number, arcs, shares);
   const place = new Map(rows.map((row, at) => [row.line, at]));
-  const mine = arcs.filter((arc) => arc.from[0] === number && arc.to[0] === number && place.has(arc.from[1]) && place.has(arc.to[1])).slice(0, MOST_ARCS);
+  const mine = arcs
+    .filter((arc) => arc.from[0] === number && arc.to[0] === number && place.has(arc.from[1]) && place.has(arc.to[1]))
+    .slice(0, MOST_ARCS);
   const most = Math.max(...rows.map((row) => shares.get(`${number}:${row.line}`) ?? 0), 1);
   const lines = rows.map((row) => {
     const percentOf = shares.get(`${number}:${row.line}`) ?? 0;
@@ -81,7 +107,11 @@ function fileBlock(region: RegionDocument, file: SourceFile, number: number, sha
     return h(
       "div",
       { class: `line${row.line === 0 ? " gap" : ""}`, "data-line": row.line },
-      h("span", { class: "share" }, percentOf > 0 ? [bar, h("span", { class: "share-text" }, percent(percentOf))] : null),
+      h(
+        "span",
+        { class: "share" },
+        percentOf > 0 ? [bar, h("span", { class: "share-text" }, percent(percentOf))] : null,
+      ),
       h("span", { class: "lineno" }, row.line === 0 ? "" : String(row.line)),
       h("code", {}, row.text === "" ? " " : row.text),
     );
@@ -95,7 +125,9 @@ function fileBlock(region: RegionDocument, file: SourceFile, number: number, sha
       {},
       h("strong", { title: file.path }, file.name),
       h("span", { class: "dim" }, ` ${percent(share)} % of the region`),
-      file.runs.length === 0 ? h("span", { class: "dim" }, " · the file was not found when this page was written") : null,
+      file.runs.length === 0
+        ? h("span", { class: "dim" }, " · the file was not found when this page was written")
+        : null,
       file.changed ? h("span", { class: "warn" }, " · changed since the recording: lines may be off") : null,
     ),
     h("div", { class: "code" }, drawing, h("div", { class: "lines" }, lines)),
@@ -111,17 +143,24 @@ function arcDrawing(region: RegionDocument, arcs: Arc[], place: Map<number, numb
   );
   const lanes = Math.min(MOST_LANES, Math.max(0, ...spans.map((one) => one.lane + 1)));
   const width = lanes === 0 ? 8 : 26 + lanes * LANE;
-  const drawing = s("svg", { class: "arcs", width, height: rows * ROW, role: "img", "aria-label": plural(arcs.length, "flow between lines") });
+  const drawing = s("svg", {
+    class: "arcs",
+    width,
+    height: rows * ROW,
+    role: "img",
+    "aria-label": plural(arcs.length, "flow between lines"),
+  });
   for (const { item, lane } of spans.slice().reverse()) {
     const from = place.get(item.from[1])! * ROW + ROW / 2;
     const to = place.get(item.to[1])! * ROW + ROW / 2;
     const edge = width - 4;
     const left = edge - 12 - (Math.min(lane, MOST_LANES) + 1) * LANE + 4;
-    const group = s("g", { class: `arc ${item.kind}${item.blocking ? " blocking" : ""}`, "data-arc": arcKey(item) }, title(arcWords(region, item)));
-    const path =
-      from === to
-        ? `M ${edge - 6} ${from - 5} C ${left} ${from - 12}, ${left} ${from + 12}, ${edge - 6} ${from + 5}`
-        : `M ${edge - 6} ${from} C ${left} ${from}, ${left} ${from}, ${left} ${from + Math.sign(to - from) * Math.min(10, Math.abs(to - from) / 2)} L ${left} ${to - Math.sign(to - from) * Math.min(10, Math.abs(to - from) / 2)} C ${left} ${to}, ${left} ${to}, ${edge - 6} ${to}`;
+    const group = s(
+      "g",
+      { class: `arc ${item.kind}${item.blocking ? " blocking" : ""}`, "data-arc": arcKey(item) },
+      title(arcWords(region, item)),
+    );
+    const path = from === to ? loopPath(edge - 6, left, from) : arcPath(edge - 6, left, from, to);
     const tip = from === to ? from + 5 : to;
     group.append(
       s("path", { class: "hit", d: path }),
@@ -131,6 +170,18 @@ function arcDrawing(region: RegionDocument, arcs: Arc[], place: Map<number, numb
     drawing.append(group);
   }
   return drawing;
+}
+
+/** Round a line, back to itself. */
+const loopPath = (edge: number, left: number, y: number): string =>
+  `M ${edge} ${y - 5} C ${left} ${y - 12}, ${left} ${y + 12}, ${edge} ${y + 5}`;
+
+/** To the lane, along it and back, with round corners. */
+function arcPath(edge: number, left: number, from: number, to: number): string {
+  const corner = Math.sign(to - from) * Math.min(10, Math.abs(to - from) / 2);
+  const away = `C ${left} ${from}, ${left} ${from}, ${left} ${from + corner}`;
+  const back = `L ${left} ${to - corner} C ${left} ${to}, ${left} ${to}, ${edge} ${to}`;
+  return `M ${edge} ${from} ${away} ${back}`;
 }
 
 const arcKey = (arc: Arc): string => [arc.from, arc.to, arc.kind, arc.object].map(String).join("|");
@@ -144,7 +195,13 @@ function objectName(region: RegionDocument, object: number | null): string {
 }
 
 function loopNames(region: RegionDocument, nodes: number[]): string {
-  return [...new Set(nodes.map((node) => region.loops.find((loop) => loop.nodes.includes(node))?.where).filter((one) => one !== undefined))].join(", ");
+  return [
+    ...new Set(
+      nodes
+        .map((node) => region.loops.find((loop) => loop.nodes.includes(node))?.where)
+        .filter((one) => one !== undefined),
+    ),
+  ].join(", ");
 }
 
 function arcWords(region: RegionDocument, arc: Arc): string {
@@ -153,7 +210,9 @@ function arcWords(region: RegionDocument, arc: Arc): string {
   return [
     `${placeWords(region, arc.from)} → ${placeWords(region, arc.to)}`,
     `${arc.kind}${object === "" ? "" : `: ${object}`}`,
-    carriers === "" ? "within an iteration" : `carried by ${carriers}, distance ${arc.distances.join(", ") || "not known"}`,
+    carriers === ""
+      ? "within an iteration"
+      : `carried by ${carriers}, distance ${arc.distances.join(", ") || "not known"}`,
     `${grouped(arc.count)} times`,
     ...arc.texts,
   ].join("\n");
@@ -186,8 +245,25 @@ function arcTable(region: RegionDocument, arcs: Arc[], place: HTMLElement): HTML
       h("td", {}, arc.blocking ? h("span", { class: "badge sequential" }, "blocks") : ""),
     );
   const heads = ["from", "to", "through", "object", "carried by", "distance", "times", ""];
-  const table = h("table", { class: "data flow" }, h("thead", {}, h("tr", {}, heads.map((one) => h("th", { class: one === "distance" || one === "times" ? "number" : "" }, one)))), h("tbody", {}, arcs.slice(0, 12).map(row)));
+  const table = h(
+    "table",
+    { class: "data flow" },
+    h(
+      "thead",
+      {},
+      h(
+        "tr",
+        {},
+        heads.map((one) => h("th", { class: one === "distance" || one === "times" ? "number" : "" }, one)),
+      ),
+    ),
+    h("tbody", {}, arcs.slice(0, 12).map(row)),
+  );
   const rest = arcs.slice(12);
-  const more = h("button", { onclick: () => (table.tBodies[0]!.append(...rest.slice(0, 500).map(row)), more.remove()) }, `Show ${plural(Math.min(500, rest.length), "more flow")}`);
+  const more = h(
+    "button",
+    { onclick: () => (table.tBodies[0]!.append(...rest.slice(0, 500).map(row)), more.remove()) },
+    `Show ${plural(Math.min(500, rest.length), "more flow")}`,
+  );
   return h("div", { class: "table-scroll flow-list" }, table, rest.length > 0 ? more : "");
 }

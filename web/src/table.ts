@@ -33,7 +33,10 @@ export function sorted<Row>(rows: Row[], columns: Column<Row>[], order: Order | 
     .map((row, at) => ({ row, at, value: column.value(row) }))
     .sort((a, b) => {
       if (a.value === null || b.value === null) return a.value === b.value ? a.at - b.at : a.value === null ? 1 : -1;
-      const way = typeof a.value === "string" ? a.value.localeCompare(String(b.value), "en", { numeric: true }) : Number(a.value) - Number(b.value);
+      const way =
+        typeof a.value === "string"
+          ? a.value.localeCompare(String(b.value), "en", { numeric: true })
+          : Number(a.value) - Number(b.value);
       return way !== 0 ? sign * way : a.at - b.at;
     })
     .map((one) => one.row);
@@ -41,10 +44,16 @@ export function sorted<Row>(rows: Row[], columns: Column<Row>[], order: Order | 
 
 /** Rows in which every word of the text is somewhere. */
 export function filtered<Row>(rows: Row[], columns: Column<Row>[], text: string): Row[] {
-  const words = text.toLowerCase().split(/\s+/).filter((word) => word !== "");
+  const words = text
+    .toLowerCase()
+    .split(/\s+/)
+    .filter((word) => word !== "");
   if (words.length === 0) return rows.slice();
   return rows.filter((row) => {
-    const all = columns.map((column) => String(column.value(row) ?? "")).join("\n").toLowerCase();
+    const all = columns
+      .map((column) => String(column.value(row) ?? ""))
+      .join("\n")
+      .toLowerCase();
     return words.every((word) => all.includes(word));
   });
 }
@@ -58,7 +67,10 @@ export function csv<Row>(rows: Row[], columns: Column<Row>[]): string {
     if (/^[=+\-@\t\r]/.test(text)) text = `'${text}`;
     return /[",\n\r]/.test(text) ? `"${text.replace(/"/g, '""')}"` : text;
   };
-  const lines = [columns.map((column) => field(column.label)), ...rows.map((row) => columns.map((column) => field(column.value(row))))];
+  const lines = [
+    columns.map((column) => field(column.label)),
+    ...rows.map((row) => columns.map((column) => field(column.value(row)))),
+  ];
   return lines.map((line) => line.join(",")).join("\r\n") + "\r\n";
 }
 
@@ -70,7 +82,12 @@ export class SortedTable<Row> {
 
   constructor(
     private readonly columns: Column<Row>[],
-    private readonly options: { order: Order | null; onorder: (order: Order) => void; open?: (row: Row) => void; below?: (row: Row) => Node | null },
+    private readonly options: {
+      order: Order | null;
+      onorder: (order: Order) => void;
+      open?: (row: Row) => void;
+      below?: (row: Row) => Node | null;
+    },
   ) {
     this.heads = columns.map((column) =>
       h(
@@ -120,7 +137,8 @@ export class SortedTable<Row> {
     };
     const press = (event: KeyboardEvent) => {
       if (event.key === "Enter") open(row);
-      const way = event.key === "ArrowDown" ? "nextElementSibling" : event.key === "ArrowUp" ? "previousElementSibling" : null;
+      const way =
+        event.key === "ArrowDown" ? "nextElementSibling" : event.key === "ArrowUp" ? "previousElementSibling" : null;
       if (way === null) return;
       ((event.currentTarget as HTMLElement)[way] as HTMLElement | null)?.focus();
       event.preventDefault();

@@ -1,10 +1,12 @@
-// Light, dark, or as the system has it. The choice is kept where the browser lets a file keep something.
+// Light, dark, or as the system has it; on paper light. The choice is kept where the browser lets a file keep something.
 import { h } from "./dom";
 
 const NAMES = ["auto", "light", "dark"] as const;
 type Theme = (typeof NAMES)[number];
 const LABELS: Record<Theme, string> = { auto: "Auto", light: "Light", dark: "Dark" };
 const KEY = "loopfold-theme";
+
+const systemIsDark = window.matchMedia("(prefers-color-scheme: dark)");
 
 let theme: Theme = "auto";
 
@@ -15,6 +17,9 @@ export function startTheme(): void {
   } catch {
     // a browser that keeps nothing for files
   }
+  systemIsDark.addEventListener("change", apply);
+  window.addEventListener("beforeprint", () => show("light"));
+  window.addEventListener("afterprint", apply);
   apply();
 }
 
@@ -36,7 +41,11 @@ export function themeButton(): HTMLElement {
 }
 
 function apply(): void {
-  if (theme === "auto") delete document.documentElement.dataset.theme;
-  else document.documentElement.dataset.theme = theme;
+  if (theme === "auto") show(systemIsDark.matches ? "dark" : "light");
+  else show(theme);
+}
+
+function show(shown: "light" | "dark"): void {
+  document.documentElement.dataset.theme = shown;
   window.dispatchEvent(new Event("themechange"));
 }

@@ -4,7 +4,11 @@ import { h } from "./dom";
 /** What a share of operations is, and the class that colours it. */
 export const SHARE_WORDS = [
   ["parallel", "parallel as written", "Some loop around these operations may run its iterations in any order."],
-  ["transformed", "parallel after transformation", "No loop around them is parallel as written; in the order that was found one is, or tiles along a wavefront are."],
+  [
+    "transformed",
+    "parallel after transformation",
+    "No loop around them is parallel as written; in the order that was found one is, or tiles along a wavefront are.",
+  ],
   ["sequential", "sequential", "Every loop around them is blocked, and no order was found that changes this."],
   ["unknown", "not modelled", "A loop around them could not be judged, or is too small to have been looked at."],
   ["none", "in no loop", "Straight-line code, or loops that never go round more than once."],
@@ -26,7 +30,9 @@ export function verdictBadge(verdict: string): HTMLElement {
     "span",
     {
       class: `badge ${verdictClass(verdict)}`,
-      title: open ? "No value goes from one iteration to another. Whether iterations need memory of their own is not decided." : null,
+      title: open
+        ? "No value goes from one iteration to another. Iterations need memory of their own, or it is not decided whether they do: see Memory."
+        : null,
     },
     text,
   );

@@ -20,10 +20,19 @@ test("frames: what is narrow is gathered, what is zoomed to fills the width", ()
   const tree = example();
   const all = framesFor(tree, 0, 0);
   assert.equal(all.value, 100);
-  assert.deepEqual(all.children[0]!.children.map((one) => one.name), ["loop a", "g"]);
+  assert.deepEqual(
+    all.children[0]!.children.map((one) => one.name),
+    ["loop a", "g"],
+  );
   const narrow = framesFor(tree, 0, 0.15);
-  assert.deepEqual(narrow.children[0]!.children.map((one) => one.name), ["loop a"]);
-  assert.deepEqual(narrow.children[0]!.children[0]!.children.map((one) => one.name), ["f"]);
+  assert.deepEqual(
+    narrow.children[0]!.children.map((one) => one.name),
+    ["loop a"],
+  );
+  assert.deepEqual(
+    narrow.children[0]!.children[0]!.children.map((one) => one.name),
+    ["f"],
+  );
   const zoomed = framesFor(tree, 2, 0);
   assert.deepEqual([zoomed.name, zoomed.fade, zoomed.value], ["root", true, 80]);
   assert.deepEqual([zoomed.children[0]!.children[0]!.name, zoomed.children[0]!.children[0]!.fade], ["loop a", false]);

@@ -3,22 +3,52 @@ import { test } from "node:test";
 import { holds, parseIsl, Unsupported, type Piece } from "../src/isl";
 import { boxOf, hasChoice, pointsIn, producersOf, timeOf, type Interval, type Point } from "../src/points";
 
-const wide: Interval[] = [[-100, 100], [-100, 100], [-100, 100]];
+const wide: Interval[] = [
+  [-100, 100],
+  [-100, 100],
+  [-100, 100],
+];
 
 test("a rectangle has its points", () => {
   const set = parseIsl("{ S24[i0, i1] : 0 <= i0 <= 2 and 0 <= i1 <= 1 }");
-  assert.deepEqual(pointsIn(set, wide), [[0, 0], [0, 1], [1, 0], [1, 1], [2, 0], [2, 1]]);
-  assert.deepEqual(boxOf(set), [[0, 2], [0, 1]]);
+  assert.deepEqual(pointsIn(set, wide), [
+    [0, 0],
+    [0, 1],
+    [1, 0],
+    [1, 1],
+    [2, 0],
+    [2, 1],
+  ]);
+  assert.deepEqual(boxOf(set), [
+    [0, 2],
+    [0, 1],
+  ]);
 });
 
 test("bounds may depend on outer counters", () => {
   const set = parseIsl("{ S3[i0, i1] : 0 <= i0 <= 3 and i0 <= i1 <= -i0 + 3 }");
-  assert.deepEqual(pointsIn(set, wide), [[0, 0], [0, 1], [0, 2], [0, 3], [1, 1], [1, 2]]);
+  assert.deepEqual(pointsIn(set, wide), [
+    [0, 0],
+    [0, 1],
+    [0, 2],
+    [0, 3],
+    [1, 1],
+    [1, 2],
+  ]);
 });
 
 test("numbers in the vector, strides, several pieces", () => {
-  const set = parseIsl("{ S1[0, i1] : 0 <= i1 <= 6 and i1 mod 3 = 1; S1[2, 5]; S1[i0, i1] : 7 <= i0 <= 8 and 0 <= i1 <= 2 and (i1 - i0) mod 2 = 0 }");
-  assert.deepEqual(pointsIn(set, wide), [[0, 1], [0, 4], [2, 5], [7, 1], [8, 0], [8, 2]]);
+  const set = parseIsl(
+    "{ S1[0, i1] : 0 <= i1 <= 6 and i1 mod 3 = 1; S1[2, 5]; S1[i0, i1] : 7 <= i0 <= 8 and 0 <= i1 <= 2 and (i1 - i0) mod 2 = 0 }",
+  );
+  assert.deepEqual(pointsIn(set, wide), [
+    [0, 1],
+    [0, 4],
+    [2, 5],
+    [7, 1],
+    [8, 0],
+    [8, 2],
+  ]);
 });
 
 test("a statement in no loop, and nothing at all", () => {
@@ -33,11 +63,19 @@ test("or, floor, products with parentheses", () => {
 
 test("only what the window holds is looked at", () => {
   const set = parseIsl("{ S1[i0, i1] : 0 <= i0 <= 1000000000 and 0 <= i1 <= 1000000000 }");
-  assert.equal(pointsIn(set, [[5, 6], [0, 2]]).length, 6);
+  assert.equal(
+    pointsIn(set, [
+      [5, 6],
+      [0, 2],
+    ]).length,
+    6,
+  );
 });
 
 test("producers of a consumer", () => {
-  const map = parseIsl("{ S24[o0, o1] -> S24[i0, i1] : 1 <= i0 <= 11 and 0 <= i1 <= 56 and o0 = i0 - 1 and o1 = i1 + 1 }");
+  const map = parseIsl(
+    "{ S24[o0, o1] -> S24[i0, i1] : 1 <= i0 <= 11 and 0 <= i1 <= 56 and o0 = i0 - 1 and o1 = i1 + 1 }",
+  );
   assert.deepEqual(producersOf(map, [3, 4]), [[2, 5]]);
   assert.deepEqual(producersOf(map, [0, 4]), []);
   assert.equal(hasChoice(map), false);
@@ -49,7 +87,9 @@ test("shared names, numbers, divisors and moduli", () => {
   const halves = parseIsl("{ S1[o0] -> S2[i0] : 0 <= i0 <= 9 and 2o0 = i0 }");
   assert.deepEqual(producersOf(halves, [6]), [[3]]);
   assert.deepEqual(producersOf(halves, [7]), []);
-  assert.deepEqual(producersOf(parseIsl("{ S1[o0] -> S2[i0] : 0 <= i0 <= 9 and o0 = 1 + (i0 - 1) mod 4 }"), [7]), [[3]]);
+  assert.deepEqual(producersOf(parseIsl("{ S1[o0] -> S2[i0] : 0 <= i0 <= 9 and o0 = 1 + (i0 - 1) mod 4 }"), [7]), [
+    [3],
+  ]);
 });
 
 test("a map that leaves a choice says so, and gives no producer", () => {
@@ -66,7 +106,16 @@ test("a schedule gives times", () => {
 });
 
 test("what it does not know is unsupported, never a crash", () => {
-  for (const text of ["{ S1[i0] : exists h : i0 = 2h }", "{ S1[i0", "S1[i0]", "{ S1[i0] : i0 * i0 <= 3 }", "{ S1[i0] : i0 }", "", "{ S1[i0] $ }", "[n] -> { S1[i0] : i0 < n }"])
+  for (const text of [
+    "{ S1[i0] : exists h : i0 = 2h }",
+    "{ S1[i0",
+    "S1[i0]",
+    "{ S1[i0] : i0 * i0 <= 3 }",
+    "{ S1[i0] : i0 }",
+    "",
+    "{ S1[i0] $ }",
+    "[n] -> { S1[i0] : i0 < n }",
+  ])
     assert.throws(() => parseIsl(text), Unsupported, text);
 });
 
@@ -98,7 +147,10 @@ test("random sets have the points that trying all finds", () => {
       return `S1[i0, i1] : ${random(6) - 3} <= i0 <= ${random(7)} and ${affine()} <= i1 <= ${affine()}${strides}`;
     });
     const text = `{ ${pieces.join("; ")} }`;
-    const box: Interval[] = [[-5, 8], [-20, 20]];
+    const box: Interval[] = [
+      [-5, 8],
+      [-20, 20],
+    ];
     assert.deepEqual(pointsIn(parseIsl(text), box), slow(parseIsl(text), box), text);
   }
 });

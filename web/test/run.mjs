@@ -23,7 +23,11 @@ try {
     plugins: [rules],
     logLevel: "warning",
   });
-  const types = spawnSync(process.execPath, [join(here, "..", "node_modules", "typescript", "bin", "tsc"), "--noEmit"], { cwd: dirname(here), stdio: "inherit" });
+  const types = spawnSync(
+    process.execPath,
+    [join(here, "..", "node_modules", "typescript", "bin", "tsc"), "--noEmit"],
+    { cwd: dirname(here), stdio: "inherit" },
+  );
   const files = tests.map((name) => join(out, name.replace(/\.ts$/, ".mjs")));
   const result = spawnSync(process.execPath, ["--test", ...files], { stdio: "inherit" });
   process.exitCode = types.status === 0 && result.status === 0 ? 0 : 1;
