@@ -118,8 +118,8 @@ class Search {
   void note_best(const Hypothesis& h);
   void offer(const Hypothesis& from, Kind kind, std::size_t level, std::uint64_t next, unsigned more_detours,
              std::size_t more_levels = 0);
-  void offer_range(const Hypothesis& h, std::size_t level, std::int64_t from);
-  void unfold(const Hypothesis& from, std::size_t level, std::int64_t first, std::size_t now);
+  void offer_range(const Hypothesis& h, std::size_t level);
+  void unfold(const Hypothesis& from, std::size_t level, std::size_t now);
   std::vector<std::int64_t> ends_worth_trying(const Hypothesis& h, std::size_t level) const;
   Candidate take(const Key& key);
   std::optional<Key> best_key() const;
