@@ -1,7 +1,7 @@
 // Two inner loops with a buffer between them. Two loops over i need the buffer once for each i.
 //
 // check: distribute I at B => expand row
-// check: interchange I A => illegal
+// check: interchange I A => expand row
 #include "liveness.h"
 
 enum { N = 16, M = 8 };

@@ -318,12 +318,13 @@ class Checker {
     if (!broken.complete || !conflicts.complete) return doubt(made, "isl gave up within its budget");
     if (!broken.found.empty()) return add_broken(made, broken);
     if (conflicts.found.empty()) return;
-    if (!made.doubt.empty()) return doubt(made, made.doubt);
     const bool declared =
         std::find(answer_.privates.begin(), answer_.privates.end(), storage.name) != answer_.privates.end();
     liveness::RepairOptions how;
     how.may_expand = options_.expansion && !declared;
     const Repair repair = find_repair(storage, times, conflicts, nest_.counters(), nest_.domains(), how);
+    if (repair.kind == Repair::Kind::kPrivate && is_private_anyway(made, proposed)) return;
+    if (repair.kind != Repair::Kind::kPrivate && !made.doubt.empty()) return doubt(made, made.doubt);
     Collision& collision = answer_.collisions.emplace_back();
     collision.variable = storage.name;
     collision.source = source_of(made.at);
@@ -350,6 +351,14 @@ class Checker {
                         : options_.expansion ? "no expansion along loops helps"
                                              : "private copies do not help, and expansion is ruled out";
     }
+  }
+
+  /// The compiler's own, or declared inside the loops that are to be parallel.
+  bool is_private_anyway(const NestStorage& made, const Proposed& proposed) {
+    if (made.automatic) return true;
+    if (!made.named || proposed.parallel.empty()) return false;
+    return std::all_of(proposed.parallel.begin(), proposed.parallel.end(),
+                       [&](std::uint32_t loop) { return nest_.is_born_inside(made.storage.name, nest_.loops[loop]); });
   }
 
   static std::string clause_of(const std::string& name, const Repair& repair) {

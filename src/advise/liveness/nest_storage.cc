@@ -48,6 +48,7 @@ class MemoryStorages {
     made.storage.bytes = variable.bytes;
     made.named = variable.named_in_source;
     made.object = variable.object;
+    made.automatic = variable.scratch;
     made.at = variable.at.value_or(0);
     if (made.storage.name.empty()) made.storage.name = fmt::format("a stack slot ({})", words(made.at));
     if (variable.object == ddg::kUnknownObject)
@@ -149,6 +150,12 @@ class MemoryStorages {
     return Isl<isl_map>(isl_map_set_tuple_name(map.release(), isl_dim_out, to.c_str()));
   }
 
+  /// What flows through it: both ends may access other storages in other instances.
+  static Isl<isl_map> in_storage(Isl<isl_map> map, const Access& from, const Access& to) {
+    map = Isl<isl_map>(isl_map_intersect_domain(map.release(), isl_map_domain(from.cells.copy())));
+    return Isl<isl_map>(isl_map_intersect_range(map.release(), isl_map_domain(to.cells.copy())));
+  }
+
   const NestUnit& unit_of(ddg::StatementId statement) const { return units_.all[units_.unit_of.at(statement)]; }
 
   void add_sources(const ddg::Access& load, NestStorage& made) {
@@ -161,7 +168,7 @@ class MemoryStorages {
     for (auto d = first;
          d != graph_.dependences.end() && d->to == load.statement && d->to_instruction == load.instruction; ++d) {
       if (d->kind != ddg::Dependence::Kind::kMemory || d->operand != ddg::kFirstMemoryOperand + load.index) continue;
-      if (d->from == ddg::kNoStatement || d->more_objects) {
+      if (d->from == ddg::kNoStatement) {
         made.storage.unknown =
             fmt::format("where the load at {} gets its values from is not known",
                         words(graph_.statements[load.statement].instructions[load.instruction].address));
@@ -172,6 +179,7 @@ class MemoryStorages {
       if (!definition) continue;
       const Isl<isl_map> all = flow_of(isl_, graph_, context_.tree, *d);
       Isl<isl_map> map = within(all, unit_of(d->from).name, unit_of(d->to).name, true);
+      map = in_storage(std::move(map), made.storage.accesses[*definition], made.storage.accesses[use]);
       const bool whole = d->map.exact() && d->lane == 0 &&
                          made.storage.accesses[*definition].bytes >= static_cast<std::int64_t>(load.size);
       if (whole)
@@ -205,6 +213,8 @@ class MemoryStorages {
         left = Isl<isl_set>(isl_set_project_out(left.release(), isl_dim_set, 0, static_cast<unsigned>(units_.shift)));
         left = Isl<isl_set>(isl_set_set_tuple_name(left.release(), unit_of(d.from).name.c_str()));
       }
+      left = Isl<isl_set>(
+          isl_set_intersect(left.release(), isl_map_domain(made.storage.accesses[definition].cells.copy())));
       if (isl_set_is_empty(left.get()) != isl_bool_true) made.storage.outputs.push_back({definition, std::move(left)});
     }
   }

@@ -119,6 +119,7 @@ class Webs {
       if (!way.flow->direct && made.doubt.empty()) made.doubt = "it is followed through copies";
     }
     name(ways_[members.front()].flow->from, made);
+    made.automatic = !made.named;
     return made;
   }
 

@@ -1,5 +1,7 @@
 #include "advise/liveness/value_ways.h"
 
+#include <sys/syscall.h>
+
 #include <algorithm>
 #include <numeric>
 #include <tuple>
@@ -131,8 +133,8 @@ const char* ValueWays::uses_any_memory(ddg::StatementId id) const {
   const std::span<const ddg::Dependence> reads = into(id, 0);
   const bool writes = std::any_of(from_[id].begin(), from_[id].end(),
                                   [&](std::uint32_t number) { return in_memory(graph_.dependences[number]); });
-  if (!writes && std::none_of(reads.begin(), reads.end(), in_memory) && !ddg::has_outside_effect(statement.detail))
-    return nullptr;
+  const bool unnoticed = !ddg::has_outside_effect(statement.detail) || statement.detail == SYS_getrandom;
+  if (!writes && std::none_of(reads.begin(), reads.end(), in_memory) && unnoticed) return nullptr;
   return "a system call in it may use any memory";
 }
 
