@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "advise/decide.h"
 #include "advise/layouts.h"
 #include "advise/liveness/loop_reuse.h"
 #include "advise/obstacles.h"
@@ -37,6 +38,7 @@ void advise(const ddg::Graph& graph, const poly::Context& context, const poly::R
            given_up.why, static_cast<double>(node.ops) / whole});
     }
   }
+  decide_orders(graph, context, flow, profile);
   suggest_fusions(graph, context, flow, profile);
   std::stable_sort(profile.gave_up.begin(), profile.gave_up.end(),
                    [](const profile::GaveUp& a, const profile::GaveUp& b) { return a.share > b.share; });

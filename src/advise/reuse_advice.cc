@@ -38,8 +38,13 @@ std::string name_of(const profile::Touched& touched) {
 
 void add(const Loop& row, Suggestion& suggestion) {
   std::vector<Requirement> list;
+  const auto is_reduced = [&](const profile::Touched& touched) {
+    return std::any_of(row.reductions.begin(), row.reductions.end(), [&](const profile::Reduction& reduction) {
+      return !reduction.variable.empty() && reduction.variable == touched.variable;
+    });
+  };
   for (const profile::Touched& touched : row.privates)
-    list.push_back({"private", name_of(touched), row.node, touched.clause, std::nullopt});
+    if (!is_reduced(touched)) list.push_back({"private", name_of(touched), row.node, touched.clause, std::nullopt});
   for (const profile::Touched& touched : row.expand)
     list.push_back({"expand", name_of(touched), row.node, "", touched.bytes});
   suggestion.requirements.insert(suggestion.requirements.begin(), list.begin(), list.end());
