@@ -33,6 +33,7 @@ struct Proposed {
   Times strict;                      // without those that are to be so as reductions only
   std::set<std::uint32_t> parallel;  // loops
   std::vector<std::string> privates;
+  std::string doubt;  // not empty: the source may be another than the binary, because
 };
 
 // ---- from text to an order ----
@@ -71,6 +72,8 @@ class Proposer {
     for (const LoopRef& ref : step.loops) {
       Result<std::vector<std::uint32_t>> found = nest_.find(ref);
       if (!found) return tl::unexpected<Error>(found.error());
+      for (const std::uint32_t loop : *found)
+        if (proposed != nullptr && proposed->doubt.empty()) proposed->doubt = nest_.moved_out_of(loop);
       loops.push_back(std::move(*found));
     }
     switch (step.kind) {
@@ -219,6 +222,7 @@ class Checker {
                     fmt::format("S{}: two instances have one time, or one has two", unit.statements.front()));
     }
     if (!nest_.storages.unknown.empty()) return unknown(nest_.storages.unknown);
+    if (!proposed.doubt.empty()) doubts_.push_back(proposed.doubt);
     check_dependences(proposed);
     for (const NestStorage& storage : nest_.storages.all) check_storage(storage, proposed);
     add_counters(proposed);

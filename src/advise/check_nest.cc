@@ -271,6 +271,33 @@ Result<std::vector<std::int64_t>> CheckNest::components(std::uint32_t loop) cons
   return parts;
 }
 
+std::string CheckNest::moved_out_of(std::uint32_t loop) const {
+  const profile::Loop& row = row_of(loops[loop]);
+  if (!row.source) return "";
+  const auto for_lines = [&](bool inside, const auto& what) {
+    for (std::size_t u = 0; u < units.all.size(); ++u) {
+      if (loops[loop].where[u].has_value() != inside) continue;
+      for (const ddg::StatementId id : units.all[u].statements) {
+        const ddg::Statement& statement = graph_.statements[id];
+        for (std::uint16_t i = 0; i < statement.instructions.size(); ++i) {
+          if (flow_.is_index({id, i})) continue;
+          const symbols::Location& at = context_.locate(statement.instructions[i].address);
+          if (at.file == row.source->file) what(at.line);
+        }
+      }
+    }
+  };
+  int last = 0;
+  for_lines(true, [&](int line) { last = std::max(last, line); });
+  int moved = 0;
+  for_lines(false, [&](int line) {
+    if (line > row.source->line && line <= last) moved = line;
+  });
+  if (moved == 0) return "";
+  return fmt::format("the compiler does work of line {} outside of the loop of line {}; build with less optimisation",
+                     moved, row.source->line);
+}
+
 std::vector<std::uint32_t> CheckNest::band_below(std::uint32_t loop) const {
   std::size_t deepest = 0;
   for (std::size_t u = 0; u < units.all.size(); ++u)

@@ -38,6 +38,10 @@ class CheckNest {
   /// The loop and the ones inside it, down to the deepest statement.
   std::vector<std::uint32_t> band_below(std::uint32_t loop) const;
 
+  /// A line in the body of the loop whose work the compiler does outside of it: moving the loop in the source would
+  /// move that line along, which the binary does not show. Empty if there is none.
+  std::string moved_out_of(std::uint32_t loop) const;
+
   /// All dependences of the program, as ranges of one storage.
   liveness::Storage flow_as_storage() const;
   /// As written, as far as the units that use a storage are concerned.

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "advise/liveness/copy_chain.h"
+
 namespace loopfold::advise::liveness {
 
 namespace {
@@ -113,14 +115,34 @@ class Webs {
       const Way& way = ways_[i];
       const std::uint32_t definition = access(way.from, way.flow->from, true);
       const std::uint32_t use = access(way.to, way.flow->to, false);
-      Isl<isl_map> map(isl_map_set_tuple_name(way.map->copy(), isl_dim_in, units_.all[way.from].name.c_str()));
+      Isl<isl_map> map = *way.map;
+      if (!way.flow->direct) {
+        if (const std::optional<Isl<isl_map>> exact = through_copies(*way.flow))
+          map = *exact;
+        else if (made.doubt.empty())
+          made.doubt = "it is followed through copies";
+      }
+      map = Isl<isl_map>(isl_map_set_tuple_name(map.release(), isl_dim_in, units_.all[way.from].name.c_str()));
       map = Isl<isl_map>(isl_map_set_tuple_name(map.release(), isl_dim_out, units_.all[way.to].name.c_str()));
       made.storage.ranges.push_back({definition, use, std::move(map), way.flow->reduction});
-      if (!way.flow->direct && made.doubt.empty()) made.doubt = "it is followed through copies";
     }
     name(ways_[members.front()].flow->from, made);
     made.automatic = !made.named;
     return made;
+  }
+
+  /// Over the units' coordinates, in one iteration of all loops around the nest.
+  std::optional<Isl<isl_map>> through_copies(const KeptFlow& flow) const {
+    isl_ctx* const isl = isl_set_get_ctx(units_.all.front().domain.get());
+    std::optional<Isl<isl_map>> exact = exact_flow(isl, graph_, context_.tree, flow);
+    if (!exact) return exact;
+    const auto shift = static_cast<unsigned>(units_.shift);
+    Isl<isl_map> map = std::move(*exact);
+    for (unsigned k = 0; k < shift; ++k)
+      map = Isl<isl_map>(
+          isl_map_equate(map.release(), isl_dim_in, static_cast<int>(k), isl_dim_out, static_cast<int>(k)));
+    map = Isl<isl_map>(isl_map_project_out(map.release(), isl_dim_in, 0, shift));
+    return Isl<isl_map>(isl_map_project_out(map.release(), isl_dim_out, 0, shift));
   }
 
   void name(CodePoint at, NestStorage& made) {
@@ -142,7 +164,7 @@ class Webs {
       const std::string found = variable_in(write, address + facts.length, statement.function);
       if (!found.empty()) {
         made.storage.name = found;
-        made.named = true;
+        made.named = statement.function == context_.tree[program_.roots.front()].function;
         return;
       }
       const std::string reg = register_name(write);
