@@ -72,7 +72,8 @@ std::string steps_of(const Suggestion& suggestion, const profile::Region& region
     names.push_back(name_of(node, region));
     if (names.back().empty()) return "";
   }
-  if (suggestion.rule == "LF-ICH" && names.size() == 2) return fmt::format("interchange {} {}", names[0], names[1]);
+  if (suggestion.rule == "LF-ICH")
+    return names.size() == 2 ? fmt::format("interchange {} {}", names[0], names[1]) : "";
   const std::string before = interchange_of(suggestion.loops, region);
   const std::string first = before.empty() ? "" : before + "; ";
   if (suggestion.rule == "LF-TIL" && names.size() >= 2)

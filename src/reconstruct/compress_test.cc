@@ -15,7 +15,7 @@ namespace {
 
 class ReconstructCompress : public testing::Test {
  protected:
-  Compress()
+  ReconstructCompress()
       : directory_(std::filesystem::temp_directory_path() / ("loopfold_compress_" + std::to_string(::getpid()))) {
     std::filesystem::create_directory(directory_);
   }
