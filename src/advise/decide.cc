@@ -44,6 +44,19 @@ std::string interchange_of(const std::vector<std::uint32_t>& loops, const profil
   return "";
 }
 
+/// All skews of the region's order, then tiles of the loops.
+std::string skewed_steps(const std::vector<std::string>& names, const profile::Region& region) {
+  if (!region.transformed || names.size() < 2) return "";
+  std::string steps;
+  for (const std::vector<std::int64_t>& skew : region.transformed->skew) {
+    const std::string loop = name_of(static_cast<std::uint32_t>(skew[0]), region);
+    const std::string by = name_of(static_cast<std::uint32_t>(skew[1]), region);
+    if (loop.empty() || by.empty()) return "";
+    steps += fmt::format("skew {} {} {}; ", loop, by, skew[2]);
+  }
+  return steps.empty() ? "" : steps + fmt::format("tile {} 32", fmt::join(names, ","));
+}
+
 void take_over(const CheckAnswer& answer, const profile::Region& region, Suggestion& suggestion) {
   std::erase_if(suggestion.requirements,
                 [](const profile::Requirement& r) { return r.kind == "unknown" && r.variable.empty(); });
@@ -80,6 +93,7 @@ std::string steps_of(const Suggestion& suggestion, const profile::Region& region
     return fmt::format("{}tile {} 32", first, fmt::join(names, ","));
   if (suggestion.rule == "LF-SIMD" && names.size() == 1 && !before.empty())
     return fmt::format("{}vector {}", first, names[0]);
+  if (suggestion.rule == "LF-SKW") return skewed_steps(names, region);
   if (suggestion.rule == "LF-FUS" && names.size() == 2) return fmt::format("fuse {} {}", names[0], names[1]);
   return "";
 }
