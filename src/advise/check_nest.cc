@@ -196,11 +196,12 @@ int CheckNest::line_in(std::size_t unit, std::uint32_t loop, bool last) const {
       if (row.source &&
           std::find(row.nodes.begin(), row.nodes.end(), context_.nodes[of.loops[below]]) != row.nodes.end())
         return row.source->line;
+  const std::optional<profile::Source>& head = row_of(loops[loop]).source;
   int line = 0;
   for (const ddg::StatementId id : of.statements)
     for (const ddg::Instruction& instruction : graph_.statements[id].instructions) {
       const symbols::Location& at = context_.locate(instruction.address);
-      if (at.line <= 0) continue;
+      if (at.line <= 0 || (head && at.line == head->line)) continue;  // its counter and test are in both parts
       line = line == 0 ? at.line : last ? std::max(line, at.line) : std::min(line, at.line);
     }
   return line;
@@ -208,13 +209,12 @@ int CheckNest::line_in(std::size_t unit, std::uint32_t loop, bool last) const {
 
 Result<std::vector<std::int64_t>> CheckNest::parts_at(std::uint32_t loop, int line) const {
   std::vector<std::int64_t> parts(units.all.size());
-  const int head = row_of(loops[loop]).source ? row_of(loops[loop]).source->line : 0;
   for (std::size_t u = 0; u < parts.size(); ++u) {
     if (!loops[loop].where[u]) continue;
     const int first = line_in(u, loop, false);
     const int last = line_in(u, loop, true);
     if (first == 0) return fail(ErrorKind::kBadInput, "not all of the loop has lines");
-    if (first < line && last >= line && first != head)
+    if (first < line && last >= line)
       return fail(ErrorKind::kBadInput,
                   fmt::format("line {} is in the middle of what is one statement, lines {} to {}", line, first, last));
     parts[u] = last < line ? 0 : 1;
@@ -271,19 +271,34 @@ Result<std::vector<std::int64_t>> CheckNest::components(std::uint32_t loop) cons
   return parts;
 }
 
+/// Outside of judged loops: it stores, or computes something that is no address or counter of another statement.
+bool CheckNest::hands_on_data(poly::CodePoint at) const {
+  const std::uint32_t kinds = graph_.statements[at.statement].instructions[at.instruction].kinds;
+  if ((kinds & trace::kStore) != 0 && (kinds & trace::kCall) == 0) return true;
+  if ((kinds & trace::kArithmetic) == 0) return false;
+  return std::any_of(graph_.dependences.begin(), graph_.dependences.end(), [&](const ddg::Dependence& dependence) {
+    return dependence.from == at.statement && dependence.from_instruction == at.instruction && !dependence.address &&
+           !flow_.is_index({dependence.to, dependence.to_instruction});
+  });
+}
+
 std::string CheckNest::moved_out_of(std::uint32_t loop) const {
   const profile::Loop& row = row_of(loops[loop]);
   if (!row.source) return "";
+  std::set<ContextId> around;  // code that runs before the loop, behind it, or in loops around it
+  for (const ContextId id : loops[loop].loops)
+    for (ContextId at = context_.tree[id].parent; at != structure::LoopTree::root(); at = context_.tree[at].parent)
+      around.insert(at);
+  const structure::FunctionId function = context_.tree[loops[loop].loops.front()].function;
   const auto for_lines = [&](bool inside, const auto& what) {
-    for (std::size_t u = 0; u < units.all.size(); ++u) {
-      if (loops[loop].where[u].has_value() != inside) continue;
-      for (const ddg::StatementId id : units.all[u].statements) {
-        const ddg::Statement& statement = graph_.statements[id];
-        for (std::uint16_t i = 0; i < statement.instructions.size(); ++i) {
-          if (flow_.is_index({id, i})) continue;
-          const symbols::Location& at = context_.locate(statement.instructions[i].address);
-          if (at.file == row.source->file) what(at.line);
-        }
+    for (const ddg::Statement& statement : graph_.statements) {
+      if (statement.function != function || is_inside(statement.context, loops[loop]) != inside) continue;
+      const bool in_nest = units.unit_of.contains(statement.id);
+      if (!inside && !in_nest && !around.contains(statement.context)) continue;
+      for (std::uint16_t i = 0; i < statement.instructions.size(); ++i) {
+        if (in_nest || inside ? flow_.is_index({statement.id, i}) : !hands_on_data({statement.id, i})) continue;
+        const symbols::Location& at = context_.locate(statement.instructions[i].address);
+        if (at.file == row.source->file) what(at.line);
       }
     }
   };
