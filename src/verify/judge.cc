@@ -493,6 +493,8 @@ std::vector<NodeIndex> Judge::exits() const {
   };
   for (const Deciding& decision : decisions_)
     if (decision.carried > 0) add(decision.from);
+  for (std::uint32_t index = 0; index < nodes_.size(); ++index)
+    if (ends_[index]) add(index);
   while (!work.empty()) {
     const std::uint32_t part = part_index_[node(work.back()).part];
     work.pop_back();

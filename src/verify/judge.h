@@ -78,7 +78,8 @@ class Judge {
   /// Uses of values that were made in the loop.
   std::uint64_t instances() const { return instances_; }
 
-  /// Branches on which it depends whether there is another iteration, directly or by way of others.
+  /// Branches on which it depends whether there is another iteration, directly or by way of others. There need not have
+  /// been one.
   std::vector<NodeIndex> exits() const;
 
   bool contains(NodeIndex node) const { return index_[node] != kNone; }

@@ -375,6 +375,7 @@ void Replay::note_entry(const Place& place, Stack& stack, Thread& thread) {
   while (stack.entries.size() < place.depth) {
     Stack::Entry& entry = stack.entries.emplace_back();
     entry.frame = frame;
+    entry.pointer = place.frame;
     for (std::size_t i = 0; i < kKept.size(); ++i) {
       entry.values[i] = thread.registers[8u * kKept[i]].value;
       if (entry.values[i] != kNoValue) values_.keep(entry.values[i]);

@@ -143,6 +143,7 @@ class Replay {
     /// What the registers that belong to the caller held when a function was called, by frame.
     struct Entry {
       FrameId frame;
+      std::uint64_t pointer = 0;  // where its return address is, if known
       std::array<ValueId, kKept.size()> values{};
     };
     std::vector<Entry> entries;
@@ -232,7 +233,8 @@ class Replay {
                     const Relation& old);
   void note_use(Use& use, const Stack& stack, const Operand& operand, ValueId value, std::uint64_t at);
   void note_copies(NodeIndex node, const Stack& stack, const Cell& cell);
-  void note_object(EdgeLevel& level, std::uint64_t address) const;
+  void note_object(EdgeLevel& level, const Stack& stack, std::uint64_t address) const;
+  TouchedObject object_at(const Stack& stack, std::uint64_t address) const;
   bool is_rewritten(const Value& value) const;
 
   // outside.cc: what the run did outside of the program's own instructions.

@@ -140,7 +140,7 @@ class Verifier {
   /// Every reason for a no must have happened.
   void check_reasons(const LoopClaim& loop) {
     const Names names(symbolizer_, profile_.tree, nodes_);
-    const Witnesses witnesses(flow_, names, symbolizer_, reader_, profile_.objects);
+    const Witnesses witnesses(flow_, names, symbolizer_, reader_, *structure_, profile_.objects);
     Claim claim = claim_of(loop, Claim::Kind::kBlocking);
     for (const profile::Blocking& blocking : loop.loop->blocking) {
       std::uint64_t found = 0;
@@ -285,7 +285,7 @@ class Verifier {
       const std::vector<TouchedObject>& objects = carried.edge->levels[place.level].objects;
       if (!objects.empty())
         violation.object =
-            Witnesses(flow_, names, symbolizer_, reader_, profile_.objects).object_name(objects.front());
+            Witnesses(flow_, names, symbolizer_, reader_, *structure_, profile_.objects).object_name(objects.front());
       violation.producer = carried.edge->levels[place.level].producer;
       violation.consumer = carried.edge->levels[place.level].consumer;
     }
