@@ -225,6 +225,7 @@ class Checker {
     if (!proposed.doubt.empty()) doubts_.push_back(proposed.doubt);
     check_dependences(proposed);
     for (const NestStorage& storage : nest_.storages.all) check_storage(storage, proposed);
+    check_recomputed(proposed);
     add_counters(proposed);
     decide();
     return answer_;
@@ -391,6 +392,46 @@ class Checker {
     };
     const auto point = [&](std::uint32_t access) { return poly::CodePoint{line(access), 0}; };
     add_violation(first.pairs, point(range.definition), point(range.use), "memory", made.storage.name);
+  }
+
+  /// A value that is the same in every iteration can be computed again wherever it is used, and so the program does not
+  /// have its flow. But the source has a variable for it, which other values may be in as well, even if the compiler
+  /// saw that nobody needs them. Where the order between the two statements changes, nothing is said.
+  void check_recomputed(const Proposed& proposed) {
+    Times times = proposed.times;
+    for (std::vector<bool>& rows : times.parallel) rows.assign(rows.size(), false);
+    std::set<std::pair<std::uint32_t, std::uint32_t>> seen;
+    for (const ddg::Dependence& d : graph_.dependences) {
+      if (d.kind != ddg::Dependence::Kind::kRegister || d.from == ddg::kNoStatement || d.address) continue;
+      const auto from = nest_.units.unit_of.find(d.from);
+      const auto to = nest_.units.unit_of.find(d.to);
+      if (from == nest_.units.unit_of.end() || to == nest_.units.unit_of.end() || from->second == to->second) continue;
+      const std::uint32_t kinds = graph_.statements[d.from].instructions[d.from_instruction].kinds;
+      const bool computes =
+          (kinds & trace::kArithmetic) != 0 && (kinds & (trace::kFloatScalar | trace::kFloatVector | trace::kX87)) != 0;
+      if (!computes || is_kept(d)) continue;
+      if (!seen.insert({from->second, to->second}).second) continue;
+      Storage both;
+      both.accesses.resize(2);
+      both.accesses[0].unit = from->second;
+      both.accesses[1].unit = to->second;
+      both.accesses[1].position = 1;
+      if (nest_.is_as_written(both, times)) continue;
+      const std::optional<profile::Source> line = source_of(poly::CodePoint{d.from, d.from_instruction});
+      doubts_.push_back(
+          fmt::format("what {} computes is the same in every iteration, and its variable may hold "
+                      "something else in between",
+                      line ? fmt::format("line {}", line->line) : "a statement"));
+    }
+  }
+
+  bool is_kept(const ddg::Dependence& d) const {
+    return std::any_of(nest_.program.dependences.begin(), nest_.program.dependences.end(),
+                       [&](const poly::ProgramDependence& kept) {
+                         return kept.flow != nullptr && kept.flow->from.statement == d.from &&
+                                kept.flow->from.instruction == d.from_instruction && kept.flow->to.statement == d.to &&
+                                kept.flow->to.instruction == d.to_instruction;
+                       });
   }
 
   /// Variables that the compiler keeps in registers, and counters of inner loops that are declared outside.

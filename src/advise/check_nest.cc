@@ -271,13 +271,15 @@ Result<std::vector<std::int64_t>> CheckNest::components(std::uint32_t loop) cons
   return parts;
 }
 
-/// Outside of judged loops: it stores, or computes something that is no address or counter of another statement.
+/// Outside of judged loops: it stores, or computes something that is no address or counter of another statement of its
+/// function. (A called function saves registers, whatever is in them.)
 bool CheckNest::hands_on_data(poly::CodePoint at) const {
   const std::uint32_t kinds = graph_.statements[at.statement].instructions[at.instruction].kinds;
   if ((kinds & trace::kStore) != 0 && (kinds & trace::kCall) == 0) return true;
   if ((kinds & trace::kArithmetic) == 0) return false;
   return std::any_of(graph_.dependences.begin(), graph_.dependences.end(), [&](const ddg::Dependence& dependence) {
     return dependence.from == at.statement && dependence.from_instruction == at.instruction && !dependence.address &&
+           graph_.statements[dependence.to].function == graph_.statements[at.statement].function &&
            !flow_.is_index({dependence.to, dependence.to_instruction});
   });
 }
