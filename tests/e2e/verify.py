@@ -28,8 +28,8 @@ LEVELS = ("-O0", "-O1", "-O2")
 FEWEST = 400  # corruptions
 KINDS = {  # and of each kind
     "no to yes": 40, "no to reduction": 30, "reduction to yes": 15, "reason with another line": 20,
-    "reason with another distance": 15, "reason with another object": 20, "order turned round": 5,
-    "order interchanged": 5, "order shifted": 5, "order with a false parallel loop": 5, "band that is not permutable": 3,
+    "reason with another distance": 15, "reason with another object": 20, "order turned round": 10,
+    "order interchanged": 8, "order shifted": 4, "order with a false parallel loop": 20, "band that is not permutable": 8,
 }
 SEED = os.environ.get("LOOPFOLD_SEED", "1")
 
@@ -92,10 +92,12 @@ def key_of(claim):
 def corrupted(chance, profile, believed):
     """A profile with many claims made wrong, and what they are."""
     profile = copy.deepcopy(profile)
+    files = {loop["source"]["file"] for region in profile["regions"] for loop in region["loops"]
+             if loop["node"] in believed}
     made = []
     for region in profile["regions"]:
         if region["node"] in believed:
-            made.append(corrupt.an_order(chance, profile, region))
+            made.append(corrupt.an_order(chance, profile, region, files))
         for loop in region["loops"]:
             if loop["node"] not in believed:
                 continue
@@ -129,7 +131,9 @@ def check(source, level, directory):
         if not corruptions:
             continue
         report, status = verify(trace, profile_made_wrong)
-        claims = {key_of(claim): claim for claim in report["claims"]}
+        claims = collections.defaultdict(list)
+        for claim in report["claims"]:
+            claims[key_of(claim)].append(claim)
         for corruption in corruptions:
             wrong += [f"{name}: not noticed: {problem}" for problem in corruption.problems(claims)]
         if status != 1:

@@ -10,7 +10,7 @@ import re
 
 LARGE = 64  # bytes: an array, and no variable that may be a counter
 POINTS = 60  # that are tried of each piece of a map
-FARTHEST = 4  # an order is shifted
+FARTHEST = 4  # that statements are shifted
 
 
 class Corruption:
@@ -20,12 +20,11 @@ class Corruption:
         self.what, self.key, self.lines = what, key, lines
 
     def problems(self, claims):
-        claim = claims.get(self.key)
-        if claim is None:
-            return [f"{self.what}: no claim {self.key}"]
-        if claim["outcome"] != "violated":
-            return [f"{self.what}: {self.key} is {claim['outcome']}"]
-        named = {place(end) for violation in claim["violations"]
+        """`claims` are lists, by key: bands of several statements may have the same dimensions."""
+        mine = claims.get(self.key, [])
+        if not any(claim["outcome"] == "violated" for claim in mine):
+            return [f"{self.what}: {self.key} is {[claim['outcome'] for claim in mine]}"]
+        named = {place(end) for claim in mine for violation in claim["violations"]
                  for end in (violation["source_from"], violation["source_to"])}
         if not named & self.lines:
             return [f"{self.what}: {self.key} names {sorted(named)}, none of {sorted(self.lines)}"]
@@ -88,15 +87,16 @@ def reason(chance, profile, region, loop):
 
 
 def other_objects(profile, block):
-    """Those that another name tells from the right one. Two blocks of one function's making cannot be told."""
+    """Those that name and line tell from the right one: two blocks of one function's making cannot be told.
+
+    A frame may hold copies of what is elsewhere, on its way between the same two lines.
+    """
     if block["kind"] != "memory" or block["object"] is None:
         return []
     right = profile["objects"][block["object"]]
-    if right["kind"] == "unknown":
-        return []
-    lines = {(x["kind"], x["id"]) for x in profile["objects"] if x["source"] == right["source"]}
-    return [x["id"] for x in profile["objects"]
-            if x["kind"] in ("heap", "global", "stack") and x["name"] != right["name"] and (x["kind"], x["id"]) not in lines]
+    kinds = {"heap": ("heap", "global"), "global": ("heap", "global"), "stack": ("heap", "global", "stack")}
+    return [other["id"] for other in profile["objects"] if other["kind"] in kinds.get(right["kind"], ())
+            and other["name"] != right["name"] and (other["source"] is None or other["source"] != right["source"])]
 
 
 # ---- Orders ----------------------------------------------------------------------------------------------------------
@@ -151,7 +151,7 @@ def instances(chance, text):
         bounds = {name: (int(low), int(high))
                   for low, name, high in re.findall(r"(-?\d+) <= (i\d+) <= (\d+)", condition)}
         for _ in range(POINTS):
-            point = {name: chance.randint(*bounds.get(name, (0, 40))) for name in free}
+            point = {name: chance.randint(*sorted(bounds.get(name, (0, 40)))) for name in free}
             try:
                 for name in given:
                     point[name] = eval(given[name], {}, point)
@@ -161,13 +161,18 @@ def instances(chance, text):
                 break  # a coordinate of the producer that is not a function of the consumer's
 
 
-def certain_flow(chance, profile, region, order):
-    """(dependence, producer's vector, consumer's vector) of values in arrays, in one entry of the region."""
+def certain_flow(chance, profile, region, order, files):
+    """(dependence, producer's vector, consumer's vector) of values in arrays, in one entry of the region.
+
+    Only of the program's own lines: the fields of a library's structure are no array.
+    """
     if profile["tree"][region["node"]]["entries"] != 1:
         return []
     found = []
     for dependence in profile["dependences"]:
         if dependence["kind"] != "memory" or not dependence["affine"] or dependence["object"] is None:
+            continue
+        if not all(end and end["file"] in files for end in (dependence["source_from"], dependence["source_to"])):
             continue
         known = profile["objects"][dependence["object"]]
         if known["kind"] not in ("heap", "global") or known["size"] < LARGE:
@@ -191,7 +196,7 @@ def wrong_by(order, flow, is_wrong):
 
 
 def edits(chance, order):
-    """Ways to change an order, most of them wrong."""
+    """Ways to change an order, most of them wrong. Few orders cannot be interchanged, so that is tried first."""
     every = list(range(order.length))
 
     def swap(rows, a, b):
@@ -202,19 +207,18 @@ def edits(chance, order):
         rows[row] = by
         return rows
 
-    row = chance.choice(every)
-    yield "order turned round", lambda s, rows: replace(rows, row, f"-({rows[row]})")
-    if order.length > 1:
-        a, b = chance.sample(every, 2)
+    pairs = [(a, b) for a in every for b in every if a < b]
+    for a, b in chance.sample(pairs, len(pairs)):
         yield "order interchanged", lambda s, rows: swap(rows, a, b)
-    moved, by = chance.choice(list(order.rows)), chance.choice([k for k in range(-FARTHEST, FARTHEST + 1) if k])
-    yield "order shifted", lambda s, rows: replace(rows, row, f"{rows[row]} + {by}") if s == moved else rows
+    row = chance.choice(every)
+    for moved in chance.sample(list(order.rows), min(len(order.rows), FARTHEST)):
+        by = chance.choice([k for k in range(-FARTHEST, FARTHEST + 1) if k])
+        yield "order shifted", lambda s, rows: replace(rows, row, f"{rows[row]} + {by}") if s == moved else rows
+    yield "order turned round", lambda s, rows: replace(rows, row, f"-({rows[row]})")
 
 
 def order_edited(chance, region, order, flow):
-    ways = list(edits(chance, order))
-    chance.shuffle(ways)
-    for what, edit in ways:
+    for what, edit in edits(chance, order):
         other = order.edited(edit)
         lines = wrong_by(other, flow, lambda before, after, ends: after < before)
         if lines:
@@ -264,7 +268,29 @@ def permutable_band(chance, region, order, flow):
     return None
 
 
-def an_order(chance, profile, region):
+def skewed_band(chance, region, order, flow):
+    """A row of a band is skewed by one before it, so that something goes backwards in it. The order stays legal."""
+    ways = [(band, earlier, row, by) for band in region["transformed"]["bands"] for by in (1, 2)
+            for row in range(band["first"], band["first"] + len(band["members"])) for earlier in range(band["first"], row)]
+    chance.shuffle(ways)
+    for band, earlier, row, by in ways:
+        mine, first = set(band["statements"]), band["first"]
+
+        def skewed(statement, rows):
+            if statement in mine:
+                rows[row] = f"{rows[row]} - {by} * ({rows[earlier]})"
+            return rows
+
+        other = order.edited(skewed)
+        lines = wrong_by(other, flow, lambda before, after, ends: set(ends) <= mine
+                         and before[:first] == after[:first] and after[row] < before[row])
+        if lines:
+            region["transformed"]["schedule"] = other.text()
+            return Corruption("band that is not permutable", band_key(region, band), lines)
+    return None
+
+
+def an_order(chance, profile, region, files):
     """Something about the order of a region becomes wrong, if that is certain."""
     transformed = region.get("transformed")
     if not transformed or transformed["status"] == "gave up" or not transformed["schedule"]:
@@ -273,8 +299,7 @@ def an_order(chance, profile, region):
         order = Order(transformed["schedule"])
     except ValueError:
         return None
-    flow = certain_flow(chance, profile, region, order)
-    ways = [lambda: order_edited(chance, region, order, flow), lambda: parallel_member(chance, region, order, flow),
-            lambda: permutable_band(chance, region, order, flow)]
+    flow = certain_flow(chance, profile, region, order, files)
+    ways = [order_edited, parallel_member, skewed_band]
     chance.shuffle(ways)
-    return next((made for made in (way() for way in ways) if made), None)
+    return next((made for made in (way(chance, region, order, flow) for way in (permutable_band, *ways)) if made), None)
