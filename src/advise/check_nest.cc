@@ -271,16 +271,29 @@ Result<std::vector<std::int64_t>> CheckNest::components(std::uint32_t loop) cons
   return parts;
 }
 
-/// Outside of judged loops: it stores, or computes something that is no address or counter of another statement of its
-/// function. (A called function saves registers, whatever is in them.)
+/// What it computes comes from something that was loaded.
+bool CheckNest::comes_from_load(poly::CodePoint at, int depth) const {
+  constexpr int kDeepest = 16;
+  const ddg::Statement& statement = graph_.statements[at.statement];
+  if ((statement.instructions[at.instruction].kinds & trace::kLoad) != 0 || depth > kDeepest) return true;
+  return std::any_of(statement.local.begin(), statement.local.end(), [&](const ddg::LocalFlow& local) {
+    return local.to == at.instruction && comes_from_load({at.statement, local.from}, depth + 1);
+  });
+}
+
+/// Outside of judged loops: it stores, or computes something of data that is no address or counter of another
+/// statement.
 bool CheckNest::hands_on_data(poly::CodePoint at) const {
+  constexpr std::uint32_t kNotInteger = trace::kFloatScalar | trace::kFloatVector | trace::kIntegerVector | trace::kX87;
   const std::uint32_t kinds = graph_.statements[at.statement].instructions[at.instruction].kinds;
-  if ((kinds & trace::kStore) != 0 && (kinds & trace::kCall) == 0) return true;
+  if ((kinds & trace::kStore) != 0) return (kinds & trace::kCall) == 0;
   if ((kinds & trace::kArithmetic) == 0) return false;
+  const bool integer = (kinds & kNotInteger) == 0;
+  if (integer && !comes_from_load(at, 0)) return false;
   return std::any_of(graph_.dependences.begin(), graph_.dependences.end(), [&](const ddg::Dependence& dependence) {
     return dependence.from == at.statement && dependence.from_instruction == at.instruction && !dependence.address &&
            graph_.statements[dependence.to].function == graph_.statements[at.statement].function &&
-           !flow_.is_index({dependence.to, dependence.to_instruction});
+           !(integer && flow_.is_index({dependence.to, dependence.to_instruction}));
   });
 }
 

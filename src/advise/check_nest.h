@@ -74,6 +74,7 @@ class CheckNest {
   bool matches(const profile::Loop& row, const LoopRef& ref) const;
   Result<void> choose_region(const ScheduleText& schedule, std::optional<std::uint32_t> wanted);
   std::vector<const poly::FlowOfLoop*> candidates(const ScheduleText& schedule) const;
+  bool comes_from_load(poly::CodePoint at, int depth) const;
   bool hands_on_data(poly::CodePoint at) const;
   int line_in(std::size_t unit, std::uint32_t loop, bool last) const;
 
