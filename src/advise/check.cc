@@ -208,7 +208,6 @@ class Checker {
 
   Result<CheckAnswer> run(const Proposed& proposed) {
     answer_.privates = proposed.privates;
-    answer_.dependences = nest_.program.dependences.size();
     answer_.storages = nest_.storages.all.size();
     for (std::size_t u = 0; u < proposed.times.of.size(); ++u) {
       const liveness::NestUnit& unit = nest_.units.all[u];
@@ -239,7 +238,9 @@ class Checker {
   }
 
   void check_dependences(const Proposed& proposed) {
-    const Storage flow = nest_.flow_as_storage();
+    std::vector<const poly::KeptFlow*> flows;
+    const Storage flow = nest_.flow_as_storage(&flows);
+    answer_.dependences = flow.ranges.size();
     std::set<std::size_t> seen;
     for (const bool reductions : {false, true}) {
       const liveness::BrokenFlows broken =
@@ -247,8 +248,7 @@ class Checker {
       if (!broken.complete) doubts_.push_back("isl gave up on the flow of values within its budget");
       for (const liveness::BrokenFlow& one : broken.found) {
         if (!seen.insert(one.range).second) continue;
-        const poly::ProgramDependence& dependence = nest_.program.dependences[one.range];
-        const poly::KeptFlow* const kept = dependence.flow;
+        const poly::KeptFlow* const kept = flows[one.range];
         add_violation(one.pairs, kept == nullptr ? std::optional<poly::CodePoint>() : kept->from,
                       kept == nullptr ? std::optional<poly::CodePoint>() : kept->to, kind_of(kept), "");
       }
