@@ -426,12 +426,10 @@ class Checker {
   }
 
   bool is_kept(const ddg::Dependence& d) const {
-    return std::any_of(nest_.program.dependences.begin(), nest_.program.dependences.end(),
-                       [&](const poly::ProgramDependence& kept) {
-                         return kept.flow != nullptr && kept.flow->from.statement == d.from &&
-                                kept.flow->from.instruction == d.from_instruction && kept.flow->to.statement == d.to &&
-                                kept.flow->to.instruction == d.to_instruction;
-                       });
+    return std::any_of(nest_.units.flows.begin(), nest_.units.flows.end(), [&](const liveness::UnitFlow& kept) {
+      return kept.flow != nullptr && kept.flow->from == poly::CodePoint{d.from, d.from_instruction} &&
+             kept.flow->to == poly::CodePoint{d.to, d.to_instruction};
+    });
   }
 
   /// Variables that the compiler keeps in registers, and counters of inner loops that are declared outside.

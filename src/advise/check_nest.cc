@@ -277,8 +277,8 @@ bool CheckNest::comes_from_load(poly::CodePoint at, int depth) const {
   });
 }
 
-/// Outside of judged loops: it stores, or computes something of data that is no address or counter of another
-/// statement.
+/// Outside of judged loops: it stores, or computes something of data that is no address or counter of another statement
+/// of its function. (A called function saves registers, whatever is in them.)
 bool CheckNest::hands_on_data(poly::CodePoint at) const {
   constexpr std::uint32_t kNotInteger = trace::kFloatScalar | trace::kFloatVector | trace::kIntegerVector | trace::kX87;
   const std::uint32_t kinds = graph_.statements[at.statement].instructions[at.instruction].kinds;
