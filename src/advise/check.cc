@@ -208,7 +208,6 @@ class Checker {
 
   Result<CheckAnswer> run(const Proposed& proposed) {
     answer_.privates = proposed.privates;
-    answer_.dependences = nest_.program.dependences.size();
     answer_.storages = nest_.storages.all.size();
     for (std::size_t u = 0; u < proposed.times.of.size(); ++u) {
       const liveness::NestUnit& unit = nest_.units.all[u];
@@ -239,7 +238,9 @@ class Checker {
   }
 
   void check_dependences(const Proposed& proposed) {
-    const Storage flow = nest_.flow_as_storage();
+    std::vector<const poly::KeptFlow*> flows;
+    const Storage flow = nest_.flow_as_storage(&flows);
+    answer_.dependences = flow.ranges.size();
     std::set<std::size_t> seen;
     for (const bool reductions : {false, true}) {
       const liveness::BrokenFlows broken =
@@ -247,8 +248,7 @@ class Checker {
       if (!broken.complete) doubts_.push_back("isl gave up on the flow of values within its budget");
       for (const liveness::BrokenFlow& one : broken.found) {
         if (!seen.insert(one.range).second) continue;
-        const poly::ProgramDependence& dependence = nest_.program.dependences[one.range];
-        const poly::KeptFlow* const kept = dependence.flow;
+        const poly::KeptFlow* const kept = flows[one.range];
         add_violation(one.pairs, kept == nullptr ? std::optional<poly::CodePoint>() : kept->from,
                       kept == nullptr ? std::optional<poly::CodePoint>() : kept->to, kind_of(kept), "");
       }
@@ -426,12 +426,10 @@ class Checker {
   }
 
   bool is_kept(const ddg::Dependence& d) const {
-    return std::any_of(nest_.program.dependences.begin(), nest_.program.dependences.end(),
-                       [&](const poly::ProgramDependence& kept) {
-                         return kept.flow != nullptr && kept.flow->from.statement == d.from &&
-                                kept.flow->from.instruction == d.from_instruction && kept.flow->to.statement == d.to &&
-                                kept.flow->to.instruction == d.to_instruction;
-                       });
+    return std::any_of(nest_.units.flows.begin(), nest_.units.flows.end(), [&](const liveness::UnitFlow& kept) {
+      return kept.flow != nullptr && kept.flow->from == poly::CodePoint{d.from, d.from_instruction} &&
+             kept.flow->to == poly::CodePoint{d.to, d.to_instruction};
+    });
   }
 
   /// Variables that the compiler keeps in registers, and counters of inner loops that are declared outside.

@@ -131,7 +131,7 @@ void CheckNest::build(const poly::SourceLoop& nest, std::uint64_t operations) {
   problem = program.problem;
   if (!problem.empty()) return;
   const liveness::NestAccesses accesses = liveness::find_accesses(graph_, context_, flow_, nest, locals_);
-  units = liveness::find_units(isl(), graph_, context_, program, accesses.statements);
+  units = liveness::find_units(isl(), graph_, context_, flow_, program, accesses.statements);
   written = liveness::written_times(units);
   name_loops();
   storages = liveness::find_storages(isl(), graph_, context_, flow_, program, accesses, units, written, locals_);
@@ -224,15 +224,11 @@ Result<std::vector<std::int64_t>> CheckNest::parts_at(std::uint32_t loop, int li
 
 Result<std::vector<std::int64_t>> CheckNest::components(std::uint32_t loop) const {
   const std::size_t count = units.all.size();
-  std::map<std::uint32_t, std::size_t> unit_of;  // by group
-  for (std::size_t u = 0; u < count; ++u)
-    if (units.all[u].group) unit_of[*units.all[u].group] = u;
   std::vector<std::vector<bool>> reach(count, std::vector<bool>(count));
   const auto bind = [&](std::size_t a, std::size_t b) {
     if (loops[loop].where[a] && loops[loop].where[b]) reach[a][b] = true;
   };
-  for (const poly::ProgramDependence& dependence : program.dependences)
-    bind(unit_of.at(dependence.from), unit_of.at(dependence.to));
+  for (const liveness::UnitFlow& one : units.flows) bind(one.from, one.to);
   for (const liveness::NestStorage& made : storages.all)
     for (const liveness::Range& range : made.storage.ranges)
       bind(made.storage.accesses[range.definition].unit, made.storage.accesses[range.use].unit);
@@ -271,16 +267,29 @@ Result<std::vector<std::int64_t>> CheckNest::components(std::uint32_t loop) cons
   return parts;
 }
 
-/// Outside of judged loops: it stores, or computes something that is no address or counter of another statement of its
-/// function. (A called function saves registers, whatever is in them.)
+/// What it computes comes from something that was loaded.
+bool CheckNest::comes_from_load(poly::CodePoint at, int depth) const {
+  constexpr int kDeepest = 16;
+  const ddg::Statement& statement = graph_.statements[at.statement];
+  if ((statement.instructions[at.instruction].kinds & trace::kLoad) != 0 || depth > kDeepest) return true;
+  return std::any_of(statement.local.begin(), statement.local.end(), [&](const ddg::LocalFlow& local) {
+    return local.to == at.instruction && comes_from_load({at.statement, local.from}, depth + 1);
+  });
+}
+
+/// Outside of judged loops: it stores, or computes something of data that is no address or counter of another statement
+/// of its function. (A called function saves registers, whatever is in them.)
 bool CheckNest::hands_on_data(poly::CodePoint at) const {
+  constexpr std::uint32_t kNotInteger = trace::kFloatScalar | trace::kFloatVector | trace::kIntegerVector | trace::kX87;
   const std::uint32_t kinds = graph_.statements[at.statement].instructions[at.instruction].kinds;
-  if ((kinds & trace::kStore) != 0 && (kinds & trace::kCall) == 0) return true;
+  if ((kinds & trace::kStore) != 0) return (kinds & trace::kCall) == 0;
   if ((kinds & trace::kArithmetic) == 0) return false;
+  const bool integer = (kinds & kNotInteger) == 0;
+  if (integer && !comes_from_load(at, 0)) return false;
   return std::any_of(graph_.dependences.begin(), graph_.dependences.end(), [&](const ddg::Dependence& dependence) {
     return dependence.from == at.statement && dependence.from_instruction == at.instruction && !dependence.address &&
            graph_.statements[dependence.to].function == graph_.statements[at.statement].function &&
-           !flow_.is_index({dependence.to, dependence.to_instruction});
+           !(integer && flow_.is_index({dependence.to, dependence.to_instruction}));
   });
 }
 
@@ -326,25 +335,19 @@ std::vector<std::uint32_t> CheckNest::band_below(std::uint32_t loop) const {
   return band;
 }
 
-liveness::Storage CheckNest::flow_as_storage() const {
+liveness::Storage CheckNest::flow_as_storage(std::vector<const poly::KeptFlow*>* kept) const {
   liveness::Storage flow;
-  std::map<std::uint32_t, std::uint32_t> unit_of;
-  for (std::uint32_t u = 0; u < units.all.size(); ++u) {
-    if (units.all[u].group) unit_of[*units.all[u].group] = u;
+  for (std::uint32_t u = 0; u < units.all.size(); ++u)
     for (const bool write : {true, false}) {
       liveness::Access& access = flow.accesses.emplace_back();
       access.unit = u;
       access.write = write;
       access.position = write ? 0 : 1;
     }
-  }
-  for (const poly::ProgramDependence& dependence : program.dependences) {
-    const std::uint32_t from = unit_of.at(dependence.from);
-    const std::uint32_t to = unit_of.at(dependence.to);
-    Isl<isl_map> map(isl_map_set_tuple_name(dependence.map.copy(), isl_dim_in, units.all[from].name.c_str()));
-    map = Isl<isl_map>(isl_map_set_tuple_name(map.release(), isl_dim_out, units.all[to].name.c_str()));
-    flow.ranges.push_back(
-        {2 * from, 2 * to + 1, std::move(map), dependence.flow != nullptr && dependence.flow->reduction});
+  for (const liveness::UnitFlow& one : units.flows) {
+    if (one.again) continue;
+    flow.ranges.push_back({2 * one.from, 2 * one.to + 1, one.map, one.flow != nullptr && one.flow->reduction});
+    if (kept != nullptr) kept->push_back(one.flow);
   }
   return flow;
 }

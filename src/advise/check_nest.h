@@ -42,8 +42,8 @@ class CheckNest {
   /// move that line along, which the binary does not show. Empty if there is none.
   std::string moved_out_of(std::uint32_t loop) const;
 
-  /// All dependences of the program, as ranges of one storage.
-  liveness::Storage flow_as_storage() const;
+  /// All that must be kept, as ranges of one storage; the flow of each range is in `kept`, if that is given.
+  liveness::Storage flow_as_storage(std::vector<const poly::KeptFlow*>* kept = nullptr) const;
   /// As written, as far as the units that use a storage are concerned.
   bool is_as_written(const liveness::Storage& storage, const liveness::Times& times) const;
 
@@ -74,6 +74,7 @@ class CheckNest {
   bool matches(const profile::Loop& row, const LoopRef& ref) const;
   Result<void> choose_region(const ScheduleText& schedule, std::optional<std::uint32_t> wanted);
   std::vector<const poly::FlowOfLoop*> candidates(const ScheduleText& schedule) const;
+  bool comes_from_load(poly::CodePoint at, int depth) const;
   bool hands_on_data(poly::CodePoint at) const;
   int line_in(std::size_t unit, std::uint32_t loop, bool last) const;
 

@@ -24,6 +24,7 @@ Judge::Judge(const Flow& flow, const structure::Structure& structure, const stru
   find_edges();
   find_ends(structure);
   find_data();
+  find_led();
   find_carried();
   find_excused();
 }
@@ -148,19 +149,19 @@ bool Judge::decides_by_data(std::uint32_t index) const {
 
 /// Whether there is more of the loop may have been decided before it came to this branch.
 bool Judge::leads_by_data(std::uint32_t index) const {
-  std::vector<bool> seen(nodes_.size());
-  std::vector<std::uint32_t> work{index};
-  while (!work.empty()) {
-    const std::uint32_t branch = work.back();
-    work.pop_back();
-    if (seen[branch]) continue;
-    seen[branch] = true;
-    if (decides_by_data(branch)) return true;
-    const std::uint32_t part = part_index_[node(branch).part];
-    for (const Deciding& decision : decisions_)
-      if (decision.to == part && decision.inside > 0 && ends_[decision.from]) work.push_back(decision.from);
+  return decides_by_data(index) || part_led_[part_index_[node(index).part]];
+}
+
+/// Parts behind branches that may leave the loop, and do so by data.
+void Judge::find_led() {
+  part_led_.resize(parts_.size());
+  for (bool more = true; more;) {
+    more = false;
+    for (const Deciding& decision : decisions_) {
+      if (part_led_[decision.to] || decision.inside == 0 || !ends_[decision.from]) continue;
+      if (leads_by_data(decision.from)) part_led_[decision.to] = more = true;
+    }
   }
-  return false;
 }
 
 void Judge::mark(std::uint32_t index, std::vector<std::uint32_t>& work) {

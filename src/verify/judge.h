@@ -123,6 +123,7 @@ class Judge {
   bool decides_by_data(std::uint32_t node) const;
   bool leads_by_data(std::uint32_t node) const;
   void find_ends(const structure::Structure& structure);
+  void find_led();
   void mark(std::uint32_t node, std::vector<std::uint32_t>& work);
   void decide(std::uint32_t part, std::vector<std::uint32_t>& work);
   void spread();
@@ -160,6 +161,7 @@ class Judge {
   std::vector<std::vector<std::uint32_t>> decides_;  // by node: decisions_
   std::vector<bool> data_;                           // by node
   std::vector<bool> part_decided_;                   // by part
+  std::vector<bool> part_led_;                       // by part: see find_led
   std::vector<bool> recurs_;                         // by node
   std::vector<bool> agreed_;                         // by node: one of several steps that are one, or its test
   std::vector<bool> ends_;  // by node: a branch of which one way stays in the loop, and all others leave it

@@ -89,6 +89,7 @@ OrderCheck::OrderCheck(const profile::Region& region, Schedule schedule, const F
       needs_(needs),
       inside_(tree.contexts().size()),
       loops_(tree.contexts().size()),
+      hands_on_(flow.nodes.size()),
       index_from_(flow.nodes.size(), kUnknown),
       bands_(region.transformed->bands.size()) {
   for (structure::ContextId id = 1; id < tree_.contexts().size(); ++id) {
@@ -176,19 +177,40 @@ std::optional<Source> OrderCheck::timed(NodeIndex node, IterationId iteration, c
                 std::move(vector)};
 }
 
+/// Whether somebody may compute anew what it makes. Not if it has a time and is data in every loop around it.
+bool OrderCheck::hands_on(NodeIndex node) const {
+  std::optional<bool>& known = hands_on_[node];
+  if (known) return *known;
+  const std::optional<std::uint32_t> statement = statements_.of(flow_, flow_.nodes[node].part);
+  const std::vector<structure::ContextId>& loops = loops_[flow_.nodes[node].context];
+  known = !statement || !schedule_.has(*statement) || flow_.nodes[node].load ||
+          std::any_of(loops.begin(), loops.end(), [&](structure::ContextId loop) {
+            const auto judge = judges_.find(loop);
+            return judge != judges_.end() && !judge->second->is_data(node);
+          });
+  return *known;
+}
+
 NeedsId OrderCheck::add(const Instance& instance, const Iterations& iterations) {
   if (instance.relation.shared <= level_ || !is_in_region(instance.from) || !is_in_region(instance.to))
     return kNoNeeds;
   if (instance.level != Edge::kAllLevels && instance.level + 1u != instance.relation.shared) return kNoNeeds;
-  NeedsId needs = instance.needs;
-  if (!is_needless(instance))
-    if (const std::optional<Source> from = timed(instance.from, instance.producer, iterations))
-      needs = needs_.one(*from);
-  if (needs == kNoNeeds || !is_due(instance.to)) return needs;
-  const std::optional<Source> to = timed(instance.to, instance.consumer, iterations);
-  if (!to) return needs;
-  for (const Needs::SourceId id : needs_[needs]) check(instance, needs_.source(id), *to);
-  return needs;
+  std::optional<Source> from;
+  if (!is_needless(instance)) from = timed(instance.from, instance.producer, iterations);
+  if (!from && instance.needs == kNoNeeds) return kNoNeeds;
+  const std::vector<NodeIndex>& decided = flow_.parts[flow_.nodes[instance.to].part].nodes;
+  const bool due = instance.operand == kControl
+                       ? std::any_of(decided.begin(), decided.end(), [&](NodeIndex node) { return is_due(node); })
+                       : is_due(instance.to);
+  if (due) {
+    if (const std::optional<Source> to = timed(instance.to, instance.consumer, iterations)) {
+      if (from) check(instance, *from, *to);
+      if (!from)
+        for (const Needs::SourceId id : needs_[instance.needs]) check(instance, needs_.source(id), *to);
+    }
+  }
+  if (!hands_on(instance.to) && instance.operand != kControl) return kNoNeeds;
+  return from ? needs_.one(*from) : instance.needs;
 }
 
 /// Equal times are right within one iteration only.

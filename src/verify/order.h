@@ -91,6 +91,7 @@ class OrderCheck {
   bool is_recomputed(NodeIndex node, std::size_t level) const;
   bool is_needless(const Instance& instance) const;
   bool is_due(NodeIndex node) const;
+  bool hands_on(NodeIndex node) const;
   const Judge* judge_at(NodeIndex node, std::size_t level) const;
   std::optional<Source> timed(NodeIndex node, IterationId iteration, const Iterations& iterations) const;
   bool may_reorder(const Instance& instance) const;
@@ -108,6 +109,7 @@ class OrderCheck {
   std::uint16_t level_ = 0;                               // of the region's outermost loop
   std::vector<bool> inside_;                              // by context
   std::vector<std::vector<structure::ContextId>> loops_;  // by context: by level
+  mutable std::vector<std::optional<bool>> hands_on_;  // by node, where known
   mutable std::vector<std::uint16_t> index_from_;  // by node: in loops of this level and deeper it is an index value
   std::uint64_t checked_ = 0;
   Found found_;

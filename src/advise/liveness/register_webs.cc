@@ -41,17 +41,9 @@ class Webs {
 
  private:
   void find_ways() {
-    std::map<std::uint32_t, std::uint32_t> unit_of_group;
-    for (std::uint32_t u = 0; u < units_.all.size(); ++u)
-      if (units_.all[u].group) unit_of_group[*units_.all[u].group] = u;
-    for (const poly::ProgramDependence& dependence : program_.dependences) {
-      if (dependence.flow == nullptr) continue;
-      std::vector<const KeptFlow*> flows{dependence.flow};
-      flows.insert(flows.end(), dependence.more.begin(), dependence.more.end());
-      for (const KeptFlow* flow : flows)
-        if (flow->kind == KeptFlow::Kind::kRegister && !goes_through_memory(*flow))
-          ways_.push_back({flow, unit_of_group.at(dependence.from), unit_of_group.at(dependence.to), &dependence.map});
-    }
+    for (const UnitFlow& flow : units_.flows)
+      if (flow.flow != nullptr && flow.flow->kind == KeptFlow::Kind::kRegister && !goes_through_memory(*flow.flow))
+        ways_.push_back({flow.flow, flow.from, flow.to, &flow.map});
     parents_.resize(ways_.size());
     std::iota(parents_.begin(), parents_.end(), 0);
   }
