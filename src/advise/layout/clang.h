@@ -14,23 +14,21 @@
 
 namespace loopfold::layout {
 
-#define LOOPFOLD_CLANG_FUNCTIONS(USE)                                                                                 \
-  USE(createIndex)                                                                                                    \
-  USE(disposeIndex)                                                                                                   \
-  USE(parseTranslationUnit2)                                                                                          \
-  USE(disposeTranslationUnit) USE(getTranslationUnitCursor) USE(getCString) USE(disposeString) USE(getNumDiagnostics) \
-      USE(getDiagnostic) USE(disposeDiagnostic) USE(getDiagnosticSeverity) USE(getDiagnosticSpelling)                 \
-          USE(getDiagnosticLocation) USE(getFileName) USE(getFile) USE(File_isEqual) USE(getSpellingLocation)         \
-              USE(getCursorExtent) USE(getRangeStart) USE(getRangeEnd) USE(getCursorLocation) USE(visitChildren)      \
-                  USE(getCursorKind) USE(getCursorSpelling) USE(getCursorReferenced) USE(getCursorType)               \
-                      USE(getCanonicalType) USE(getTypeSpelling) USE(getPointeeType) USE(getArrayElementType)         \
-                          USE(getArraySize) USE(Type_getSizeOf) USE(Type_getAlignOf) USE(isConstQualifiedType)        \
-                              USE(isVolatileQualifiedType) USE(equalCursors) USE(getNullCursor) USE(Cursor_isNull)    \
-                                  USE(isStatement) USE(isExpression) USE(isDeclaration) USE(Cursor_Evaluate)          \
-                                      USE(EvalResult_getKind) USE(EvalResult_getAsLongLong) USE(EvalResult_dispose)   \
-                                          USE(getTypedefDeclUnderlyingType) USE(getSkippedRanges)                     \
-                                              USE(disposeSourceRangeList) USE(hashCursor) USE(getCursorDefinition)    \
-                                                  USE(Location_isInSystemHeader)
+// clang-format off
+#define LOOPFOLD_CLANG_FUNCTIONS(USE) \
+  USE(createIndex) USE(disposeIndex) USE(parseTranslationUnit2) USE(disposeTranslationUnit) \
+  USE(getTranslationUnitCursor) USE(getCString) USE(disposeString) USE(getNumDiagnostics) USE(getDiagnostic) \
+  USE(disposeDiagnostic) USE(getDiagnosticSeverity) USE(getDiagnosticSpelling) USE(getDiagnosticLocation) \
+  USE(getFileName) USE(getFile) USE(File_isEqual) USE(getSpellingLocation) USE(getCursorExtent) USE(getRangeStart) \
+  USE(getRangeEnd) USE(getCursorLocation) USE(visitChildren) USE(getCursorKind) USE(getCursorSpelling) \
+  USE(getCursorReferenced) USE(getCursorType) USE(getCanonicalType) USE(getTypeSpelling) USE(getPointeeType) \
+  USE(getArrayElementType) USE(getArraySize) USE(Type_getSizeOf) USE(Type_getAlignOf) USE(isConstQualifiedType) \
+  USE(isVolatileQualifiedType) USE(equalCursors) USE(getNullCursor) USE(Cursor_isNull) USE(isStatement) \
+  USE(isExpression) USE(isDeclaration) USE(Cursor_Evaluate) USE(EvalResult_getKind) USE(EvalResult_getAsLongLong) \
+  USE(EvalResult_dispose) USE(getTypedefDeclUnderlyingType) USE(getSkippedRanges) USE(disposeSourceRangeList) \
+  USE(hashCursor) USE(getCursorDefinition) USE(Location_isInSystemHeader) USE(Cursor_getStorageClass) \
+  USE(Cursor_isBitField) USE(getCursorSemanticParent) USE(tokenize) USE(disposeTokens) USE(getTokenSpelling)
+// clang-format on
 
 struct ClangTable {
 #define LOOPFOLD_DECLARE(NAME) decltype(&clang_##NAME) NAME = nullptr;

@@ -401,8 +401,8 @@ class Scanner {
         found_.directives.push_back(std::move(*directive));
       else
         return tl::unexpected<Error>(directive.error());
-    } else if (keyword == "pragma" || keyword == "define") {
-      found_.others.push_back({begin, end, place_of(text_, begin), keyword});
+    } else if (keyword == "pragma" || keyword == "define" || keyword == "include") {
+      found_.others.push_back({begin, end, place_of(text_, begin), keyword, word});
     }
     return end;
   }

@@ -63,12 +63,14 @@ struct ScopMark {
   bool opens = false;
 };
 
-/// Another pragma or a macro definition: what it mentions is not seen by whoever reads the parsed program.
+/// Another pragma, a macro definition or an inclusion: what it mentions is not seen by whoever reads the parsed
+/// program.
 struct OtherLine {
   std::size_t begin = 0;
   std::size_t end = 0;
   Place place;
-  std::string keyword;  // "pragma", "define"
+  std::string keyword;  // "pragma", "define", "include"
+  std::string word;     // of a pragma: the first, "omp"
 };
 
 struct ScannedSource {

@@ -82,6 +82,28 @@ std::size_t next_text(const ScannedSource& scanned, std::string_view text, std::
   return at;
 }
 
+/// A pragma in front of the directive belongs to the statement behind that; the code that the directive becomes would
+/// come between. And inside what several threads run at once, each would have elements of its own. What is in the way,
+/// or "".
+std::string pragma_in_the_way(const ScannedSource& scanned, const Directive& directive, const Syntax& function,
+                              std::string_view text) {
+  for (const OtherLine& line : scanned.others) {
+    if (line.keyword != "pragma" || line.begin < function.begin || line.begin > directive.begin) continue;
+    const bool threads = line.word == "omp" || line.word == "acc";
+    const bool loops = threads || line.word == "GCC" || line.word == "clang" || line.word == "unroll" ||
+                       line.word == "ivdep" || line.word == "simd" || line.word == "vector";
+    if (loops && next_text(scanned, text, line.end) == directive.begin)
+      return fmt::format("#pragma {} of line {} belongs to the same statement; put it behind this directive", line.word,
+                         line.place.line);
+    if (!threads) continue;
+    const Found found = next_statement(function, line.end);
+    if (found.statement != nullptr && found.statement->begin <= directive.begin &&
+        directive.begin < found.statement->end)
+      return fmt::format("several threads may run this: #pragma {} in line {}", line.word, line.place.line);
+  }
+  return "";
+}
+
 /// The end of the scop that a directive stands in, if it does.
 std::optional<std::size_t> end_of_scop(const ScannedSource& scanned, const Directive& directive,
                                        const Syntax& function) {
@@ -104,6 +126,8 @@ Result<Region> find_region(const Source& source, const ScannedSource& scanned, c
     if (function.begin <= directive.begin && directive.end <= function.end) region.function = &function;
   if (region.function == nullptr)
     return refuse(source.file, directive.place, "expected inside a function, in front of a loop or a block");
+  if (const std::string why = pragma_in_the_way(scanned, directive, *region.function, text); !why.empty())
+    return refuse(source.file, directive.place, why);
   region.begin = directive.end;
   if (const std::optional<std::size_t> end = end_of_scop(scanned, directive, *region.function)) {
     region.is_scop = true;

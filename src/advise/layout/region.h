@@ -70,6 +70,7 @@ struct RegionArray {
   std::string field;
   std::string declaration;
   std::size_t dimensions = 0;
+  std::size_t at = 0;  // offset of its name in the directive
 };
 
 struct RegionUses {

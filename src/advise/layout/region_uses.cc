@@ -5,40 +5,27 @@
 #include <array>
 #include <set>
 
+#include "advise/layout/alias.h"
+#include "advise/layout/library.h"
 #include "advise/layout/region.h"
 
 namespace loopfold::layout {
 
 namespace {
 
-/// Functions of the C library that leave arrays alone which they are not given.
-constexpr std::array<std::string_view, 59> kHarmless = {
-    "abs",   "labs",   "llabs",  "fabs",  "sqrt",  "cbrt",     "exp",     "exp2",   "log",          "log2",
-    "log10", "pow",    "sin",    "cos",   "tan",   "asin",     "acos",    "atan",   "atan2",        "sinh",
-    "cosh",  "tanh",   "floor",  "ceil",  "round", "lround",   "trunc",   "rint",   "nearbyint",    "fmod",
-    "fmin",  "fmax",   "fma",    "hypot", "ldexp", "copysign", "erf",     "erfc",   "tgamma",       "lgamma",
-    "expm1", "log1p",  "fdim",   "isnan", "isinf", "printf",   "fprintf", "puts",   "putchar",      "fputs",
-    "fputc", "malloc", "calloc", "free",  "clock", "time",     "rand",    "fflush", "__assert_fail"};
-
-bool is_harmless(std::string name) {
-  if (name.rfind("__builtin_", 0) == 0) return true;
-  const auto known = [](const std::string& wanted) {
-    return std::find(kHarmless.begin(), kHarmless.end(), wanted) != kHarmless.end();
-  };
-  if (known(name)) return true;
-  const bool suffix = !name.empty() && (name.back() == 'f' || name.back() == 'l');
-  name.resize(name.empty() ? 0 : name.size() - 1);
-  return suffix && known(name);
-}
-
 class UseFinder {
  public:
   UseFinder(const Source& source, const ScannedSource& scanned, const Region& region,
             const std::vector<RegionArray>& arrays, std::string_view text)
-      : source_(source), scanned_(scanned), region_(region), arrays_(arrays), text_(text) {}
+      : source_(source),
+        scanned_(scanned),
+        region_(region),
+        arrays_(arrays),
+        text_(text),
+        aliases_(source, *region.function, text) {}
 
   RegionUses find() {
-    find_aliases();
+    find_overlaps();
     std::vector<const Syntax*> parents;
     walk(*region_.function, parents);
     find_mentions();
@@ -152,13 +139,32 @@ class UseFinder {
   // ---- the walk ----
 
   void walk(const Syntax& node, Parents& parents) {
-    if (node.kind == SyntaxKind::kSizeof) return;
+    if (node.kind == SyntaxKind::kName) named_.insert(node.begin);
+    if (node.kind == SyntaxKind::kVariable) named_.insert(offset_of(node.declaration));
+    if (node.kind == SyntaxKind::kSizeof && inside(node.begin) && is_size_of_array(node)) return name_all(node);
     if (const bool in_region = inside(node.begin); in_region && visit(node, parents)) return;
     const std::size_t before = found_.obstacles.size();
     parents.push_back(&node);
     for (const Syntax& child : node.children) walk(child, parents);
     parents.pop_back();
     if (node.kind == SyntaxKind::kCall && inside(node.begin) && found_.obstacles.size() == before) check_call(node);
+  }
+
+  /// sizeof A, sizeof(A[0]): the array is still declared, and nothing of it is read.
+  bool is_size_of_array(const Syntax& node) const {
+    if (node.children.size() != 1) return false;
+    const Chain chain = chain_of(unwrapped(node.children[0]));
+    return chain.base->kind == SyntaxKind::kName && array_of(chain.base->declaration) != nullptr;
+  }
+
+  void name_all(const Syntax& node) {
+    if (node.kind == SyntaxKind::kName) named_.insert(node.begin);
+    for (const Syntax& child : node.children) name_all(child);
+  }
+
+  static std::size_t offset_of(const std::string& declaration) {
+    const std::size_t colon = declaration.rfind(':');
+    return colon == std::string::npos ? kElsewhere : std::stoul(declaration.substr(colon + 1));
   }
 
   void walk_subscripts(const Chain& chain, const Syntax& node, Parents& parents) {
@@ -170,11 +176,13 @@ class UseFinder {
   /// True if the node is done with, its children included.
   bool visit(const Syntax& node, Parents& parents) {
     if (const std::optional<Match> matched = match(node)) {
+      named_.insert(matched->chain.base->begin);
       take(node, *matched, parents);
       walk_subscripts(matched->chain, node, parents);
       return true;
     }
     if (is_unmoved_field(node)) {
+      named_.insert(chain_below_fields(node).base->begin);
       walk_subscripts(chain_below_fields(node), node, parents);
       return true;
     }
@@ -186,8 +194,8 @@ class UseFinder {
   void check_name(const Syntax& node, const Parents& parents) {
     if (const RegionArray* const array = array_of(node.declaration)) {
       obstacle(node.begin, why_not(*array, parents));
-    } else if (const auto alias = aliases_.find(node.declaration); alias != aliases_.end()) {
-      obstacle(node.begin, fmt::format("'{}' may lead into '{}', which is moved", node.name, alias->second));
+    } else if (const RegionArray* const other = led_into(node.declaration)) {
+      obstacle(node.begin, fmt::format("'{}' may lead into '{}', which is moved", node.name, other->name));
     }
   }
 
@@ -228,9 +236,14 @@ class UseFinder {
       obstacle(node.begin, fmt::format("the address of an element of '{}' is taken", array.name));
       return;
     }
-    reference.written = is_written(reference);
-    for (const Syntax* subscript : matched.chain.subscripts)
-      reference.side_effects.push_back(has_side_effects(*subscript));
+    if (in_macro(node.begin, [](const MacroUse& use) { return use.stringifies && use.name != "assert"; })) {
+      obstacle(node.begin, fmt::format("'{}' is used in a macro that shows the text of its arguments", array.name));
+      return;
+    }
+    reference.written = is_written(node, parents);
+    for (std::size_t i = 0; i < matched.chain.subscripts.size(); i++)
+      reference.side_effects.push_back(has_side_effects(*matched.chain.subscripts[i]) ||
+                                       assigns_in_macro(reference.subscripts[i]));
     found_.references.push_back(std::move(reference));
   }
 
@@ -306,48 +319,50 @@ class UseFinder {
     return wrapped;
   }
 
-  /// An assignment's operator stands behind the element, or ++ or -- on either side; fields and parentheses between.
-  bool is_written(const Reference& reference) const {
-    std::size_t at = blank(reference.end);
-    std::size_t before = reference.name;
-    while (at < text_.size()) {
-      if (text_[at] == '.') {
-        at = blank(at + 1);
-        while (at < text_.size() && continues_name(text_[at])) at++;
-      } else if (text_[at] == '[') {
-        const std::size_t close = closing(at);
-        if (close == std::string_view::npos) return true;
-        at = close + 1;
-      } else if (text_[at] == ')' && previous(before) == '(') {
-        before = text_.rfind('(', before - 1);
-        at++;
-      } else {
-        break;
-      }
-      at = blank(at);
+  /// The left side of an assignment, or the operand of ++ or --; fields, elements and parentheses between. In macros,
+  /// where operators are not seen, if there is any that assigns.
+  bool is_written(const Syntax& node, const Parents& parents) const {
+    if (in_macro(node.begin, [](const MacroUse& use) { return use.assigns; })) return true;
+    const Syntax* lvalue = &node;
+    for (auto parent = parents.rbegin(); parent != parents.rend(); ++parent) {
+      const Syntax& above = **parent;
+      const bool first = !above.children.empty() && &above.children[0] == lvalue;
+      if (!first) return false;
+      if (above.kind == SyntaxKind::kAssignment || is_plain_assignment(above)) return true;
+      if (above.kind == SyntaxKind::kUnary) return is_step(above);
+      const bool part = above.kind == SyntaxKind::kMember || above.kind == SyntaxKind::kSubscript ||
+                        above.kind == SyntaxKind::kParentheses || above.kind == SyntaxKind::kImplicit;
+      if (!part) return false;
+      lvalue = &above;
     }
-    const std::string_view behind = text_.substr(std::min(at, text_.size()), 3);
-    const std::string_view two = behind.substr(0, 2);
-    if (two == "++" || two == "--" || behind == "<<=" || behind == ">>=") return true;
-    if (!behind.empty() && behind[0] == '=' && two != "==") return true;
-    constexpr std::string_view kCompound = "+-*/%&|^";
-    if (two.size() == 2 && two[1] == '=' && kCompound.find(two[0]) != std::string_view::npos) return true;
-    return previous(before) == '+' || previous(before) == '-' ? doubled(before) : false;
+    return false;
   }
 
-  char previous(std::size_t at) const {
-    while (at > 0 && (text_[at - 1] == ' ' || text_[at - 1] == '\t' || text_[at - 1] == '\n')) at--;
-    return at == 0 ? '\0' : text_[at - 1];
+  /// ++ or -- on either side.
+  bool is_step(const Syntax& unary) const {
+    const auto steps = [&](std::size_t at) {
+      const std::string_view sign = text_.substr(std::min(at, text_.size()), 2);
+      return sign == "++" || sign == "--";
+    };
+    return steps(unary.begin) || (!unary.children.empty() && steps(blank(unary.children[0].end)));
   }
-  bool doubled(std::size_t at) const {
-    while (at > 0 && (text_[at - 1] == ' ' || text_[at - 1] == '\t' || text_[at - 1] == '\n')) at--;
-    return at > 1 && text_[at - 1] == text_[at - 2];
+
+  template <typename Asked>
+  bool in_macro(std::size_t offset, const Asked& asked) const {
+    return std::any_of(source_.uses.begin(), source_.uses.end(),
+                       [&](const MacroUse& use) { return use.begin <= offset && offset < use.end && asked(use); });
   }
 
   bool is_plain_assignment(const Syntax& node) const {
     if (node.kind != SyntaxKind::kBinary || node.children.size() != 2) return false;
     const std::size_t at = blank(node.children[0].end);
     return at + 1 < text_.size() && text_[at] == '=' && text_[at + 1] != '=';
+  }
+
+  bool assigns_in_macro(const Reference::Subscript& subscript) const {
+    return std::any_of(source_.uses.begin(), source_.uses.end(), [&](const MacroUse& use) {
+      return use.assigns && subscript.open < use.begin && use.begin < subscript.close;
+    });
   }
 
   bool has_side_effects(const Syntax& node) const {
@@ -378,13 +393,17 @@ class UseFinder {
       if (call.declaration.empty() || function.name != call.name) continue;
       return seen.insert(function.name).second ? harmful_inside(function, seen) : "";
     }
-    if (!call.name.empty() && is_harmless(call.name)) return "";
-    return call.name.empty() ? "a function pointer" : call.name;
+    const bool function = source_.function_keys.count(call.declaration) != 0 || call.name.rfind("__builtin_", 0) == 0;
+    if (function && is_harmless(call.name)) return "";
+    return function ? call.name : "a function pointer";
   }
 
   std::string harmful_inside(const Syntax& node, std::set<std::string>& seen) const {
-    if (node.kind == SyntaxKind::kName)
+    if (node.kind == SyntaxKind::kName) {
       if (const RegionArray* const array = array_of(node.declaration)) return "it names " + array->name;
+      if (const RegionArray* const array = led_into(node.declaration))
+        return fmt::format("its {} may lead into {}", node.name, array->name);
+    }
     if (node.kind == SyntaxKind::kCall)
       if (std::string culprit = harmful(node, seen); !culprit.empty()) return "it calls " + culprit;
     for (const Syntax& child : node.children)
@@ -450,54 +469,85 @@ class UseFinder {
 
   // ---- other pointers ----
 
-  /// Pointers are linked if one is made from the other; whatever is linked with a moved array may lead into it.
-  void find_aliases() {
-    collect_links(*region_.function);
-    for (const RegionArray& array : arrays_) aliases_[array.declaration] = array.name;
-    for (bool grown = true; grown;) {
-      grown = false;
-      for (const auto& [one, other] : links_) {
-        if (const auto found = aliases_.find(one); found != aliases_.end())
-          grown |= aliases_.try_emplace(other, found->second).second;
-        if (const auto found = aliases_.find(other); found != aliases_.end())
-          grown |= aliases_.try_emplace(one, found->second).second;
-      }
-    }
-    for (const RegionArray& array : arrays_) aliases_.erase(array.declaration);
+  /// The first moved array that a variable may lead into, or nullptr.
+  const RegionArray* led_into(const std::string& variable) const {
+    for (const RegionArray& array : arrays_)
+      if (array.declaration != variable && aliases_.leads_into(variable, array.declaration, array.dimensions))
+        return &array;
+    return nullptr;
   }
 
-  void collect_links(const Syntax& node) {
-    if (node.kind == SyntaxKind::kVariable && node.is_pointer)
-      for (const Syntax& child : node.children) link(node.declaration, child);
-    if (is_plain_assignment(node)) {
-      const Syntax& left = unwrapped(node.children[0]);
-      if (left.kind == SyntaxKind::kName && left.is_pointer) link(left.declaration, node.children[1]);
-    }
-    for (const Syntax& child : node.children) collect_links(child);
-  }
-
-  /// The pointers that a pointer's value is made from. What is loaded from an array of numbers is none; the address of
-  /// such an element is.
-  void link(const std::string& pointer, const Syntax& value, bool address = false) {
-    if (value.kind == SyntaxKind::kSizeof) return;
-    if (value.kind == SyntaxKind::kSubscript && value.children.size() == 2) {
-      if (value.is_pointer || address) link(pointer, value.children[0], address);
-      return;
-    }
-    if (value.kind == SyntaxKind::kName && value.is_pointer) links_.emplace_back(pointer, value.declaration);
-    const bool takes = value.kind == SyntaxKind::kUnary && text_.substr(value.begin, 1) == "&";
-    for (const Syntax& child : value.children) link(pointer, child, address || takes);
+  void find_overlaps() {
+    for (std::size_t i = 0; i < arrays_.size(); i++)
+      for (std::size_t j = i + 1; j < arrays_.size(); j++)
+        if (arrays_[i].declaration != arrays_[j].declaration &&
+            aliases_.overlap(arrays_[i].declaration, arrays_[i].dimensions, arrays_[j].declaration,
+                             arrays_[j].dimensions))
+          obstacle(arrays_[j].at,
+                   fmt::format("'{}' and '{}' may be the same memory", arrays_[i].name, arrays_[j].name));
   }
 
   // ---- what the parsed program does not show ----
 
+  /// Every place in the region where an array's name stands, and that is not a name of the parsed program, is one where
+  /// the array may be used unseen: other pragmas, macros that drop their arguments, what the preprocessor leaves out.
   void find_mentions() {
-    for (const OtherLine& line : scanned_.others) {
-      if (!inside(line.begin)) continue;
-      for (const RegionArray& array : arrays_)
-        for (std::size_t at = text_.find(array.name, line.begin); at < line.end; at = text_.find(array.name, at + 1))
-          if (word_at(at, array.name)) obstacle(at, fmt::format("'{}' is named in a #{}", array.name, line.keyword));
+    for (std::size_t at = region_.begin; at < region_.end;) {
+      const char c = text_[at];
+      const std::size_t next = skip_blank(text_, at, region_.end);
+      if (next > at) {
+        at = next;
+      } else if (c == '"' || c == '\'') {
+        const std::size_t end = skip_literal(text_, at, region_.end);
+        if (in_pragma_operator(at)) check_literal(at, end);
+        at = end;
+      } else if (continues_name(c)) {
+        std::size_t end = at;
+        while (end < region_.end && continues_name(text_[end])) end++;
+        if (begins_name(c)) check_word(at, text_.substr(at, end - at));
+        at = end;
+      } else {
+        at++;
+      }
     }
+    for (const OtherLine& line : scanned_.others)
+      if (inside(line.begin) && line.keyword == "include") obstacle(line.begin, "an #include in the region");
+    for (const MacroUse& use : source_.uses)
+      if (use.begin < region_.end && region_.end < use.end) obstacle(use.begin, "the region ends in a macro's use");
+  }
+
+  void check_word(std::size_t at, std::string_view word) {
+    const auto is_it = [&](const RegionArray& array) { return array.name == word; };
+    if (std::none_of(arrays_.begin(), arrays_.end(), is_it) || named_.count(at) != 0 || is_field(at)) return;
+    const auto around = std::find_if(scanned_.others.begin(), scanned_.others.end(),
+                                     [&](const OtherLine& line) { return line.begin <= at && at < line.end; });
+    if (around != scanned_.others.end())
+      return obstacle(at, fmt::format("'{}' is named in a #{}", word, around->keyword));
+    const auto is_directive = [&](const Directive& directive) { return directive.begin <= at && at < directive.end; };
+    if (std::any_of(scanned_.directives.begin(), scanned_.directives.end(), is_directive)) return;
+    const auto left_out = [&](const auto& range) { return range.first <= at && at < range.second; };
+    const bool skipped = std::any_of(source_.skipped.begin(), source_.skipped.end(), left_out);
+    obstacle(at, skipped ? fmt::format("'{}' is named in what the preprocessor leaves out here", word)
+                         : fmt::format("'{}' is named here in a way that cannot be followed", word));
+  }
+
+  bool is_field(std::size_t at) const {
+    while (at > 0 && (text_[at - 1] == ' ' || text_[at - 1] == '\t' || text_[at - 1] == '\n')) at--;
+    return at > 0 && (text_[at - 1] == '.' || (at > 1 && text_.substr(at - 2, 2) == "->"));
+  }
+
+  /// _Pragma("...")
+  bool in_pragma_operator(std::size_t literal) const {
+    constexpr std::string_view kOperator = "_Pragma";
+    std::size_t at = literal;
+    while (at > 0 && (text_[at - 1] == ' ' || text_[at - 1] == '(')) at--;
+    return at >= kOperator.size() && text_.substr(at - kOperator.size(), kOperator.size()) == kOperator;
+  }
+
+  void check_literal(std::size_t begin, std::size_t end) {
+    for (const RegionArray& array : arrays_)
+      for (std::size_t at = text_.find(array.name, begin); at < end; at = text_.find(array.name, at + 1))
+        if (word_at(at, array.name)) obstacle(at, fmt::format("'{}' is named in a _Pragma", array.name));
   }
 
   const Source& source_;
@@ -506,8 +556,8 @@ class UseFinder {
   const std::vector<RegionArray>& arrays_;
   std::string_view text_;
   RegionUses found_;
-  std::vector<std::pair<std::string, std::string>> links_;
-  std::map<std::string, std::string> aliases_;  // declaration of a pointer -> the array that it may lead into
+  Aliases aliases_;
+  std::set<std::size_t> named_;  // offsets of names that the parsed program has
 };
 
 }  // namespace

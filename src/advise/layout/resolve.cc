@@ -89,6 +89,9 @@ class Checker {
     if (found.element != found.type)
       return refuse(file_, map.type_place,
                     fmt::format("the elements of '{}' are of type {}, not {}", map.array, found.element, found.type));
+    if (found.in_union)
+      return refuse(file_, map.place,
+                    fmt::format("'{}.{}' is in a union: its bytes have other names too", map.array, map.field));
     if (found.is_volatile) return refuse(file_, map.place, fmt::format("'{}' is volatile", map.array));
     if (found.is_const && map.transfer != Transfer::kIn && map.transfer != Transfer::kRedistribute)
       return refuse(file_, map.place, fmt::format("'{}' is const and cannot be copied back to", map.array));
@@ -97,7 +100,7 @@ class Checker {
     phi.element.alignment = found.type_alignment;
     resolved_.phis.push_back(std::move(phi));
     resolved_.arrays.push_back(
-        {resolved_.phis.back().label(), map.array, map.field, found.declaration, map.indices.size()});
+        {resolved_.phis.back().label(), map.array, map.field, found.declaration, map.indices.size(), map.place.offset});
     return {};
   }
 

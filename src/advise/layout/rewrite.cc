@@ -110,6 +110,9 @@ class Rewriter {
     if (result_.reasons.empty()) {
       include_allocator(*source);
       result_.text = applied();
+      if (const Result<Source> again = parse_source(file_, result_.text, options_.compiler); !again)
+        return fail(ErrorKind::kBadInput, fmt::format("what would be generated cannot be compiled, so nothing is: {}",
+                                                      again.error().message));
     } else if (result_.answer == Answer::kYes) {
       result_.answer = Answer::kNo;
     }
@@ -188,6 +191,9 @@ class Rewriter {
     DirectiveSummary summary;
     summary.place = stage.directive->place;
     summary.assumed = stage.assumed;
+    for (const MapClause& map : stage.directive->maps)
+      if (map.transfer == Transfer::kOut)
+        summary.assumed.push_back(fmt::format("the region writes all of '{}'", map.array));
     summary.proof = one_to_one(context_.get(), stage.phis, stage.known);
     if (summary.proof.answer != Answer::kYes) {
       object(stage.directive->begin,
@@ -249,16 +255,18 @@ class Rewriter {
         for (const std::string& index : map.indices)
           if (source.macros.count(index) != 0)
             object(map.place.offset, fmt::format("the index '{}' is a macro here; call it something else", index));
-    if (work.stages.size() > 1 && work.region.is_block) check_shadows(*work.region.block, work);
+    const bool copied_inside = work.region.is_scop || (work.stages.size() > 1 && work.region.is_block);
+    if (copied_inside) check_shadows(*work.region.block, work);
   }
 
-  /// The arrays are copied back inside the block if it has a redistribution: their names must still mean them there.
+  /// The arrays are copied back inside the block if that is a scop's or has a redistribution: their names must still
+  /// mean them there.
   void check_shadows(const Syntax& block, const Work& work) {
     for (const Syntax& statement : block.children)
       for (const Syntax& declared : statement.children)
         for (const RegionArray& array : work.stages[0]->arrays)
           if (statement.kind == SyntaxKind::kDeclarations && declared.kind == SyntaxKind::kVariable &&
-              declared.name == array.name)
+              statement.begin >= work.region.begin && statement.begin < work.region.end && declared.name == array.name)
             object(declared.begin, fmt::format("'{}' hides the array that is copied back in this block", array.name));
   }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 #include <optional>
 
 #include "advise/layout/clang.h"
@@ -167,6 +168,8 @@ SyntaxKind kind_of(CXCursorKind kind) {
       return SyntaxKind::kParentheses;
     case CXCursor_UnexposedExpr:
       return SyntaxKind::kImplicit;
+    case CXCursor_CStyleCastExpr:
+      return SyntaxKind::kCast;
     default:
       return SyntaxKind::kOther;
   }
@@ -174,6 +177,34 @@ SyntaxKind kind_of(CXCursorKind kind) {
 
 bool is_array_type(CXTypeKind kind) {
   return kind == CXType_ConstantArray || kind == CXType_VariableArray || kind == CXType_IncompleteArray;
+}
+
+bool is_address_type(CXTypeKind kind) {
+  switch (kind) {
+    case CXType_Pointer:
+    case CXType_Record:
+    case CXType_Long:
+    case CXType_ULong:
+    case CXType_LongLong:
+    case CXType_ULongLong:
+    case CXType_Int128:
+    case CXType_UInt128:
+    case CXType_Unexposed:
+    case CXType_Invalid:
+      return true;
+    default:
+      return is_array_type(kind);
+  }
+}
+
+/// What a pointer or an array leads to in the end is a pointer, a structure, or nothing in particular.
+bool leads_to_addresses(const ClangTable& clang, CXType type) {
+  CXType inner = clang.getCanonicalType(type);
+  if (inner.kind != CXType_Pointer && !is_array_type(inner.kind)) return false;
+  const bool pointer = inner.kind == CXType_Pointer;
+  inner = clang.getCanonicalType(pointer ? clang.getPointeeType(inner) : clang.getArrayElementType(inner));
+  while (is_array_type(inner.kind)) inner = clang.getCanonicalType(clang.getArrayElementType(inner));
+  return inner.kind == CXType_Pointer || inner.kind == CXType_Record || inner.kind == CXType_Void;
 }
 
 std::string label_of(const Unit& unit, CXCursor go_to) {
@@ -195,10 +226,14 @@ Syntax tree_of(const Unit& unit, CXCursor cursor) {
   const CXTypeKind type = clang.getCanonicalType(clang.getCursorType(cursor)).kind;
   node.is_array = is_array_type(type);
   node.is_pointer = node.is_array || type == CXType_Pointer;
+  node.may_be_address = is_address_type(type);
+  node.leads_to_addresses = node.is_pointer && leads_to_addresses(clang, clang.getCursorType(cursor));
   if (node.kind == SyntaxKind::kName || node.kind == SyntaxKind::kCall)
     node.declaration = unit.key(clang.getCursorReferenced(cursor));
   if (node.kind == SyntaxKind::kVariable || node.kind == SyntaxKind::kFunction || node.kind == SyntaxKind::kLabel)
     node.declaration = unit.key(cursor);
+  if (node.kind == SyntaxKind::kVariable || node.kind == SyntaxKind::kFunction)
+    node.is_static = clang.Cursor_getStorageClass(cursor) == CX_SC_Static;
   if (node.kind == SyntaxKind::kGoto) node.declaration = label_of(unit, cursor);
   unit.each_child(cursor, [&](CXCursor child) { node.children.push_back(tree_of(unit, child)); });
   return node;
@@ -222,6 +257,55 @@ std::vector<std::pair<std::size_t, std::size_t>> skipped_ranges(const Unit& unit
   clang.disposeSourceRangeList(list);
   return result;
 }
+
+// ---- macros ----
+
+/// What the bodies of macros say, looked at when one is used.
+class MacroReader {
+ public:
+  MacroReader(const Unit& unit, std::map<std::string, CXCursor> definitions)
+      : unit_(unit), definitions_(std::move(definitions)) {}
+
+  MacroUse use(CXCursor expansion) {
+    const CXSourceRange extent = unit_.clang().getCursorExtent(expansion);
+    MacroUse use;
+    use.begin = unit_.spot(unit_.clang().getRangeStart(extent)).offset;
+    use.end = unit_.spot(unit_.clang().getRangeEnd(extent)).offset;
+    use.name = unit_.spelling(expansion);
+    std::set<std::string> seen;
+    look(use.name, use, seen);
+    return use;
+  }
+
+ private:
+  /// Words and signs of a macro's definition, its name first.
+  std::vector<std::string> words(CXCursor definition) const {
+    const ClangTable& clang = unit_.clang();
+    CXToken* tokens = nullptr;
+    unsigned count = 0;
+    clang.tokenize(unit_.get(), clang.getCursorExtent(definition), &tokens, &count);
+    std::vector<std::string> result;
+    for (unsigned i = 0; i < count; i++)
+      result.push_back(take_text(clang, clang.getTokenSpelling(unit_.get(), tokens[i])));
+    if (tokens != nullptr) clang.disposeTokens(unit_.get(), tokens, count);
+    return result;
+  }
+
+  void look(const std::string& name, MacroUse& use, std::set<std::string>& seen) {
+    const auto definition = definitions_.find(name);
+    if (definition == definitions_.end() || !seen.insert(name).second) return;
+    static const std::set<std::string> kAssigning = {
+        "=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "++", "--", "<<=", ">>="};
+    for (const std::string& word : words(definition->second)) {
+      use.assigns = use.assigns || kAssigning.count(word) != 0;
+      use.stringifies = use.stringifies || word == "#";
+      look(word, use, seen);
+    }
+  }
+
+  const Unit& unit_;
+  std::map<std::string, CXCursor> definitions_;
+};
 
 // ---- probes ----
 
@@ -325,11 +409,25 @@ class ProbeReader {
       size.known = value != nullptr && clang.EvalResult_getKind(value) == CXEval_Int;
       if (size.known) size.value = clang.EvalResult_getAsLongLong(value);
       if (value != nullptr) clang.EvalResult_dispose(value);
+    } else if (kind == CXCursor_MemberRefExpr && (where.line - 2) / 3 < probe.arrays.size()) {
+      ProbedArray& array = probe.found[(where.line - 2) / 3];
+      array.in_union = array.in_union || is_in_union(clang.getCursorReferenced(cursor));
     } else if (kind == CXCursor_DeclRefExpr && (where.line - 2) % 3 == 1 &&
                (where.line - 2) / 3 < probe.arrays.size()) {
       declare(probe.found[(where.line - 2) / 3], clang.getCursorReferenced(cursor),
               probe.arrays[(where.line - 2) / 3].dimensions);
     }
+  }
+
+  /// The field's structure, or one that it is a nameless part of, is a union.
+  bool is_in_union(CXCursor field) const {
+    const ClangTable& clang = unit_.clang();
+    for (CXCursor at = clang.getCursorSemanticParent(field); clang.Cursor_isNull(at) == 0;
+         at = clang.getCursorSemanticParent(at)) {
+      if (clang.getCursorKind(at) == CXCursor_UnionDecl) return true;
+      if (clang.getCursorKind(at) != CXCursor_StructDecl) return false;
+    }
+    return false;
   }
 
   void declare(ProbedArray& array, CXCursor declaration, std::size_t dimensions) const {
@@ -387,13 +485,21 @@ Result<Source> parse_source(const std::string& file, std::string_view text, cons
   Source source;
   source.file = file;
   source.skipped = skipped_ranges(unit, file);
+  std::map<std::string, CXCursor> definitions;
+  std::vector<CXCursor> expansions;
   unit.each_child(unit.root(), [&](CXCursor cursor) {
     const CXCursorKind kind = unit.clang().getCursorKind(cursor);
-    if (kind == CXCursor_MacroDefinition) source.macros.insert(unit.spelling(cursor));
+    if (kind == CXCursor_MacroDefinition) definitions[unit.spelling(cursor)] = cursor;
+    if (kind == CXCursor_MacroExpansion && unit.in_main_file(cursor)) expansions.push_back(cursor);
+    if (kind == CXCursor_VarDecl && unit.in_main_file(cursor)) source.variables.push_back(tree_of(unit, cursor));
     if (kind != CXCursor_FunctionDecl) return;
     source.declared.insert(unit.spelling(cursor));
+    source.function_keys.insert(unit.key(cursor));
     if (unit.in_main_file(cursor) && is_definition(unit, cursor)) source.functions.push_back(tree_of(unit, cursor));
   });
+  for (const auto& [name, cursor] : definitions) source.macros.insert(name);
+  MacroReader macros(unit, std::move(definitions));
+  for (const CXCursor expansion : expansions) source.uses.push_back(macros.use(expansion));
   return source;
 }
 

@@ -52,6 +52,7 @@ enum class SyntaxKind {
   kAssignment,  // compound: +=
   kParentheses,
   kImplicit,  // conversions that are not written
+  kCast,      // those that are
 };
 
 struct Syntax {
@@ -63,14 +64,29 @@ struct Syntax {
   bool is_statement = false;
   bool is_pointer = false;  // its type is a pointer or an array
   bool is_array = false;
+  bool may_be_address = false;      // its type is wide enough to hold one: pointers, structures, long integers
+  bool leads_to_addresses = false;  // a pointer or array, of pointers or structures
+  bool is_static = false;           // of a variable or function: declared so
   std::vector<Syntax> children;
+};
+
+/// A macro, as far as its uses in the file are concerned.
+struct MacroUse {
+  std::size_t begin = 0;  // of the use, with its arguments
+  std::size_t end = 0;
+  std::string name;
+  bool assigns = false;      // its body, or a macro in that, has = or ++ or the like
+  bool stringifies = false;  // shows its arguments' text
 };
 
 struct Source {
   std::string file;
   std::vector<Syntax> functions;                             // definitions in the file
+  std::vector<Syntax> variables;                             // outside functions, in the file
   std::set<std::string> declared;                            // functions declared anywhere
+  std::set<std::string> function_keys;                       // where they are declared, as in Syntax::declaration
   std::set<std::string> macros;                              // names of all macros
+  std::vector<MacroUse> uses;                                // of macros, in the file
   std::vector<std::pair<std::size_t, std::size_t>> skipped;  // what the preprocessor leaves out
 };
 
@@ -86,8 +102,9 @@ struct ProbedArray {
   std::vector<std::int64_t> dimensions;  // -1 where the type does not say
   bool is_const = false;
   bool is_volatile = false;
-  std::string element;  // canonical type of an element, without const
-  std::string type;     // canonical type of the directive's
+  bool in_union = false;  // the field, or what it is in
+  std::string element;    // canonical type of an element, without const
+  std::string type;       // canonical type of the directive's
   std::int64_t type_size = 0;
   std::int64_t type_alignment = 0;
 };
