@@ -23,14 +23,14 @@ bool same_map(isl_ctx* context, const Phi& phi, const std::string& text) {
   return isl_map_is_equal(map.get(), wanted.get()) == isl_bool_true;
 }
 
-class Layouts : public ::testing::Test {
+class PhiLayouts : public ::testing::Test {
  protected:
   poly::IslContext holder_{isl_ctx_alloc()};
   isl_ctx* context_ = holder_.get();
 };
 
 /// The paper's mapping of C, A and B, from the directive and built by hand.
-TEST_F(Layouts, PapersMatrixProduct) {
+TEST_F(PhiLayouts, PapersMatrixProduct) {
   const std::vector<Phi> phis = phis_of(
       "map(inout: C(e1,e2) -> (0, e1/32, e2/64, e1%32, e2%64) : double[ni, nj]) map(in: A(e1,e2) -> (1, e2, 0, e1) : "
       "double[ni, nk]) map(in: B(e1,e2) -> (1, e1, 1, e2) : double[nk, nj])");
@@ -51,7 +51,7 @@ TEST_F(Layouts, PapersMatrixProduct) {
   EXPECT_EQ(placed(fusion[1], 0, 1).target, phis[2].target);
 }
 
-TEST_F(Layouts, CollisionsHaveAWitness) {
+TEST_F(PhiLayouts, CollisionsHaveAWitness) {
   const Proof one = one_to_one(context_, phis_of("map(in: A(i,j) -> (i + 2*j) : int[n, 3])"));
   EXPECT_EQ(one.answer, Answer::kNo);
   EXPECT_NE(one.why.find("would be in the same place, for example with n = "), std::string::npos) << one.why;
@@ -62,14 +62,14 @@ TEST_F(Layouts, CollisionsHaveAWitness) {
 }
 
 /// What is proved for all sizes may be wrong for some, and right for those that are known.
-TEST_F(Layouts, KnownSizesCount) {
+TEST_F(PhiLayouts, KnownSizesCount) {
   const std::vector<Phi> phis = phis_of("map(in: A(i,j) -> (i + 3*j) : int[n, 4])");
   EXPECT_EQ(one_to_one(context_, phis).answer, Answer::kNo);
   EXPECT_EQ(one_to_one(context_, phis, {{"n", 3}}).answer, Answer::kYes);
   EXPECT_EQ(one_to_one(context_, phis, {{"n", 4}}).answer, Answer::kNo);
 }
 
-TEST_F(Layouts, TreesThatDoNotExist) {
+TEST_F(PhiLayouts, TreesThatDoNotExist) {
   const auto error = [&](const std::string& clauses) {
     const Result<LayoutTree> tree = build_tree(context_, phis_of(clauses));
     return tree ? "" : tree.error().message;
@@ -82,7 +82,7 @@ TEST_F(Layouts, TreesThatDoNotExist) {
       std::string::npos);
 }
 
-TEST_F(Layouts, LengthsAndPlaces) {
+TEST_F(PhiLayouts, LengthsAndPlaces) {
   const Result<LayoutTree> tree = build_tree(
       context_, phis_of("map(inout: C(e1,e2) -> (0, e1/4, e2/8, e1%4, e2%8) : double[ni, nj]) map(in: A(e1,e2) -> "
                         "(1, e2, 0, e1) : double[ni, nk]) map(in: B(e1,e2) -> (1, e1, 1, e2) : double[nk, nj]) "
@@ -98,7 +98,7 @@ TEST_F(Layouts, LengthsAndPlaces) {
   EXPECT_FALSE(field_of(*tree, {{"ni", 10}}));
 }
 
-TEST_F(Layouts, MixedTypesAreAligned) {
+TEST_F(PhiLayouts, MixedTypesAreAligned) {
   const Result<LayoutTree> tree = build_tree(
       context_, phis_of("map(in: c(i) -> (i, 0) : char[n]) map(in: d(i) -> (i, 1) : double[n]) map(in: s(i) -> "
                         "(i, 2) : short[n])"));
@@ -136,7 +136,7 @@ Phi random_phi(std::mt19937& random, const std::string& name) {
 }
 
 /// Every element of every array, its vector and its place, one by one.
-TEST_F(Layouts, RandomLayoutsAgainstAllElements) {
+TEST_F(PhiLayouts, RandomLayoutsAgainstAllElements) {
   std::mt19937 random(11);
   int legal = 0, illegal = 0, skewed_below_zero = 0;
   for (int round = 0; round < 300; round++) {
