@@ -267,7 +267,7 @@ class Permuter {
   Permuter(std::vector<Order>& orders, std::size_t most) : orders_(orders), most_(most) {}
 
   void add(const Order& order) {
-    if (orders_.size() >= most_ ||
+    if (orders_.size() >= most_ || is_far_skewed(order) ||
         std::any_of(orders_.begin(), orders_.end(), [&](const Order& other) { return other.rows == order.rows; }))
       return;
     orders_.push_back(order);
@@ -289,6 +289,15 @@ class Permuter {
  private:
   static constexpr std::uint32_t kDeepest = 4;
 
+  /// Where nothing can be changed, the scheduler counts instances one by one: i + 100 t, j + 50 i + 5000 t.
+  static bool is_far_skewed(const Order& order) {
+    constexpr std::int64_t kFarthest = 3;
+    for (const std::vector<Row>& rows : order.rows)
+      for (const Row& row : rows)
+        for (const std::int64_t coefficient : row.coefficients)
+          if (coefficient > kFarthest || coefficient < -kFarthest) return true;
+    return false;
+  }
   static bool can_permute(const OrderBand& band) {
     return band.permutable && band.depth >= 2 && band.depth <= kDeepest;
   }
