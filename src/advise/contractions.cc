@@ -4,6 +4,7 @@
 #include <isl/ilp.h>
 
 #include <algorithm>
+#include <cctype>
 #include <map>
 #include <set>
 
@@ -237,7 +238,12 @@ std::string subscripts(const std::vector<std::string>& parts) {
 struct Words {
   std::string before, element, shape, map;
 };
+/// A block of the heap has no name that C knows: then the subscripts stand alone.
 Words words_of(const std::string& name, const Contractor::Found& found) {
+  std::string identifier;
+  for (const char c : name) identifier += std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '_';
+  const bool is_name = identifier == name;
+  const std::string called = is_name ? name : "";
   std::vector<std::string> before, element, shape, names, maps;
   for (std::size_t d = 0; d < found.shape.dimensions.size(); ++d) {
     const std::string index = fmt::format("i{}", d);
@@ -250,10 +256,10 @@ Words words_of(const std::string& name, const Contractor::Found& found) {
     shape.push_back(modulus == 0 ? before.back() : std::to_string(modulus));
   }
   Words words;
-  words.before = name + subscripts(before);
-  words.element = name + subscripts(element);
-  words.shape = name + subscripts(shape);
-  words.map = fmt::format("{{ {}[{}] -> [{}] }}", name, fmt::join(names, ", "), fmt::join(maps, ", "));
+  words.before = name + (is_name ? "" : " ") + subscripts(before);
+  words.element = called + subscripts(element);
+  words.shape = called + subscripts(shape);
+  words.map = fmt::format("{{ {}[{}] -> [{}] }}", identifier, fmt::join(names, ", "), fmt::join(maps, ", "));
   return words;
 }
 
