@@ -12,7 +12,7 @@ KERNEL void smooth(int n, int m, double (*A)[m], double (*B)[m]) {
   // expect-advice: suggests LF-CON i legal yes
   for (int i = 0; i < n; i++) {  // expect: no
     double sum = 0;
-    for (int j = 0; j < m - 1; j++) {  // expect: reduction
+    for (int j = 0; j < m - 1; j++) {  // expect: reduction(+)
       t[i][j] = A[i][j + 1] - A[i][j];
       sum += t[i][j];
     }
