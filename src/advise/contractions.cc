@@ -37,11 +37,11 @@ struct Shape {
   std::vector<std::int64_t> used;  // by dimension: from the first index that is accessed to the last
 };
 
-/// Loads and stores of it, and where they are.
+/// What a region does with an object.
 struct Use {
-  bool loaded = false;
+  bool loaded = false;  // at more than one address
   bool stored = false;
-  bool outside = false;  // of the nodes asked for
+  bool outside = false;  // other code uses it, too
 };
 
 /// Nodes of the tree that are in the region.
@@ -57,8 +57,10 @@ std::map<std::uint32_t, Use> uses_of(const std::set<std::uint32_t>& inside, cons
   std::map<std::uint32_t, Use> uses;
   for (const profile::Access& access : profile.accesses) {
     Use& use = uses[access.object];
-    (access.kind == profile::Access::Kind::kLoad ? use.loaded : use.stored) = true;
-    use.outside = use.outside || !inside.contains(profile.statements[access.statement].node);
+    if (!inside.contains(profile.statements[access.statement].node))
+      use.outside = true;
+    else if (access.minimum && access.maximum && *access.maximum > *access.minimum)
+      (access.kind == profile::Access::Kind::kLoad ? use.loaded : use.stored) = true;
   }
   return uses;
 }
