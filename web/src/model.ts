@@ -178,6 +178,7 @@ export interface Statement {
   node: number;
   loops: (number | null)[];
   source: [file: number, line: number][];
+  line_ops: number[]; // of source: operations of each line
   domain: string;
   exact: boolean;
   count: number;

@@ -156,8 +156,10 @@ test("arcs: one per pair of lines and object, blocking first", () => {
 });
 
 test("shares of lines add up to the whole", () => {
-  const sum = [...lineShares(regionExample()).values()].reduce((a, b) => a + b, 0);
+  const shares = lineShares(regionExample());
+  const sum = [...shares.values()].reduce((a, b) => a + b, 0);
   assert.ok(Math.abs(sum - 100) < 1e-9);
+  assert.equal(shares.get("0:15"), (100 * 4176) / 5604, "a line has the operations of its instructions");
 });
 
 test("register flow matters where a verdict speaks of it", () => {
