@@ -119,6 +119,12 @@ class Flame {
     return choice;
   }
 
+  /** Narrow frames of loops show the end of their name, where the line is; marks keep it from being turned round. */
+  private label(frame: FlameNode): string {
+    const loop = frame.node >= 0 && KINDS[this.tree.kind(frame.node)] === "loop";
+    return loop ? `\u200e${frame.name}\u200e` : frame.name;
+  }
+
   private draw(): void {
     this.width = Math.max(300, this.chart.clientWidth);
     this.frames = framesFor(this.tree, this.zoomed, LEAST_PIXELS / this.width);
@@ -132,6 +138,7 @@ class Flame {
       .inverted(false)
       .selfValue(false)
       .setColorMapper((frame) => this.colour(frame.data))
+      .getName((frame) => this.label(frame.data))
       .setLabelHandler((frame) =>
         frame.data.node < 0 ? "frames too narrow to be drawn" : this.tree.name(frame.data.node),
       );

@@ -20,6 +20,10 @@ export function short(value: number): string {
   return (unit === 0 ? String(Math.round(value)) : value.toPrecision(3)) + UNITS[unit];
 }
 
+/** Numbers in a sentence as people write them: "4.48e+06 as it is" -> "4.48 M as it is". */
+export const readable = (text: string): string =>
+  text.replace(/\b\d(?:\.\d+)?e\+\d+\b/g, (number) => short(Number(number)));
+
 /** 1234567 -> "1,234,567". */
 export const grouped = (value: number): string => String(value).replace(/\B(?=(\d{3})+$)/g, ",");
 

@@ -67,7 +67,7 @@ export interface Suggestion {
   title: string;
   lines: string;
   legal: string;
-  requires: { kind: string; text: string }[];
+  requires: { kind: string; text: string; clause: string }[];
   gain: number;
   estimate: string;
   evidence: string[];

@@ -1,10 +1,12 @@
 // One region: what to do to it, its loops and why, its source and flow, the order that was found, memory, iterations.
 import { hasPart, part } from "./data";
 import { h } from "./dom";
-import { percent, plural, times } from "./format";
+import { percent, plural, readable, times } from "./format";
+import { layoutSection } from "./layout";
 import { objectsSection, stridesSection } from "./memory";
 import type { RegionDocument, RegionRow, ReportMain, Suggestion } from "./model";
 import { loopsSection, orderSection } from "./nest";
+import { doThis } from "./overview";
 import { routeText } from "./route";
 import { sliceSection } from "./slice";
 import { sourceSection } from "./source";
@@ -18,6 +20,7 @@ const SECTIONS: [id: string, label: string][] = [
   ["order", "Order"],
   ["iterations", "Iterations"],
   ["strides", "Strides"],
+  ["layout", "Layout"],
   ["objects", "Memory"],
 ];
 
@@ -49,11 +52,21 @@ export function regionView(main: ReportMain): View {
       return;
     }
     const region = await part<RegionDocument>(`region-${row.id}`);
+    const layout = layoutSection(
+      region,
+      main.suggestions.filter((one) => one.region === row.id),
+    );
     into.append(
       h(
         "nav",
         { class: "sections", "aria-label": "In this region" },
-        SECTIONS.map(([id, label]) => h("a", { href: `#${id}`, onclick: (event: Event) => jump(event, id) }, label)),
+        SECTIONS.filter(([id]) => id !== "layout" || layout !== null).map(([id, label]) =>
+          h(
+            "a",
+            { href: routeText("region", row.id, { section: id }), onclick: (event: Event) => jump(event, id) },
+            label,
+          ),
+        ),
       ),
       advice(main, row),
       loopsSection(region),
@@ -61,6 +74,7 @@ export function regionView(main: ReportMain): View {
       orderSection(row, region),
       sliceSection(region),
       stridesSection(region),
+      layout ?? "",
       objectsSection(region),
       leftOut(region),
     );
@@ -72,7 +86,11 @@ export function regionView(main: ReportMain): View {
 /** Within the page, without changing the fragment that says where we are. */
 function jump(event: Event, id: string): void {
   event.preventDefault();
-  document.getElementById(id)?.scrollIntoView({ behavior: "smooth" });
+  const target = document.getElementById(id);
+  const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
+  target?.scrollIntoView({ behavior: still ? "auto" : "smooth" });
+  target?.setAttribute("tabindex", "-1");
+  target?.focus({ preventScroll: true });
 }
 
 function head(main: ReportMain, row: RegionRow): HTMLElement {
@@ -155,6 +173,7 @@ function suggestion(one: Suggestion): HTMLElement {
     ),
     h("h3", {}, one.title),
     h("p", { class: "where" }, one.lines),
+    doThis(one),
     h(
       "dl",
       { class: "details" },
@@ -171,14 +190,14 @@ function suggestion(one: Suggestion): HTMLElement {
           ]
         : null,
       h("dt", {}, "gain"),
-      h("dd", {}, one.estimate),
+      h("dd", {}, readable(one.estimate)),
       one.evidence.length > 0
         ? [
             h("dt", {}, "because"),
             h(
               "dd",
               {},
-              one.evidence.map((text) => h("div", {}, text)),
+              one.evidence.map((text) => h("div", {}, readable(text))),
             ),
           ]
         : null,

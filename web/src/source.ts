@@ -2,6 +2,7 @@
 import { arcsOf, lineShares, placed, type Arc } from "./arcs";
 import { h, s, title } from "./dom";
 import { grouped, percent, plural } from "./format";
+import { objectNames } from "./memory";
 import type { RegionDocument, SourceFile } from "./model";
 
 const ROW = 20;
@@ -9,7 +10,8 @@ const LANE = 11;
 const MOST_LANES = 24;
 const MOST_ARCS = 60;
 const OPEN_FILES = 2;
-const FIRST_FILES = 8;
+const FIRST_FILES = 6;
+const LITTLE = 1; // percent of the region: a file with less is shown on demand
 
 interface Row {
   line: number; // 0: a gap
@@ -28,14 +30,18 @@ export function sourceSection(region: RegionDocument): HTMLElement {
       .sort((a, b) => b.share - a.share);
     const draw = (one: (typeof files)[number], at: number) =>
       fileBlock(region, one.file, one.number, one.share, arcs, shares, at < OPEN_FILES && one.file.runs.length > 0);
-    const rest = files.slice(FIRST_FILES);
+    const large = files.filter((one) => one.share >= LITTLE).slice(0, FIRST_FILES);
+    const rest = files.slice(large.length);
+    const few = rest.every((one) => one.share < LITTLE) ? ` with less than ${LITTLE} % each` : "";
     const more = h(
       "button",
       { class: "more-files", onclick: () => more.replaceWith(...rest.map((one) => draw(one, OPEN_FILES))) },
-      `Show ${plural(rest.length, "more file")}`,
+      `Show ${plural(rest.length, large.length > 0 ? "more file" : "file")}${few}`,
     );
+    const unknown = 100 - files.reduce((sum, one) => sum + one.share, 0);
     place.replaceChildren(
-      ...files.slice(0, FIRST_FILES).map(draw),
+      unknown >= LITTLE && files.length > 0 ? withoutLines(unknown) : "",
+      ...large.map(draw),
       rest.length > 0 ? more : "",
       arcTable(region, arcs, place),
     );
@@ -65,6 +71,13 @@ export function sourceSection(region: RegionDocument): HTMLElement {
     place,
   );
 }
+
+const withoutLines = (share: number): HTMLElement =>
+  h(
+    "p",
+    { class: "dim" },
+    `${percent(share)} % of the region's operations are in code without line numbers; compile with -g, or install debug symbols.`,
+  );
 
 function shareOf(shares: Map<string, number>, file: number): number {
   let sum = 0;
@@ -190,9 +203,7 @@ function placeWords(region: RegionDocument, [file, line]: [number, number]): str
   return `${region.files[file]?.name ?? "?"}:${line}`;
 }
 
-function objectName(region: RegionDocument, object: number | null): string {
-  return object === null ? "" : (region.objects.find((one) => one.id === object)?.name ?? "");
-}
+const objectName = (region: RegionDocument, object: number | null): string => objectNames(region)(object);
 
 function loopNames(region: RegionDocument, nodes: number[]): string {
   return [
