@@ -2,6 +2,7 @@
 // dgemm_ijk, jacobi_1d, gauss_seidel, histogram, relaxation, gzip, empty, hostile, large, diff (.html each).
 import { statSync } from "node:fs";
 import { join } from "node:path";
+import { accessible } from "./accessible.mjs";
 import { go, openPage, startBrowser } from "./browser.mjs";
 
 const directory = process.argv[2];
@@ -373,6 +374,7 @@ try {
       check(`${group.name} runs to its end`, false, String(error));
     }
   }
+  await accessible(browser, file, check);
 } finally {
   await browser.close();
 }

@@ -27,6 +27,12 @@ export function flameView(main: { kind: string }): View {
   };
 }
 
+/** On paper it is as wide as the paper. */
+function scalable(drawing: SVGSVGElement | null): void {
+  const [width, height] = ["width", "height"].map((name) => drawing?.getAttribute(name) ?? "0");
+  drawing?.setAttribute("viewBox", `0 0 ${width} ${height}`);
+}
+
 class Flame {
   private zoomed: number;
   private selected: number;
@@ -143,6 +149,7 @@ class Flame {
         frame.data.node < 0 ? "frames too narrow to be drawn" : this.tree.name(frame.data.node),
       );
     chart(select(this.chart).datum(this.frames));
+    scalable(this.chart.querySelector("svg"));
     this.mark();
     this.drawTrail();
     this.drawLegend();

@@ -42,4 +42,10 @@ export function bytes(value: number): string {
 /** 1.8402 -> "1.84×". */
 export const times = (value: number): string => `${value >= 10 ? value.toFixed(1) : value.toFixed(2)}×`;
 
+/** The first few of a list: "a, b and 7 more". */
+export function firstOf(list: string[], most: number): string {
+  if (list.length <= most + 1) return list.join(", ");
+  return `${list.slice(0, most).join(", ")} and ${grouped(list.length - most)} more`;
+}
+
 export const plural = (count: number, noun: string): string => `${grouped(count)} ${noun}${count === 1 ? "" : "s"}`;

@@ -1,6 +1,6 @@
 // What a region's loads and stores do along each of its loops, the objects that they touch, and what memory asks for.
 import { h } from "./dom";
-import { bytes, grouped, plural } from "./format";
+import { bytes, firstOf, grouped, plural } from "./format";
 import type { Access, Loop, Near, ObjectRow, RegionDocument, Source, Touched } from "./model";
 
 export interface StrideRow {
@@ -47,7 +47,7 @@ export function strideRows(region: RegionDocument): StrideRow[] {
 }
 
 const FIRST_ROWS = 14;
-const MOST_COLUMNS = 8;
+const MOST_COLUMNS = 6; // loops; with more, only the innermost of each access is shown
 
 export function stridesSection(region: RegionDocument): HTMLElement {
   const section = h(
@@ -70,13 +70,13 @@ export function stridesSection(region: RegionDocument): HTMLElement {
   const used = region.loops
     .map((loop, at) => ({ loop, at }))
     .filter(({ at }) => all.some((row) => row.strides[at] !== null));
-  const columns = used.slice(0, MOST_COLUMNS);
-  const rows = all.filter((row) => columns.some(({ at }) => row.strides[at] !== null));
+  const rows = all.filter((row) => row.strides.some((one) => one !== null));
   if (rows.length === 0) {
     section.append(h("p", {}, "The region's loops neither load nor store."));
     return section;
   }
   const nameOf = objectNames(region);
+  const wide = used.length > MOST_COLUMNS;
   const draw = (row: StrideRow) =>
     h(
       "tr",
@@ -85,13 +85,7 @@ export function stridesSection(region: RegionDocument): HTMLElement {
       h("td", {}, row.kind),
       h("td", {}, nameOf(row.object)),
       h("td", { class: "number" }, `${row.size} B`),
-      columns.map(({ at }) =>
-        h(
-          "td",
-          { class: "stride-cell" },
-          row.strides[at] === null ? "" : h("span", { class: `stride ${row.near[at]}` }, row.strides[at]!),
-        ),
-      ),
+      wide ? innermostCells(region, row) : used.map(({ at }) => strideCell(row, at)),
       h("td", { class: "number" }, grouped(row.count)),
     );
   const body = h("tbody", {}, rows.slice(0, FIRST_ROWS).map(draw));
@@ -118,7 +112,9 @@ export function stridesSection(region: RegionDocument): HTMLElement {
             h("th", {}, ""),
             h("th", {}, "object"),
             h("th", { class: "number" }, "size"),
-            columns.map(({ loop }) => h("th", { title: loop.function }, "along", h("br"), h("code", {}, loop.where))),
+            wide
+              ? [h("th", {}, "innermost loop"), h("th", {}, "along it")]
+              : used.map(({ loop }) => h("th", { title: loop.function }, "along", h("br"), h("code", {}, loop.where))),
             h("th", { class: "number" }, "times"),
           ),
         ),
@@ -127,9 +123,20 @@ export function stridesSection(region: RegionDocument): HTMLElement {
     ),
   );
   if (rest.length > 0) section.append(more);
-  if (columns.length < used.length)
-    section.append(h("p", { class: "dim" }, `The first ${MOST_COLUMNS} of ${used.length} loops; the profile has all.`));
   return section;
+}
+
+const strideCell = (row: StrideRow, at: number): HTMLElement =>
+  h(
+    "td",
+    { class: "stride-cell" },
+    row.strides[at] === null ? "" : h("span", { class: `stride ${row.near[at]}` }, row.strides[at]!),
+  );
+
+/** With many loops, the one that goes round most often says most. Loops come outermost first. */
+function innermostCells(region: RegionDocument, row: StrideRow): HTMLElement[] {
+  const at = row.strides.reduce((last, one, here) => (one === null ? last : here), -1);
+  return [h("td", { class: "place" }, h("code", {}, region.loops[at]?.where ?? "")), strideCell(row, at)];
 }
 
 function placeWords(region: RegionDocument, source: Source): string {
@@ -311,8 +318,7 @@ function needsTable(needs: NeedRow[]): HTMLElement {
       h(
         "td",
         { class: "place", title: row.loops.length > FIRST_LOOPS ? row.loops.join(", ") : null },
-        row.loops.slice(0, FIRST_LOOPS).join(", "),
-        row.loops.length > FIRST_LOOPS ? ` and ${row.loops.length - FIRST_LOOPS} more` : "",
+        firstOf(row.loops, FIRST_LOOPS),
       ),
     );
   const body = h("tbody", {}, needs.slice(0, FIRST_NEEDS).map(draw));

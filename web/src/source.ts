@@ -1,7 +1,7 @@
 // Source lines of a region with their share of its operations, and flow between lines as arcs beside them.
 import { arcsOf, lineShares, placed, type Arc } from "./arcs";
 import { h, s, title } from "./dom";
-import { grouped, percent, plural } from "./format";
+import { firstOf, grouped, percent, plural } from "./format";
 import { objectNames } from "./memory";
 import type { RegionDocument, SourceFile } from "./model";
 
@@ -11,6 +11,7 @@ const MOST_LANES = 24;
 const MOST_ARCS = 60;
 const OPEN_FILES = 2;
 const FIRST_FILES = 6;
+const FIRST_WORDS = 2; // of the loops that carry a flow, and of its distances
 const LITTLE = 1; // percent of the region: a file with less is shown on demand
 
 interface Row {
@@ -205,19 +206,19 @@ function placeWords(region: RegionDocument, [file, line]: [number, number]): str
 
 const objectName = (region: RegionDocument, object: number | null): string => objectNames(region)(object);
 
-function loopNames(region: RegionDocument, nodes: number[]): string {
+function loopNames(region: RegionDocument, nodes: number[]): string[] {
   return [
     ...new Set(
       nodes
         .map((node) => region.loops.find((loop) => loop.nodes.includes(node))?.where)
         .filter((one) => one !== undefined),
     ),
-  ].join(", ");
+  ];
 }
 
 function arcWords(region: RegionDocument, arc: Arc): string {
   const object = objectName(region, arc.object);
-  const carriers = loopNames(region, arc.carriers);
+  const carriers = loopNames(region, arc.carriers).join(", ");
   return [
     `${placeWords(region, arc.from)} → ${placeWords(region, arc.to)}`,
     `${arc.kind}${object === "" ? "" : `: ${object}`}`,
@@ -228,6 +229,18 @@ function arcWords(region: RegionDocument, arc: Arc): string {
     ...arc.texts,
   ].join("\n");
 }
+
+/** "1", "1, 3"; of many the least and the greatest. */
+export function distanceWords(distances: string[]): string {
+  const numbers = distances.flatMap((one) => one.match(/-?\d+/g) ?? []).map(Number);
+  if (distances.length <= FIRST_WORDS || numbers.length === 0) return distances.join(", ");
+  return `${Math.min(...numbers)} to ${Math.max(...numbers)}`;
+}
+
+const carrierCell = (loops: string[]): HTMLElement =>
+  loops.length === 0
+    ? h("td", {}, h("span", { class: "dim" }, "same iteration"))
+    : h("td", { title: loops.length > FIRST_WORDS ? loops.join(", ") : null }, firstOf(loops, FIRST_WORDS));
 
 function arcTable(region: RegionDocument, arcs: Arc[], place: HTMLElement): HTMLElement | string {
   if (arcs.length === 0) return h("p", { class: "dim" }, "No value goes from one line to another through memory.");
@@ -250,8 +263,12 @@ function arcTable(region: RegionDocument, arcs: Arc[], place: HTMLElement): HTML
       h("td", {}, placeWords(region, arc.to)),
       h("td", {}, arc.kind),
       h("td", {}, objectName(region, arc.object)),
-      h("td", {}, loopNames(region, arc.carriers) || h("span", { class: "dim" }, "same iteration")),
-      h("td", { class: "number" }, arc.distances.join(", ")),
+      carrierCell(loopNames(region, arc.carriers)),
+      h(
+        "td",
+        { class: "distance", title: arc.distances.length > FIRST_WORDS ? arc.distances.join(", ") : null },
+        distanceWords(arc.distances),
+      ),
       h("td", { class: "number" }, grouped(arc.count)),
       h("td", {}, arc.blocking ? h("span", { class: "badge sequential" }, "blocks") : ""),
     );
@@ -265,7 +282,7 @@ function arcTable(region: RegionDocument, arcs: Arc[], place: HTMLElement): HTML
       h(
         "tr",
         {},
-        heads.map((one) => h("th", { class: one === "distance" || one === "times" ? "number" : "" }, one)),
+        heads.map((one) => h("th", { class: one === "times" ? "number" : "" }, one)),
       ),
     ),
     h("tbody", {}, arcs.slice(0, 12).map(row)),
