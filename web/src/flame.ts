@@ -125,10 +125,10 @@ class Flame {
     return choice;
   }
 
-  /** Narrow frames of loops show the end of their name, where the line is; marks keep it from being turned round. */
+  /** A loop is known by its edge. Narrow ones show the end of their name, where the line is; marks keep it in order. */
   private label(frame: FlameNode): string {
     const loop = frame.node >= 0 && KINDS[this.tree.kind(frame.node)] === "loop";
-    return loop ? `\u200e${frame.name}\u200e` : frame.name;
+    return loop ? `\u200e${frame.name.replace(/^loop /, "")}\u200e` : frame.name;
   }
 
   private draw(): void {

@@ -51,7 +51,7 @@ export function regionView(main: ReportMain): View {
       );
       return;
     }
-    const region = await part<RegionDocument>(`region-${row.id}`);
+    const region = named(await part<RegionDocument>(`region-${row.id}`));
     const layout = layoutSection(
       region,
       main.suggestions.filter((one) => one.region === row.id),
@@ -80,6 +80,26 @@ export function regionView(main: ReportMain): View {
     );
     const section = route.settings.get("section");
     if (section !== undefined) document.getElementById(section)?.scrollIntoView();
+  };
+}
+
+/** Orders speak of loops without a line as "loop 17 of f": by the name that everything else here calls them by. */
+export function named(region: RegionDocument): RegionDocument {
+  const { transformed } = region;
+  if (transformed === null) return region;
+  const rename = (text: string) =>
+    region.loops
+      .filter((loop) => loop.source === null)
+      .flatMap((loop) => loop.nodes.map((node) => [`loop ${node} of ${loop.function}`, loop.where] as const))
+      .reduce((left, [from, to]) => left.replaceAll(from, to), text);
+  return {
+    ...region,
+    transformed: {
+      ...transformed,
+      ast: rename(transformed.ast),
+      ast_before: rename(transformed.ast_before),
+      steps: transformed.steps.map(rename),
+    },
   };
 }
 
