@@ -189,6 +189,13 @@ async function tables() {
     copied.split("\r\n").length === sizes.length + 2 && copied.includes("why not"),
     copied.slice(0, 200),
   );
+  await page.getByLabel("Columns").selectOption("table5");
+  const head = await page.locator("table.table5 thead th").allInnerTexts();
+  const letters = await page
+    .locator(`table.table5 tr.opens td:nth-child(${head.findIndex((one) => one.trim() === "static") + 1})`)
+    .allInnerTexts();
+  check("Table 5 has letters for what stops a compiler", letters.length > 0 && letters.every((one) => /^[A-Z–]+$/.test(one)), letters);
+  await page.getByLabel("Columns").selectOption("advice");
   await page.locator("tr.opens").first().focus();
   await page.keyboard.press("ArrowDown");
   await page.keyboard.press("Enter");

@@ -47,7 +47,7 @@ export function strideRows(region: RegionDocument): StrideRow[] {
 }
 
 const FIRST_ROWS = 14;
-const MOST_COLUMNS = 6; // loops; with more, only the innermost of each access is shown
+const MOST_COLUMNS = 5; // loops; with more, only the innermost of each access is shown
 
 export function stridesSection(region: RegionDocument): HTMLElement {
   const section = h(

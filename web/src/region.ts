@@ -178,6 +178,18 @@ function advice(main: ReportMain, row: RegionRow): HTMLElement {
             row.why_not.map((one) => h("li", {}, one)),
           ),
         ),
+    row.static_obstacles.length === 0
+      ? null
+      : h(
+          "details",
+          { class: "why-more obstacles" },
+          h("summary", {}, `What would stop a static compiler (${row.static_obstacles.length})`),
+          h(
+            "ul",
+            { class: "why-list" },
+            row.static_obstacles.map((one) => h("li", {}, one)),
+          ),
+        ),
   );
 }
 

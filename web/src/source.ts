@@ -28,11 +28,11 @@ export function sourceSection(region: RegionDocument): HTMLElement {
     const files = region.files
       .map((file, number) => ({ file, number, share: shareOf(shares, number) }))
       .filter((one) => one.share > 0 || arcs.some((arc) => arc.from[0] === one.number || arc.to[0] === one.number))
-      .sort((a, b) => b.share - a.share);
+      .sort((a, b) => Number(isThere(b)) - Number(isThere(a)) || b.share - a.share);
     const draw = (one: (typeof files)[number], at: number) =>
       fileBlock(region, one.file, one.number, one.share, arcs, shares, at < OPEN_FILES && one.file.runs.length > 0);
     const large = files.filter((one) => one.share >= LITTLE).slice(0, FIRST_FILES);
-    const rest = files.slice(large.length);
+    const rest = files.filter((one) => !large.includes(one));
     const few = rest.every((one) => one.share < LITTLE) ? ` with less than ${LITTLE} % each` : "";
     const more = h(
       "button",
@@ -72,6 +72,9 @@ export function sourceSection(region: RegionDocument): HTMLElement {
     place,
   );
 }
+
+/** Text that can be read comes before files that were not found; but not if next to nothing is done there. */
+const isThere = (one: { file: SourceFile; share: number }): boolean => one.file.runs.length > 0 && one.share >= LITTLE;
 
 const withoutLines = (share: number): HTMLElement =>
   h(
