@@ -80,6 +80,12 @@ export function rewritten({ array, from, to }: LayoutMap): [before: string, afte
   return [before, to[0] === "field" ? reference(`${array}_field`, to) : `${reference(array, to)}.field`];
 }
 
+/** A profile's numbers have three digits: 63.7 bytes are 64. */
+function snapped(each: number): number {
+  const whole = Math.round(each / 4) * 4;
+  return Math.abs(each - whole) < 0.02 * each ? whole : each;
+}
+
 export interface Mark {
   line: number;
   from: number; // bytes in the line
@@ -91,7 +97,7 @@ export interface Mark {
  * uses `size`. Lines between those touched are not drawn.
  */
 export function marks(fetchedEach: number, size: number, iterations = SHOWN_ITERATIONS): Mark[] {
-  const step = Math.max(1, Math.min(LINE_BYTES, fetchedEach));
+  const step = Math.max(1, Math.min(LINE_BYTES, snapped(fetchedEach)));
   return Array.from({ length: iterations }, (_, i) => {
     const at = i * step;
     const line = Math.floor(at / LINE_BYTES + 1e-9);

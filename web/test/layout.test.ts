@@ -66,6 +66,7 @@ test("where accesses fall in lines", () => {
     { line: 0, from: 0, to: 8 },
     { line: 1, from: 0, to: 8 },
   ]);
+  assert.deepEqual(marks(63.7, 8, 9)[8], { line: 8, from: 0, to: 8 }, "numbers with three digits");
   assert.equal(new Set(marks(8, 8, 16).map((one) => one.line)).size, 2, "sixteen of eight bytes are two lines");
   assert.equal(new Set(marks(32, 4, 16).map((one) => one.line)).size, 8);
 });
