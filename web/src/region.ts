@@ -1,10 +1,10 @@
 // One region: what to do to it, its loops and why, its source and flow, the order that was found, memory, iterations.
 import { hasPart, part } from "./data";
-import { h } from "./dom";
+import { h, phrases } from "./dom";
 import { percent, plural, readable, times } from "./format";
 import { layoutSection } from "./layout";
 import { objectsSection, stridesSection } from "./memory";
-import type { RegionDocument, RegionRow, ReportMain, Suggestion } from "./model";
+import type { Loop, RegionDocument, RegionRow, ReportMain, Suggestion } from "./model";
 import { loopsSection, orderSection } from "./nest";
 import { doThis } from "./overview";
 import { routeText } from "./route";
@@ -26,8 +26,8 @@ const SECTIONS: [id: string, label: string][] = [
 
 export function regionView(main: ReportMain): View {
   return async (route, into) => {
-    const row = main.regions[Number(route.item)];
-    if (row === undefined) {
+    const given = main.regions[Number(route.item)];
+    if (given === undefined) {
       into.append(
         h(
           "p",
@@ -38,20 +38,20 @@ export function regionView(main: ReportMain): View {
       );
       return;
     }
-    into.append(head(main, row));
-    if (!hasPart(`region-${row.id}`)) {
+    into.append(head(main, given));
+    if (!hasPart(`region-${given.id}`)) {
       into.append(
         h(
           "p",
           { class: "note" },
           "The details of this region were left out to keep the page small; ",
-          h("code", {}, `loopfold explain ${row.id}`),
+          h("code", {}, `loopfold explain ${given.id}`),
           " shows them.",
         ),
       );
       return;
     }
-    const region = named(await part<RegionDocument>(`region-${row.id}`));
+    const [row, region] = named(given, await part<RegionDocument>(`region-${given.id}`));
     const layout = layoutSection(
       region,
       main.suggestions.filter((one) => one.region === row.id),
@@ -84,23 +84,25 @@ export function regionView(main: ReportMain): View {
 }
 
 /** Orders speak of loops without a line as "loop 17 of f": by the name that everything else here calls them by. */
-export function named(region: RegionDocument): RegionDocument {
+export function renaming(loops: Loop[]): (text: string) => string {
+  const names = loops
+    .filter((loop) => loop.source === null)
+    .flatMap((loop) => loop.nodes.map((node) => [`loop ${node} of ${loop.function}`, loop.where] as const));
+  return (text) =>
+    text.includes("loop ") ? names.reduce((left, [from, to]) => left.replaceAll(from, to), text) : text;
+}
+
+function named(row: RegionRow, region: RegionDocument): [RegionRow, RegionDocument] {
+  const rename = renaming(region.loops);
   const { transformed } = region;
-  if (transformed === null) return region;
-  const rename = (text: string) =>
-    region.loops
-      .filter((loop) => loop.source === null)
-      .flatMap((loop) => loop.nodes.map((node) => [`loop ${node} of ${loop.function}`, loop.where] as const))
-      .reduce((left, [from, to]) => left.replaceAll(from, to), text);
-  return {
-    ...region,
-    transformed: {
-      ...transformed,
-      ast: rename(transformed.ast),
-      ast_before: rename(transformed.ast_before),
-      steps: transformed.steps.map(rename),
-    },
+  const newRow = {
+    ...row,
+    why_not: row.why_not.map(rename),
+    transformed: row.transformed === null ? null : { ...row.transformed, why: rename(row.transformed.why) },
   };
+  if (transformed === null) return [newRow, region];
+  const orders = { ast: rename(transformed.ast), ast_before: rename(transformed.ast_before) };
+  return [newRow, { ...region, transformed: { ...transformed, ...orders, steps: transformed.steps.map(rename) } }];
 }
 
 /** Within the page, without changing the fragment that says where we are. */
@@ -175,7 +177,7 @@ function advice(main: ReportMain, row: RegionRow): HTMLElement {
           h(
             "ul",
             { class: "why-list" },
-            row.why_not.map((one) => h("li", {}, one)),
+            row.why_not.map((one) => h("li", {}, phrases(one))),
           ),
         ),
     row.static_obstacles.length === 0
