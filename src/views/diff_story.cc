@@ -60,9 +60,9 @@ void add_accesses(const LoopPair& inner, std::vector<std::string>& sentences) {
   const double before = inner.before->loop->stride01_percent;
   const double after = inner.after->loop->stride01_percent;
   if (std::llround(before) != std::llround(after))
-    sentences.push_back(fmt::format(
-        "in the innermost loop {:.0f} % of the accesses stayed or went to the next element, now {:.0f} %", before,
-        after));
+    sentences.push_back(
+        fmt::format("in the innermost loop {:.0f} % of the accesses stayed or went to the next element, now {:.0f} %",
+                    before, after));
 }
 
 NestStory story_of(const Nest& nest) {
@@ -74,9 +74,10 @@ NestStory story_of(const Nest& nest) {
   if (&outer != &inner) add_verdict("innermost", inner, story.sentences);
   add_verdict(&outer == &inner ? "only" : "outermost", outer, story.sentences);
   const std::string change = change_text(outer.before->ops, outer.after->ops);
-  story.sentences.push_back(change == "the same" ? "as many operations as before"
-                                                 : fmt::format("operations {} → {} ({})", short_count(outer.before->ops),
-                                                               short_count(outer.after->ops), change));
+  story.sentences.push_back(change == "the same"
+                                ? "as many operations as before"
+                                : fmt::format("operations {} → {} ({})", short_count(outer.before->ops),
+                                              short_count(outer.after->ops), change));
   return story;
 }
 

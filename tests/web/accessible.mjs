@@ -2,7 +2,15 @@
 // seen when it has the focus, no motion for those who want none, and a page on paper.
 import { go, openPage } from "./browser.mjs";
 
-const VIEWS = ["#/overview", "#/flame", "#/flame?colour=affine", "#/regions", "#/regions?columns=table5", "#/region/0", "#/rules"];
+const VIEWS = [
+  "#/overview",
+  "#/flame",
+  "#/flame?colour=affine",
+  "#/regions",
+  "#/regions?columns=table5",
+  "#/region/0",
+  "#/rules",
+];
 
 /** Texts whose contrast with what is behind them is less than WCAG's level AA asks: 4.5, or 3 where they are large. */
 function faintTexts() {
@@ -35,7 +43,8 @@ function faintTexts() {
   for (const element of document.querySelectorAll("body *")) {
     const own = [...element.childNodes].some((node) => node.nodeType === 3 && node.textContent.trim() !== "");
     const box = element.getBoundingClientRect();
-    if (!own || box.width < 2 || box.height < 2 || element.closest("title, script, style, option, dialog:not([open])")) continue;
+    if (!own || box.width < 2 || box.height < 2) continue;
+    if (element.closest("title, script, style, option, dialog:not([open])")) continue;
     const style = getComputedStyle(element);
     if (style.visibility === "hidden" || style.display === "none") continue;
     const background = behind(element);
@@ -44,15 +53,20 @@ function faintTexts() {
     const contrast = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
     const size = parseFloat(style.fontSize);
     const large = size >= 24 || (size >= 18.66 && Number(style.fontWeight) >= 700);
-    if (contrast < (large ? 3 : 4.5))
-      faint.push(`${contrast.toFixed(2)} ${element.tagName}.${element.getAttribute("class")} ${element.textContent.slice(0, 30)}`);
+    const name = `${element.tagName}.${element.getAttribute("class")} ${element.textContent.slice(0, 30)}`;
+    if (contrast < (large ? 3 : 4.5)) faint.push(`${contrast.toFixed(2)} ${name}`);
   }
   return [...new Set(faint)];
 }
 
 async function contrast(browser, file, check) {
   for (const colorScheme of ["light", "dark"]) {
-    for (const [name, views] of [["relaxation", VIEWS], ["dgemm_ijk", ["#/overview", "#/region/0"]], ["gzip", ["#/flame", "#/region/0"]], ["diff", ["#/overview", "#/flame"]]]) {
+    for (const [name, views] of [
+      ["relaxation", VIEWS],
+      ["heat", ["#/overview", "#/region/0"]],
+      ["gzip", ["#/flame", "#/region/0"]],
+      ["diff", ["#/overview", "#/flame"]],
+    ]) {
       const page = await openPage(browser, file(name), "", { colorScheme });
       for (const view of views) {
         await go(page, view);
@@ -78,7 +92,7 @@ async function keyboard(browser, file, check) {
       return controls.length;
     });
     const reached = new Set();
-    let unseen = [];
+    const unseen = [];
     for (let i = 0; i < wanted + 6; i++) {
       await page.keyboard.press("Tab");
       const [control, outline, what] = await page.evaluate(() => {
@@ -127,14 +141,18 @@ async function motion(browser, file, check) {
 const A4 = 718; // pixels between margins of 1 cm
 
 async function paper(browser, file, check) {
-  for (const [name, views] of [["dgemm_ijk", VIEWS], ["diff", ["#/overview", "#/flame"]]]) {
-    const page = await openPage(browser, file(name), "", { viewport: { width: A4, height: 1000 }, colorScheme: "dark" });
+  for (const [name, views] of [
+    ["heat", VIEWS],
+    ["diff", ["#/overview", "#/flame"]],
+  ]) {
+    const viewport = { width: A4, height: 1000 };
+    const page = await openPage(browser, file(name), "", { viewport, colorScheme: "dark" });
     await page.emulateMedia({ media: "print" });
     for (const view of views) {
       await go(page, view);
       const seen = await page.evaluate(() => ({
-        controls: [...document.querySelectorAll("header nav, .tools, .toolbar, .sections, button:not(.head)")].filter((one) =>
-          one.checkVisibility(),
+        controls: [...document.querySelectorAll("header nav, .tools, .toolbar, .sections, button:not(.head)")].filter(
+          (one) => one.checkVisibility(),
         ).length,
         background: getComputedStyle(document.documentElement).backgroundColor,
         wide: document.documentElement.scrollWidth,

@@ -1,7 +1,7 @@
 // What a suggestion asks its reader to write: one line of code or one sentence, by rule.
 //
-// A pragma is only given where the profile says that the change is legal, every variable that needs a clause has
-// one, and the loop has a line to put it above. Otherwise the sentence says what to do, and what is needed stands beside it.
+// A pragma is only given where the profile says that the change is legal, every variable that needs a clause has one,
+// and the loop has a line to put it above. Otherwise a sentence says what to do, and what is needed stands beside it.
 import { mapsOf, rewritten } from "./layout_model";
 import type { Suggestion } from "./model";
 
@@ -13,11 +13,11 @@ export interface Action {
 
 const SENTENCES: Record<string, string> = {
   "LF-PAR": "Let threads share the iterations of this loop.",
-  "LF-RED": "Let threads share the iterations, each with a partial result; put the partial results together at the end.",
+  "LF-RED": "Let threads share the iterations, each with a partial result; put those together at the end.",
   "LF-SIMD": "Let one vector instruction run several iterations.",
   "LF-ICH": "Exchange the heads of the loops; the body stays as it is.",
   "LF-TIL": "Cut the loops into blocks, and finish a block before the next one begins.",
-  "LF-SKW": "Shift each row by the one before, cut the slanted nest into blocks, and run the blocks of a diagonal in parallel.",
+  "LF-SKW": "Shift each row by the one before, cut the slanted nest into blocks, and run a diagonal of them in parallel.",
   "LF-FUS": "Put the bodies into one loop.",
   "LF-DIS": "Split the body into loops of their own, in this order.",
   "LF-LAY": "Change the declaration and every subscript of the array as shown.",

@@ -91,7 +91,8 @@ async function start(): Promise<void> {
     }
     document.documentElement.dataset.ready = location.hash || "#";
   };
-  window.addEventListener("hashchange", () => void show().then(() => focusLost() && body.focus({ preventScroll: true })));
+  const follow = () => focusLost() && body.focus({ preventScroll: true });
+  window.addEventListener("hashchange", () => void show().then(follow));
   window.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
     const tab = shown.find((one) => one.key === event.key);

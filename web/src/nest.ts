@@ -128,11 +128,13 @@ export function orderSection(row: RegionRow, region: RegionDocument): HTMLElemen
   }
   const { status } = row.transformed;
   if (status === "gave up") {
-    section.append(h("div", { class: "why-same" }, phrases(`No order was found: ${row.transformed.why || "the search was given up"}`)));
+    const why = row.transformed.why || "the search was given up";
+    section.append(h("div", { class: "why-same" }, phrases(`No order was found: ${why}`)));
     if (transformed.ast_before === "") return section;
   }
   const same = status === "original" || transformed.ast === transformed.ast_before;
-  if (same && row.transformed.why !== "") section.append(h("div", { class: "dim why-same" }, phrases(row.transformed.why)));
+  if (same && row.transformed.why !== "")
+    section.append(h("div", { class: "dim why-same" }, phrases(row.transformed.why)));
   section.append(
     h(
       "div",

@@ -80,7 +80,8 @@ const withoutLines = (share: number): HTMLElement =>
   h(
     "p",
     { class: "dim" },
-    `${percent(share)} % of the region's operations are in code without line numbers; compile with -g, or install debug symbols.`,
+    `${percent(share)} % of the region's operations are in code without line numbers; ` +
+      "compile with -g, or install debug symbols.",
   );
 
 function shareOf(shares: Map<string, number>, file: number): number {
