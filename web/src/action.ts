@@ -2,7 +2,7 @@
 //
 // A pragma is only given where the profile says that the change is legal, every variable that needs a clause has one,
 // and the loop has a line to put it above. Otherwise a sentence says what to do, and what is needed stands beside it.
-import { mapsOf, rewritten } from "./layout_model";
+import { changedMaps, mapsOf, rewritten } from "./layout_model";
 import type { Suggestion } from "./model";
 
 export interface Action {
@@ -17,10 +17,10 @@ const SENTENCES: Record<string, string> = {
   "LF-SIMD": "Let one vector instruction run several iterations.",
   "LF-ICH": "Exchange the heads of the loops; the body stays as it is.",
   "LF-TIL": "Cut the loops into blocks, and finish a block before the next one begins.",
-  "LF-SKW": "Shift each row by the one before, cut the slanted nest into blocks, and run a diagonal of them in parallel.",
+  "LF-SKW": "Shift each row by the one before, cut the slanted nest into blocks, and run diagonals in parallel.",
   "LF-FUS": "Put the bodies into one loop.",
   "LF-DIS": "Split the body into loops of their own, in this order.",
-  "LF-LAY": "Change the declaration and every subscript of the array as shown.",
+  "LF-LAY": "Declare the array as the title says, and follow in its subscripts.",
   "LF-CON": "Keep only the elements that are still needed.",
   "LF-EXP": "Give every iteration its own element.",
   "LF-PRI": "Declare the variable inside of the loop.",
@@ -41,7 +41,7 @@ export function actionOf(suggestion: Suggestion): Action {
 
 /** Of another layout: how its elements are written. */
 const rewritingOf = (suggestion: Suggestion): string =>
-  mapsOf(suggestion)
+  changedMaps(mapsOf(suggestion))
     .map((map) => rewritten(map).join(" → "))
     .join("; ");
 

@@ -2,7 +2,15 @@
 import { h, s, title } from "./dom";
 import { bytes, percent, plural, readable, short, times } from "./format";
 import { objectNames, strideRows } from "./memory";
-import { layoutAdvice, LINE_BYTES, marks, rewritten, SHOWN_ITERATIONS, type LayoutAdvice } from "./layout_model";
+import {
+  changedMaps,
+  layoutAdvice,
+  LINE_BYTES,
+  marks,
+  rewritten,
+  SHOWN_ITERATIONS,
+  type LayoutAdvice,
+} from "./layout_model";
 import type { RegionDocument, Suggestion } from "./model";
 
 /** Nothing where no other layout is suggested. */
@@ -29,7 +37,7 @@ function adviceBlock(region: RegionDocument, advice: LayoutAdvice): HTMLElement 
     "div",
     { class: "panel layout" },
     h("h3", {}, suggestion.title, h("span", { class: "dim" }, ` · ${times(suggestion.gain)}`)),
-    advice.maps.map((map) => {
+    changedMaps(advice.maps).map((map) => {
       const [before, after] = rewritten(map);
       return h(
         "p",

@@ -86,6 +86,10 @@ function snapped(each: number): number {
   return Math.abs(each - whole) < 0.02 * each ? whole : each;
 }
 
+/** Those that change how an element is written; padding does not. */
+export const changedMaps = (maps: LayoutMap[]): LayoutMap[] =>
+  maps.filter((map) => rewritten(map)[0] !== rewritten(map)[1]);
+
 export interface Mark {
   line: number;
   from: number; // bytes in the line

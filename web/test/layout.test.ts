@@ -57,6 +57,8 @@ test("a layout's sentences are read", () => {
   assert.equal(actionOf(layout).code, "malloc_in_block_of[i0][i1] → malloc_in_block_of[i1][i0]");
   const apart = { array: "p", from: ["i0", "field"], to: ["field", "i0"] };
   assert.deepEqual(rewritten(apart), ["p[i0].field", "p_field[i0]"]);
+  const padded = { ...layout, evidence: ["{ A[i0, i1] -> [i0, i1] } is one-to-one"] };
+  assert.equal(actionOf(padded).code, "", "padding does not change how elements are written");
   const other = layoutAdvice(regionExample(), { ...layout, evidence: ["something else"], estimate: "none" });
   assert.deepEqual([other.maps, other.fetched, other.costs], [[], 0, null]);
 });
