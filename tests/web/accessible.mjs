@@ -63,7 +63,7 @@ async function contrast(browser, file, check) {
   for (const colorScheme of ["light", "dark"]) {
     for (const [name, views] of [
       ["relaxation", VIEWS],
-      ["heat", ["#/overview", "#/region/0"]],
+      ["columns", ["#/overview", "#/region/0"]],
       ["gzip", ["#/flame", "#/region/0"]],
       ["diff", ["#/overview", "#/flame"]],
     ]) {
@@ -142,7 +142,7 @@ const A4 = 718; // pixels between margins of 1 cm
 
 async function paper(browser, file, check) {
   for (const [name, views] of [
-    ["heat", VIEWS],
+    ["columns", VIEWS],
     ["diff", ["#/overview", "#/flame"]],
   ]) {
     const viewport = { width: A4, height: 1000 };

@@ -17,6 +17,7 @@ KERNELS = {
     "backprop": "advice/backprop.c",
     "backprop_by_hand": "advice/backprop_by_hand.c",
     "heat": "../examples/demo/heat.c",
+    "columns": "layout/search/columns.c",
 }
 
 
