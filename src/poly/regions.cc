@@ -238,8 +238,8 @@ class RegionDescriber {
         region.interprocedural = true;
         continue;
       }
-      binary[i] += 1;
-      source[i] += is_copy_of_parent(node) ? 0 : 1;
+      binary[i] += node.hidden ? 0 : 1;
+      source[i] += node.hidden || is_copy_of_parent(node) ? 0 : 1;
       region.depth_binary = std::max(region.depth_binary, binary[i]);
       region.depth_source = std::max(region.depth_source, source[i]);
     }
@@ -309,6 +309,9 @@ class RegionDescriber {
     loop.source = source_of(row);
     loop.function = profile_.tree[loop.node].function;
     loop.depth = row.depth;
+    loop.hidden = profile_.tree[loop.node].hidden;
+    loop.period = profile_.tree[loop.node].period;
+    loop.block = loop.hidden ? 0 : profile_.tree[loop.node].block;
     loop.ops_percent = percent(ops_of(loop.nodes, profile_), profile_.program.instructions);
     loop.trip = trip_of(row);
     loop.stride01_percent = row.accesses == 0 ? 100.0 : percent(row.near, row.accesses);
@@ -388,6 +391,41 @@ std::vector<SourceLoop> loops_in_regions(std::span<const SourceLoop> loops, cons
   for (const SourceLoop& loop : loops)
     if (!loop.loops.empty() && hot[outermost[loop.loops.front()]]) inside.push_back(loop);
   return inside;
+}
+
+void judge_as_written(const profile::Profile& unsplit, std::span<const std::uint32_t> unsplit_nodes,
+                      std::span<const structure::ContextId> unsplit_contexts, const Context& context,
+                      profile::Profile& profile) {
+  std::map<std::uint32_t, const profile::Loop*> rows;  // of the profile without splits, by node
+  for (const profile::Region& region : unsplit.regions)
+    for (const profile::Loop& loop : region.loops)
+      for (const std::uint32_t node : loop.nodes) rows[node] = &loop;
+  std::map<std::uint32_t, const profile::Loop*> as_written;  // by node of the profile
+  for (structure::ContextId id = 1; id < unsplit_contexts.size(); ++id) {
+    if (context.tree[id].hidden != 0 || unsplit_contexts[id] == structure::kNoContext) continue;
+    const auto row = rows.find(unsplit_nodes[unsplit_contexts[id]]);
+    if (row != rows.end()) as_written[context.nodes[id]] = row->second;
+  }
+  for (profile::Region& region : profile.regions) {
+    for (profile::Loop& loop : region.loops) {
+      const auto has_levels = [&](std::uint32_t node) {
+        return !profile.tree[node].hidden && profile.tree[node].block != 0 && as_written.contains(node);
+      };
+      const auto split = std::find_if(loop.nodes.begin(), loop.nodes.end(), has_levels);
+      if (split == loop.nodes.end()) continue;
+      const profile::Loop& flat = *as_written[*split];
+      loop.block = profile.tree[*split].block;
+      loop.blocks = loop.parallel;
+      loop.parallel = flat.parallel;
+      loop.reductions = flat.reductions;
+      for (const profile::Touched& touched : flat.reload) add_new(loop.reload, touched);
+      for (const profile::Assumption& assumption : flat.assumes) add_new(loop.assumes, assumption);
+      loop.blocking = flat.blocking;
+      loop.unknown = flat.unknown;
+      loop.trip = flat.trip;
+      loop.stride01_percent = flat.stride01_percent;
+    }
+  }
 }
 
 void describe_regions(const ddg::Graph& graph, std::span<const LoopVerdict> verdicts, const Context& context,

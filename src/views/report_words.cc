@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "profile/levels.h"
 #include "support/units.h"
 
 namespace loopfold::views {
@@ -101,7 +102,8 @@ std::string ReportWords::footnote() {
 }
 
 std::string ReportWords::where(const Loop& loop) const {
-  return loop.source ? words_.place(*loop.source) : words_.where(profile_.tree[loop.node]);
+  if (!loop.source) return words_.where(profile_.tree[loop.node]);
+  return words_.place(*loop.source) + profile::hidden_words(profile_.tree[loop.node]);
 }
 
 std::string ReportWords::function(const Loop& loop) const {
@@ -183,6 +185,16 @@ void ReportWords::add_conditions(const Loop& loop, std::vector<std::string>& rea
                                   loop.assumes.size() == 1 ? "es" : ""));
 }
 
+/// Of a loop with hidden levels.
+std::string ReportWords::blocks(const Loop& loop) const {
+  if (loop.block == 0 || !loop.blocks) return "";
+  Loop blocks = loop;
+  blocks.parallel = *loop.blocks;
+  blocks.reductions.clear();
+  return fmt::format("a nest that the binary has as one loop, with the hidden loops below; blocks of {} iterations: {}",
+                     grouped(loop.block), verdict(blocks));
+}
+
 std::vector<std::string> ReportWords::reasons(const Loop& loop) const {
   std::vector<std::string> reasons;
   switch (loop.parallel) {
@@ -205,6 +217,7 @@ std::vector<std::string> ReportWords::reasons(const Loop& loop) const {
         reasons.push_back(fmt::format("and {} more", loop.blocking.size() - kMostBlocking));
       break;
   }
+  if (const std::string words = blocks(loop); !words.empty()) reasons.push_back(words);
   return reasons;
 }
 

@@ -43,6 +43,7 @@ class ReportWords {
 
  private:
   std::string place(const std::optional<profile::Source>& source) const;
+  std::string blocks(const profile::Loop& loop) const;
   std::string reduction(const profile::Reduction& reduction) const;
   std::string doubt(const profile::Doubt& doubt) const;
   std::string touched(const std::vector<profile::Touched>& list) const;
