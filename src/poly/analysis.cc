@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <map>
 #include <optional>
 #include <thread>
 #include <utility>
@@ -17,6 +18,7 @@
 #include "poly/regions.h"
 #include "poly/source_loops.h"
 #include "poly/verdicts.h"
+#include "poly/whole_loop.h"
 #include "structure/function_facts.h"
 #include "structure/loop_names.h"
 #include "structure/loop_walk.h"
@@ -108,6 +110,23 @@ struct Walked {
   std::vector<std::uint32_t> nodes;  // by context; filled by describe_tree()
 };
 
+/// Loops that are split, as the binary has them.
+struct Unsplit {
+  profile::Profile profile;                         // with rows for these loops only
+  std::map<structure::ContextId, WholeLoop> loops;  // by context without splits
+  std::vector<structure::ContextId> contexts;       // by context with splits
+};
+
+/// Whether both walks have numbered their statements alike.
+bool have_same_statements(const ddg::Graph& unsplit, const ddg::Graph& split,
+                          const std::vector<structure::ContextId>& contexts) {
+  return std::equal(unsplit.statements.begin(), unsplit.statements.end(), split.statements.begin(),
+                    split.statements.end(), [&](const ddg::Statement& a, const ddg::Statement& b) {
+                      return a.kind == b.kind && a.function == b.function && a.node == b.node && a.place == b.place &&
+                             a.context == contexts[b.context] && a.instructions.size() == b.instructions.size();
+                    });
+}
+
 class Analysis {
  public:
   Analysis(const trace::Reader& reader, const AnalysisOptions& options, AnalysisCosts& costs)
@@ -153,8 +172,8 @@ class Analysis {
   /// Once more with hidden loops, if there are some and more is affine then. Otherwise nothing is split.
   std::optional<Walked> split_loops(const Walked& walked) {
     if (!options_.hidden_loops) return std::nullopt;
-    structure::Splits splits = find_hidden_loops(reader_, structure_, walked.tree, walked.graph,
-                                                 hidden_candidates(walked.graph, walked.tree));
+    structure::Splits splits =
+        find_hidden_loops(reader_, structure_, walked.tree, walked.graph, hidden_candidates(walked.graph, walked.tree));
     lap(&StageSeconds::hidden);
     if (splits.empty()) return std::nullopt;
     structure_.splits = std::move(splits);
@@ -171,8 +190,8 @@ class Analysis {
   }
 
   profile::Profile describe_graph(Walked& walked) {
-    profile::Profile profile = structure::describe(reader_, structure_, walked.tree, walked.threads, *names_,
-                                                   symbolizer_, &walked.nodes);
+    profile::Profile profile =
+        structure::describe(reader_, structure_, walked.tree, walked.threads, *names_, symbolizer_, &walked.nodes);
     lap(&StageSeconds::naming);
     describe(walked.graph, context_of(walked), profile);
     costs_.unmatched_excluded = exclude(options_.exclude, profile);
@@ -187,14 +206,19 @@ class Analysis {
     const Context context = context_of(walked);
     PureCalls pure = pure_calls(options_.pure, context, profile);
     add_quality(pure, options_, profile);
-    const std::vector<SourceLoop> loops = loops_in_regions(
-        source_loops(structure_, walked.tree, *names_, symbolizer_), context, options_.min_percent, profile);
+    const std::vector<SourceLoop> loops = loops_in_regions(source_loops(structure_, walked.tree, *names_, symbolizer_),
+                                                           context, options_.min_percent, profile);
     RegionFlow flow(walked.graph, walked.tree);
-    VerdictOptions verdict_options{std::move(pure.contexts), &symbolizer_, {}, options_.jobs};
+    VerdictOptions verdict_options{std::move(pure.contexts), &symbolizer_, {}, {}, options_.jobs};
+    std::optional<Unsplit> whole;
+    if (unsplit != nullptr) {
+      whole = judge_unsplit(*unsplit, walked);
+      verdict_options.whole = [&](const SourceLoop& loop) { return whole_of(loop, walked.tree, *whole); };
+    }
     if (options_.advise) verdict_options.on_loop = [&](const JudgedLoop& judged) { flow.add(judged); };
     describe_regions(walked.graph, judge(walked.graph, structure_, walked.tree, loops, verdict_options), context,
                      options_.min_percent, profile);
-    if (unsplit != nullptr) judge_unsplit(*unsplit, context, profile);
+    if (whole) judge_as_written(whole->profile, unsplit->nodes, whole->contexts, context, profile);
     costs_.unmatched_pure = std::move(pure.unmatched);
     lap(&StageSeconds::judging);
     if (options_.advise) {
@@ -205,18 +229,37 @@ class Analysis {
     return profile;
   }
 
-  /// Loops that are split, as the binary has them.
-  void judge_unsplit(Walked& unsplit, const Context& split, profile::Profile& profile) {
-    profile::Profile before = describe_graph(unsplit);
+  /// Judges the loops that are split, on the graph in which they are not.
+  Unsplit judge_unsplit(Walked& unsplit, const Walked& split) {
+    Unsplit result;
+    result.profile = describe_graph(unsplit);
+    result.contexts = structure::unsplit_contexts(structure_.splits, split.tree);
     const Context context = context_of(unsplit);
     std::vector<SourceLoop> loops = source_loops(structure_, unsplit.tree, *names_, symbolizer_);
     std::erase_if(loops, [&](const SourceLoop& loop) {
       return std::all_of(loop.loops.begin(), loop.loops.end(),
                          [&](structure::ContextId id) { return structure_.splits.periods(id).empty(); });
     });
-    VerdictOptions options{pure_calls(options_.pure, context, before).contexts, &symbolizer_, {}, options_.jobs};
-    describe_regions(unsplit.graph, judge(unsplit.graph, structure_, unsplit.tree, loops, options), context, 0, before);
-    judge_as_written(before, unsplit.nodes, structure::unsplit_contexts(structure_.splits, split.tree), split, profile);
+    VerdictOptions options{
+        pure_calls(options_.pure, context, result.profile).contexts, &symbolizer_, {}, {}, options_.jobs};
+    if (have_same_statements(unsplit.graph, split.graph, result.contexts))
+      options.on_loop = [&](const JudgedLoop& judged) {
+        WholeLoop whole;
+        if (!describe_whole(judged, whole)) return;
+        for (const structure::ContextId id : judged.verdict.loop.loops) result.loops[id] = whole;
+      };
+    describe_regions(unsplit.graph, judge(unsplit.graph, structure_, unsplit.tree, loops, options), context, 0,
+                     result.profile);
+    return result;
+  }
+
+  /// Of a level; none for other loops.
+  static const WholeLoop* whole_of(const SourceLoop& loop, const structure::LoopTree& tree, const Unsplit& unsplit) {
+    const structure::ContextId first = loop.loops.front();
+    const auto found = unsplit.loops.find(unsplit.contexts[first]);
+    const bool is_level = tree[first].hidden != 0 || std::any_of(loop.loops.begin(), loop.loops.end(),
+                                                                 [&](auto id) { return tree.splits().contains(id); });
+    return is_level && found != unsplit.loops.end() ? &found->second : nullptr;
   }
 
   void note_costs(const Walked& walked) {

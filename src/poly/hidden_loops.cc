@@ -18,22 +18,21 @@ namespace {
 
 using structure::ContextId;
 
-constexpr std::size_t kFewPieces = 3;           // streams with no more are well described
-constexpr std::size_t kMostCandidates = 96;     // streams that are looked at
-constexpr double kLeastShare = 0.02;            // of the instructions, that a loop has with all inside it
+constexpr std::size_t kFewPieces = 3;            // streams with no more are well described
+constexpr std::size_t kMostCandidates = 96;      // streams that are looked at
+constexpr double kLeastShare = 0.02;             // of the instructions, that a loop has with all inside it
 constexpr std::uint64_t kMostSamples = 1 << 20;  // of a stream
-constexpr std::uint64_t kFewSamples = 12;       // say nothing
-constexpr std::uint64_t kMostEntries = 8;       // of a loop, that are looked at
-constexpr std::size_t kMostHidden = 3;          // levels of a loop
-constexpr std::uint64_t kMostShare = 20;        // of the instructions, one in so many is looked at
-constexpr std::uint64_t kAlways = 4'000'000;    // so many may always be
-constexpr std::uint64_t kLeastGain = 100;       // one instruction in so many must become simple
+constexpr std::uint64_t kFewSamples = 12;        // say nothing
+constexpr std::uint64_t kMostEntries = 8;        // of a loop, that are looked at
+constexpr std::size_t kMostHidden = 3;           // levels of a loop
+constexpr std::uint64_t kMostShare = 20;         // of the instructions, one in so many is looked at
+constexpr std::uint64_t kAlways = 4'000'000;     // so many may always be
+constexpr std::uint64_t kLeastGain = 100;        // one instruction in so many must become simple
 
 /// A modulus that is no multiple of the step: b[k % m * n + k / m] is b[k * n mod (n * m - 1)], but nobody means that.
 bool has_odd_modulus(const fold::Output& output) {
-  return output.modulus != 0 &&
-         std::any_of(output.value.coefficients.begin(), output.value.coefficients.end(),
-                     [&](std::int64_t step) { return step != 0 && output.modulus % step != 0; });
+  return output.modulus != 0 && std::any_of(output.value.coefficients.begin(), output.value.coefficients.end(),
+                                            [&](std::int64_t step) { return step != 0 && output.modulus % step != 0; });
 }
 
 bool is_well_described(const fold::Folded& folded) {
@@ -154,19 +153,19 @@ class Sequence {
     samples_ = 0;
   }
 
-  /// Of the longest piece, if it is most of the whole. The counter's part of a coefficient is its low half. What did not
-  /// happen twice is no block.
+  /// Of the longest piece, if it is most of the whole. The counter's part of a coefficient is its low half. What did
+  /// not happen twice is no block.
   std::vector<std::uint64_t> blocks_of(const std::vector<reconstruct::Piece>& pieces) const {
-    const auto longest =
-        std::max_element(pieces.begin(), pieces.end(), [](const reconstruct::Piece& a, const reconstruct::Piece& b) {
-          return a.nest.count < b.nest.count;
-        });
+    const auto longest = std::max_element(
+        pieces.begin(), pieces.end(),
+        [](const reconstruct::Piece& a, const reconstruct::Piece& b) { return a.nest.count < b.nest.count; });
     if (longest == pieces.end() || longest->nest.count * 2 < samples_ || longest->nest.levels() < 2) return {};
     std::vector<std::uint64_t> blocks;
     for (std::size_t level = 0; level + 1 < longest->nest.levels(); ++level) {
       const auto step = static_cast<std::int32_t>(static_cast<std::uint64_t>(longest->nest.coefficients[level]));
       if (step < 2) return {};
-      if (2 * static_cast<std::uint64_t>(step) <= last_ - first_ + 1) blocks.push_back(static_cast<std::uint64_t>(step));
+      if (2 * static_cast<std::uint64_t>(step) <= last_ - first_ + 1)
+        blocks.push_back(static_cast<std::uint64_t>(step));
     }
     return blocks;
   }

@@ -52,17 +52,18 @@ structure::Splits find_hidden_loops(const trace::Reader& reader, const structure
                                     const structure::LoopTree& tree, const ddg::Graph& graph,
                                     const std::vector<HiddenCandidate>& candidates);
 
-/// How well a graph is described: instructions of statements whose domain, accesses and dependences are all exact; and of
-/// those whose domain and accesses are so in a few pieces, and with a modulus only where it is a multiple of the step.
+/// How well a graph is described: instructions of statements whose domain, accesses and dependences are all exact; and
+/// of those whose domain and accesses are so in a few pieces, and with a modulus only where it is a multiple of the
+/// step.
 struct Quality {
   std::uint64_t exact = 0;
   std::uint64_t simple = 0;
 };
 Quality quality_of(const ddg::Graph& graph);
 
-/// Whether loops should stay split: by a noticeable share of all instructions, more is exact by then; or more is simple,
-/// and what is not exact any more is less than that. (A loop that goes over the same cells without a split is no affine
-/// function of the levels: what flows to it is not exact.)
+/// Whether loops should stay split: by a noticeable share of all instructions, more is exact by then; or more is
+/// simple, and what is not exact any more is less than that. (A loop that goes over the same cells without a split is
+/// no affine function of the levels: what flows to it is not exact.)
 bool is_worth_it(const Quality& before, const Quality& after, std::uint64_t instructions);
 
 }  // namespace loopfold::poly

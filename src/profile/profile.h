@@ -310,10 +310,10 @@ struct Loop {
   std::vector<Assumption> assumes;
   std::vector<Blocking> blocking;  // most instances first
   std::vector<Doubt> unknown;
-  double stride01_percent = 0;  // of its accesses
-  bool hidden = false;          // a level that the binary hides in the loop around it
-  std::uint64_t period = 0;     // if so: its iterations
-  std::uint64_t block = 0;      // of a loop with hidden levels: its coordinate counts blocks of so many iterations
+  double stride01_percent = 0;     // of its accesses
+  bool hidden = false;             // a level that the binary hides in the loop around it
+  std::uint64_t period = 0;        // if so: its iterations
+  std::uint64_t block = 0;         // of a loop with hidden levels: its coordinate counts blocks of so many iterations
   std::optional<Parallel> blocks;  // if so: the verdict for these blocks; `parallel` is that of single iterations
 };
 

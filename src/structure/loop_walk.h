@@ -61,8 +61,8 @@ struct Dimension {
   ContextId outer = kNoContext;    // that it was entered from
   LoopId loop = kNoLoop;
   std::uint64_t counter = 0;
-  std::uint64_t headers = 0;  // executions of the loop's header in this entry
-  std::uint64_t serial = 0;   // of the entry: no two are the same
+  std::uint64_t headers = 0;         // executions of the loop's header in this entry
+  std::uint64_t serial = 0;          // of the entry: no two are the same
   std::uint64_t period = kNoPeriod;  // of a hidden level
   std::uint8_t level = 0;            // of a loop that is split
   static constexpr std::uint64_t kNoPeriod = ~std::uint64_t{0};
@@ -593,7 +593,8 @@ class LoopWalk {
   void iterate(Stack& state) {
     Dimension& innermost = state.dimensions.back();
     ++innermost.headers;
-    if (++innermost.counter == innermost.period) [[unlikely]] begin_again(state, state.dimensions.size() - 1);
+    if (++innermost.counter == innermost.period) [[unlikely]]
+      begin_again(state, state.dimensions.size() - 1);
   }
 
   /// Counts a dimension on. Nothing inside it stays as it is if a hidden level begins again.
@@ -601,7 +602,8 @@ class LoopWalk {
     Dimension& dimension = state.dimensions[at];
     dimension.counter += counted;
     dimension.headers += headers;
-    if (dimension.counter >= dimension.period) [[unlikely]] begin_again(state, at);
+    if (dimension.counter >= dimension.period) [[unlikely]]
+      begin_again(state, at);
   }
 
   /// The counter of a hidden level has gone past its period, perhaps several times.

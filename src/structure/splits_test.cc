@@ -71,8 +71,7 @@ void expect_split(const Story& story, const Splits& splits) {
   ASSERT_EQ(seen.parts.size(), walked.seen.parts.size());
   for (std::size_t i = 0; i < seen.parts.size(); ++i) {
     const ContextId context = walked.seen.contexts[i];
-    ASSERT_EQ(seen.parts[i].counters,
-              split_counters(walked.by_events, splits, context, walked.seen.parts[i].counters))
+    ASSERT_EQ(seen.parts[i].counters, split_counters(walked.by_events, splits, context, walked.seen.parts[i].counters))
         << "part " << i;
     ASSERT_EQ(without_levels(structure, tree, seen.contexts[i]), walked.seen.parts[i].context) << "part " << i;
   }
@@ -124,10 +123,10 @@ TEST(Splits, CountsOfLevels) {
   NoObserver nothing;
   std::string damage;
   LoopWalk<NoObserver>(structure, unsplit, nothing).walk(*story.reader, damage);
-  const auto loop = static_cast<ContextId>(
-      std::find_if(unsplit.contexts().begin(), unsplit.contexts().end(),
-                   [](const Context& context) { return context.kind == Context::Kind::kLoop; }) -
-      unsplit.contexts().begin());
+  const auto loop =
+      static_cast<ContextId>(std::find_if(unsplit.contexts().begin(), unsplit.contexts().end(),
+                                          [](const Context& context) { return context.kind == Context::Kind::kLoop; }) -
+                             unsplit.contexts().begin());
   structure.splits = Splits(unsplit);
   structure.splits.add(loop, {4});
   LoopTree tree;

@@ -43,8 +43,7 @@ bool same(const EntryCounts& a, const EntryCounts& b) { return a.min == b.min &&
 bool same(const Context& a, const Context& b) {
   return a.kind == b.kind && a.origin == b.origin && a.parent == b.parent && a.function == b.function &&
          a.site == b.site && a.caller == b.caller && a.node == b.node && a.loop == b.loop && a.hidden == b.hidden &&
-         a.period == b.period &&
-         a.instructions == b.instructions && a.memory == b.memory && a.floating == b.floating &&
+         a.period == b.period && a.instructions == b.instructions && a.memory == b.memory && a.floating == b.floating &&
          a.entries == b.entries && a.finished == b.finished && same(a.iterations, b.iterations) &&
          same(a.trips, b.trips);
 }
