@@ -1,6 +1,6 @@
 // A stencil on a cube, flattened by hand: one loop over all cells, whose place in the cube is found by division, and
-// nothing is done on the surface. The addresses are affine along k; when they are used is not: the inside of the cube is
-// a box of (z, y, x) and of nothing else.
+// nothing is done on the surface. The addresses are affine along k; when they are used is not: the inside of the cube
+// is a box of (z, y, x) and of nothing else.
 //
 // advice: run 14
 #include "../kernel.h"
