@@ -15,7 +15,7 @@ setup: ## install the Debian packages that are missing
 configure: setup
 	@test -f build/build.ninja || cmake --preset default
 
-demo: all ## record the bundled example and show what was recorded
+demo: all ## record the bundled example, show what was found, and write its report page
 	@examples/demo/run.sh build/loopfold
 
 test: configure ## unit and end-to-end tests
@@ -23,7 +23,7 @@ test: configure ## unit and end-to-end tests
 	@cd build && ctest --output-on-failure -j 2
 
 bench: all ## measure against native, valgrind --tool=none and lackey
-	@cmake --build build -j $(JOBS) --target benchmarks
+	@cmake --build build -j $(JOBS) --target benchmarks reconstruct_bench
 	@bench/run.sh build/loopfold
 
 soak: configure ## the randomised tests, SOAK times as long (default 10)

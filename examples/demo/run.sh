@@ -27,9 +27,6 @@ show loopfold flame --svg flame.svg --collapsed flame.txt --speedscope flame.jso
 show loopfold analyze
 "$loopfold" analyze
 
-show loopfold report
-"$loopfold" report
-
 show loopfold export --format isl -o heat.isl
 "$loopfold" export --format isl -o heat.isl
 echo "(the folded program, for isl: in $work/heat.isl)"
@@ -39,5 +36,18 @@ show loopfold trace info
 
 show loopfold trace check --iteration-vectors
 "$loopfold" trace check --iteration-vectors
+
+show loopfold verify
+"$loopfold" verify
+
+show loopfold report
+"$loopfold" report
+
+if "$loopfold" report -q --html page.html; then
+  show loopfold report --html page.html
+  page="$work/page.html"
+fi
+
 echo
-echo "The trace is in $work/loopfold.out, the flame graph in $work/flame.svg: open it in a browser."
+echo "The trace is in $work/loopfold.out, the flame graph in $work/flame.svg."
+[[ -z ${page:-} ]] || echo "The report as a page: $page (open it in a browser)"

@@ -4,7 +4,11 @@
 
 #include <algorithm>
 
+#include "advise/decide.h"
+#include "advise/layouts.h"
+#include "advise/liveness/loop_reuse.h"
 #include "advise/obstacles.h"
+#include "advise/reuse_advice.h"
 #include "advise/siblings.h"
 #include "advise/suggest.h"
 #include "advise/transformed.h"
@@ -14,6 +18,8 @@ namespace loopfold::advise {
 void advise(const ddg::Graph& graph, const poly::Context& context, const poly::RegionFlow& flow,
             profile::Profile& profile, const PlanLimits& limits) {
   find_obstacles(graph, context, flow, profile);
+  const std::vector<Array> arrays = find_arrays(profile);
+  liveness::find_reuse(graph, context, flow, profile);
   bool timed_out = false;
   for (profile::Region& region : profile.regions) {
     const RegionPlan plan = plan_region(graph, context, flow, region, profile, limits);
@@ -21,6 +27,8 @@ void advise(const ddg::Graph& graph, const poly::Context& context, const poly::R
     region.transformed = describe_plan(plan, context, region, profile);
     region.suggestions =
         suggest(plan, context, region, profile, find_distributions(graph, context, flow, region, profile));
+    suggest_layouts(plan, context, arrays, region, profile);
+    require_reuse(region, region.suggestions);
     for (const Opaque& given_up : plan.gave_up) {
       const profile::TreeNode& node = profile.tree[context.nodes[given_up.loop]];
       const auto whole = static_cast<double>(std::max<std::uint64_t>(profile.program.instructions, 1));
@@ -30,6 +38,7 @@ void advise(const ddg::Graph& graph, const poly::Context& context, const poly::R
            given_up.why, static_cast<double>(node.ops) / whole});
     }
   }
+  decide_orders(graph, context, flow, profile);
   suggest_fusions(graph, context, flow, profile);
   std::stable_sort(profile.gave_up.begin(), profile.gave_up.end(),
                    [](const profile::GaveUp& a, const profile::GaveUp& b) { return a.share > b.share; });

@@ -71,8 +71,17 @@ class Planner {
                            static_cast<double>(std::max<std::uint64_t>(profile_.program.instructions, 1));
       Outer here = outer;
       here.emplace_back(around, place++);
+      add_recursion(context_.tree[inner.loop.loops.front()].parent, around, here);
       if (share >= limits_.min_share) solve(inner, here);
     }
+  }
+
+  /// Recursion between a loop and one inside it counts, too.
+  void add_recursion(ContextId from, ContextId loop, Outer& outer) const {
+    const std::size_t first = outer.size();
+    for (; from != loop; from = context_.tree[from].parent)
+      if (context_.tree[from].kind == structure::Context::Kind::kRecursion)
+        outer.insert(outer.begin() + static_cast<std::ptrdiff_t>(first), {from, 0});
   }
 
   static constexpr std::chrono::milliseconds kNet{20'000};

@@ -112,7 +112,9 @@ Result<Analysed> analyse_trace(const std::string& directory, const AnalyzeOption
   analysis.pure = options.pure;
   analysis.exclude = options.exclude;
   analysis.jobs = jobs_of(options);
-  if (options.advice)
+  if (options.advise)
+    analysis.advise = options.advise;
+  else if (options.advice)
     analysis.advise = [](const ddg::Graph& graph, const poly::Context& context, const poly::RegionFlow& flow,
                          profile::Profile& profile) { advise::advise(graph, context, flow, profile); };
   Analysed analysed;

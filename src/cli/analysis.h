@@ -23,6 +23,8 @@ struct AnalyzeOptions {
   std::vector<std::string> exclude;
   unsigned jobs = 0;   // 0: as many as there are processors
   bool quiet = false;  // no progress, no remarks
+  /// Instead of orders and suggestions: what to do with the judged graph.
+  decltype(poly::AnalysisOptions::advise) advise;
 };
 
 struct Analysed {

@@ -44,8 +44,10 @@ std::unique_ptr<Command> make_ast();
 std::unique_ptr<Command> make_tree();
 std::unique_ptr<Command> make_flame();
 std::unique_ptr<Command> make_export();
+std::unique_ptr<Command> make_diff();
 std::unique_ptr<Command> make_verify();
 std::unique_ptr<Command> make_reconstruct();
+std::unique_ptr<Command> make_check();
 std::unique_ptr<Command> make_doctor();
 
 }  // namespace loopfold::cli

@@ -64,6 +64,8 @@ int parse_and_run(int argc, char** argv) {
   commands.push_back(make_tree());
   commands.push_back(make_flame());
   commands.push_back(make_export());
+  commands.push_back(make_diff());
+  commands.push_back(make_check());
   commands.push_back(make_verify());
   commands.push_back(make_reconstruct());
   commands.push_back(make_doctor());

@@ -1,4 +1,4 @@
-// `loopfold report`: what can be said of each hot loop, and why: as text, JSON or Markdown.
+// `loopfold report`: what can be said of each hot loop, and why: as text, JSON, Markdown or a page.
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -6,6 +6,7 @@
 #include <string>
 
 #include "cli/analysis.h"
+#include "cli/html.h"
 #include "cli/report_text.h"
 #include "cli/trace_commands.h"
 #include "profile/json.h"
@@ -37,6 +38,8 @@ class ReportCommand : public Command {
                    "not left out)")
         ->check(CLI::Range(0.0, 100.0));
     app.add_flag("--table5", table5_, "The numbers of POLY-PROF's Table 5 instead: one row per region, and the total");
+    html_.describe(app,
+                   "Write the report as a page for a browser to this file instead: one file that needs nothing else");
     app.add_option("--color", color_, "auto, always or never")
         ->check(CLI::IsMember({"auto", "always", "never"}))
         ->capture_default_str();
@@ -46,6 +49,7 @@ class ReportCommand : public Command {
   int run(const CLI::App&) override {
     if (table5_ && format_ == "json")
       return report({ErrorKind::kUsage, "--table5: a table is text or markdown; JSON has its numbers without it"});
+    if (html_.wanted()) return write_page();
     const double min_percent = min_percent_.value_or(kMinPercent);
     const Result<profile::Profile> profile = judged_profile_of(directory_, min_percent, quiet_);
     if (!profile) return report(profile.error());
@@ -59,6 +63,14 @@ class ReportCommand : public Command {
   }
 
  private:
+  int write_page() const {
+    if (const Result<void> ready = html_.ready(); !ready) return report(ready.error());
+    const Result<profile::Profile> profile = whole_profile_of(directory_, quiet_);
+    if (!profile) return report(profile.error());
+    const Result<void> written = html_.write(*profile, directory_, quiet_);
+    return written ? int{kSuccess} : report(written.error());
+  }
+
   std::string text_of(const profile::Profile& profile, double min_percent) const {
     views::ReportOptions options = report_options(profile, directory_, color_);
     options.min_percent = min_percent;
@@ -72,6 +84,7 @@ class ReportCommand : public Command {
   std::string directory_ = "loopfold.out";
   std::string format_ = "text";
   std::string color_ = "auto";
+  HtmlOption html_;
   std::optional<std::size_t> top_;
   std::optional<double> min_percent_;
   bool table5_ = false;

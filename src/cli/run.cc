@@ -9,6 +9,7 @@
 #include "cli/analysis.h"
 #include "cli/analyze_options.h"
 #include "cli/command.h"
+#include "cli/html.h"
 #include "cli/record_options.h"
 #include "cli/report_text.h"
 #include "cli/trace_commands.h"
@@ -44,6 +45,7 @@ class RunCommand : public Command {
   void describe(CLI::App& app) override {
     recording_.describe(app, name());
     analysis_.describe(app);
+    html_.describe(app, "Also write the report as a page for a browser to this file");
     app.add_option("--color", color_, "Of the report: auto, always or never")
         ->check(CLI::IsMember({"auto", "always", "never"}))
         ->capture_default_str();
@@ -62,7 +64,9 @@ class RunCommand : public Command {
     std::optional<recorder::RecordOptions> record = recording_.options();
     Result<AnalyzeOptions> analysis = analysis_.options();
     if (!analysis) report(analysis.error());
-    if (!record || !analysis) return kRecorderFailed;
+    const Result<void> page = html_.ready();
+    if (!page) report(page.error());
+    if (!record || !analysis || !page) return kRecorderFailed;
     record->hint = false;
     analysis->quiet = record->quiet;
     const recorder::Recording recording = record_program(*record, *argv);
@@ -91,11 +95,14 @@ class RunCommand : public Command {
     std::fwrite(text.data(), 1, text.size(), stdout);
     const bool written = finish_output() == kSuccess;
     if (record.stats) print_costs(*analysed);
-    return written;
+    const Result<void> page = html_.write(analysed->profile, record.out, record.quiet);
+    if (!page) report(page.error());
+    return written && page;
   }
 
   RecordingOptions recording_;
   AnalysisOptions analysis_;
+  HtmlOption html_;
   std::string color_ = "auto";
 };
 

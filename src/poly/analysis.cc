@@ -184,9 +184,13 @@ class Analysis {
   }
 
   Context context_of(const Walked& walked) {
-    return {walked.tree, walked.nodes,
+    return {walked.tree,
+            walked.nodes,
             [&](std::uint64_t address) -> const symbols::Location& { return symbolizer_.locate(address); },
-            reader_.end() ? reader_.end()->hidden_instructions : 0, options_.jobs};
+            reader_.end() ? reader_.end()->hidden_instructions : 0,
+            options_.jobs,
+            &structure_,
+            &symbolizer_};
   }
 
   profile::Profile describe_graph(Walked& walked) {
@@ -208,7 +212,7 @@ class Analysis {
     add_quality(pure, options_, profile);
     const std::vector<SourceLoop> loops = loops_in_regions(source_loops(structure_, walked.tree, *names_, symbolizer_),
                                                            context, options_.min_percent, profile);
-    RegionFlow flow(walked.graph, walked.tree);
+    RegionFlow flow(walked.graph, structure_, walked.tree);
     VerdictOptions verdict_options{std::move(pure.contexts), &symbolizer_, {}, {}, options_.jobs};
     std::optional<Unsplit> whole;
     if (unsplit != nullptr) {

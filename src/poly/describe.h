@@ -27,6 +27,8 @@
 #include "poly/place_names.h"
 #include "profile/profile.h"
 #include "structure/loop_tree.h"
+#include "structure/structure.h"
+#include "symbols/symbolizer.h"
 
 namespace loopfold::poly {
 
@@ -34,8 +36,10 @@ struct Context {
   const structure::LoopTree& tree;
   std::span<const std::uint32_t> nodes;  // by context: its node in Profile::tree (structure::describe)
   Locate locate;
-  std::uint64_t hidden_instructions = 0;  // that ran and were not recorded, as far as known
-  unsigned jobs = 1;                      // with more than one, `locate` is asked by several threads at once
+  std::uint64_t hidden_instructions = 0;            // that ran and were not recorded, as far as known
+  unsigned jobs = 1;                                // with more than one, `locate` is asked by several threads at once
+  const structure::Structure* structure = nullptr;  // for what needs the order of code, or variables: may be missing
+  symbols::Symbolizer* symbolizer = nullptr;
 };
 
 /// Adds what the graph says to a profile that has its program and tree.

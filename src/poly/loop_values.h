@@ -44,6 +44,7 @@ class LoopValues {
   LoopValues& operator=(const LoopValues&) = delete;
 
   const LoopFlow& flow() const { return flow_; }
+  const FlowIndex& index() const { return index_; }
   const EdgeFacts& facts(std::uint32_t edge) const { return edge_facts_[edge]; }
   std::span<const ddg::StatementId> statements() const { return statements_; }
 

@@ -127,7 +127,7 @@ class NestScene {
 
   /// Judges both loops. A reason to doubt a loop may be given.
   RegionFlow& collect(const std::string& doubt_outer = "", const std::string& doubt_inner = "") {
-    flow_ = std::make_unique<RegionFlow>(graph_, scene_.tree);
+    flow_ = std::make_unique<RegionFlow>(graph_, scene_.structure, scene_.tree);
     add(graph_, outer(), doubt_outer);
     add(graph_, inner(), doubt_inner);
     flow_->finish();
@@ -136,7 +136,7 @@ class NestScene {
 
   /// The same if the inner loop did not know of the last flow.
   RegionFlow& collect_without_last_inside() {
-    flow_ = std::make_unique<RegionFlow>(graph_, scene_.tree);
+    flow_ = std::make_unique<RegionFlow>(graph_, scene_.structure, scene_.tree);
     ddg::Graph less = graph_;
     less.dependences.pop_back();
     add(graph_, outer(), "");

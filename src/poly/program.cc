@@ -194,6 +194,10 @@ class Builder {
     bool binds = false;  // both belong together
   };
 
+  static bool binds(const KeptFlow& flow) {
+    return flow.kind == KeptFlow::Kind::kRegister || (flow.kind == KeptFlow::Kind::kControl && !flow.exits);
+  }
+
   std::vector<Edge> edges_in(ContextId loop) const {
     std::vector<Edge> edges;
     if (loop == kNoContext) return root_edges();
@@ -206,7 +210,7 @@ class Builder {
         const std::uint32_t from = part_of(loop, flow.from.statement);
         const std::uint32_t to = part_of(loop, flow.to.statement);
         if (from != to && from != kNone && to != kNone)
-          edges.push_back({from, to, flow.kind == KeptFlow::Kind::kRegister || flow.kind == KeptFlow::Kind::kControl});
+          edges.push_back({from, to, binds(flow)});
       }
     }
     return edges;
@@ -451,6 +455,7 @@ class Builder {
       return;
     }
     if (isl_map_is_empty(map.get()) == isl_bool_true) return;
+    if (flow != nullptr) made_[flow].push_back(program_.dependences.size());
     ProgramDependence& made = program_.dependences.emplace_back();
     made.from = from;
     made.to = to;
@@ -482,11 +487,11 @@ class Builder {
     const std::size_t both = shared(producer, consumer);
     if (flow.where == Where::kInside && from == to) return;  // within one instance of the group
     const std::string text = flow.direct ? folded(flow) : "";
-    if (!seen_
-             .insert(fmt::format("{} {} {} {} {} {} {} {}", from, to, static_cast<int>(flow.where), level, flow.least,
-                                 flow.greatest, flow.reduction, text))
-             .second)
-      return;
+    const auto [known, is_new] =
+        seen_.try_emplace(fmt::format("{} {} {} {} {} {} {} {}", from, to, static_cast<int>(flow.where), level,
+                                      flow.least, flow.greatest, flow.reduction, text),
+                          &flow);
+    if (!is_new) return add_more(flow, known->second);
     Isl<isl_map> map = text.empty() ? everything(producer, consumer) : map_of(text, producer, consumer);
     ContextId loop = kNoContext;
     switch (flow.where) {
@@ -508,6 +513,11 @@ class Builder {
     add(from, to, std::move(map), &flow, loop);
   }
 
+  /// It goes where another one goes already.
+  void add_more(const KeptFlow& flow, const KeptFlow* other) {
+    for (const std::size_t number : made_[other]) program_.dependences[number].more.push_back(&flow);
+  }
+
   /// What flows into a head of a loop (region_flow.h) from outside comes before all of the loop.
   void add_bounds(const KeptFlow& flow, std::ptrdiff_t level) {
     const std::uint32_t from = group_of_[flow.from.statement];
@@ -521,7 +531,8 @@ class Builder {
       for (std::uint32_t to = 0; to < program_.groups.size(); ++to) {
         const Group& consumer = program_.groups[to];
         if (!std::any_of(consumer.loops.begin(), consumer.loops.end(), is_copy)) continue;
-        if (!seen_.insert(fmt::format("bound {} {} {} {}", from, to, static_cast<int>(flow.where), level)).second)
+        if (!seen_.try_emplace(fmt::format("bound {} {} {} {}", from, to, static_cast<int>(flow.where), level), &flow)
+                 .second)
           continue;
         const std::size_t both = shared(producer, consumer);
         Isl<isl_map> map = everything(producer, consumer);
@@ -646,8 +657,9 @@ class Builder {
   std::vector<const FlowOfLoop*> flows_;        // of loops in the nest
   std::vector<const FlowOfLoop*> outer_flows_;  // of others
   std::vector<ddg::StatementId> statements_;
-  std::vector<std::uint32_t> group_of_;  // by statement
-  std::set<std::string> seen_;           // dependences that are there already
+  std::vector<std::uint32_t> group_of_;          // by statement
+  std::map<std::string, const KeptFlow*> seen_;  // dependences that are there already, and what they were made for
+  std::map<const KeptFlow*, std::vector<std::size_t>> made_;  // dependences
   std::vector<Part> parts_;
   std::map<ContextId, std::uint32_t> loop_part_;
   std::map<ddg::StatementId, std::uint32_t> statement_part_;

@@ -43,6 +43,7 @@ struct ProgramDependence {
   std::uint32_t to = 0;
   Isl<isl_map> map;
   const KeptFlow* flow = nullptr;                     // none: an exit
+  std::vector<const KeptFlow*> more;                  // others that go the same way
   structure::ContextId loop = structure::kNoContext;  // that carries it, if one does
   bool uniform = false;                               // the distance is the same everywhere
 };

@@ -1,6 +1,7 @@
 #include "poly/region_flow.h"
 
 #include <algorithm>
+#include <unordered_map>
 
 #include "poly/control.h"
 #include "poly/loop_values.h"
@@ -24,8 +25,9 @@ KeptFlow::Kind kind_of(ddg::Dependence::Kind kind) {
 
 }  // namespace
 
-RegionFlow::RegionFlow(const ddg::Graph& graph, const structure::LoopTree& tree)
+RegionFlow::RegionFlow(const ddg::Graph& graph, const structure::Structure& structure, const structure::LoopTree& tree)
     : graph_(graph),
+      structure_(structure),
       tree_(tree),
       innermost_(tree.contexts().size(), structure::kNoContext),
       depth_(tree.contexts().size()),
@@ -40,7 +42,10 @@ RegionFlow::RegionFlow(const ddg::Graph& graph, const structure::LoopTree& tree)
     first_point_.push_back(points);
     points += static_cast<std::uint32_t>(std::max<std::size_t>(statement.instructions.size(), 1));
   }
+  first_point_.push_back(points);
   points_.assign(points, State::kUnseen);
+  seen_through_.assign(points, false);
+  chosen_.assign(graph.statements.size(), false);
 }
 
 structure::ContextId RegionFlow::loop_around(structure::ContextId a, structure::ContextId b) const {
@@ -137,7 +142,8 @@ void RegionFlow::find_bounds_inside() {
 
 void RegionFlow::add_index(const JudgedLoop& judged) {
   for (const FlowNode& node : judged.values.flow().nodes) {
-    State& state = points_[first_point_[node.at.statement] + node.at.instruction];
+    State& state = points_[point(node.at)];
+    if (node.seen_through && !judged.values.index().preserves(node.at)) seen_through_[point(node.at)] = true;
     if (!node.index)
       state = State::kData;
     else if (state == State::kUnseen)
@@ -189,23 +195,124 @@ void RegionFlow::add_flows(const JudgedLoop& judged, FlowOfLoop& into) {
   }
 }
 
-/// What a decision by data decides, within an iteration. Whether there is a next one is among the exits.
+KeptFlow RegionFlow::control_of(ddg::StatementId from, ddg::StatementId to) const {
+  KeptFlow control;
+  control.from = {from, static_cast<std::uint16_t>(graph_.statements[from].instructions.size() - 1)};
+  control.to = {to, 0};
+  control.kind = KeptFlow::Kind::kControl;
+  control.count = graph_.statements[to].count;
+  return control;
+}
+
+/// Where in an iteration of a loop around it a statement stands, or the call or inner loop that it is in.
+std::uint32_t RegionFlow::position(ddg::StatementId id, structure::ContextId loop) const {
+  const ddg::Statement& statement = graph_.statements[id];
+  if (statement.context == loop) return structure_.forests[statement.function].index_of(statement.node);
+  structure::ContextId at = statement.context;
+  while (tree_[at].parent != loop) at = tree_[at].parent;
+  return tree_[at].index;
+}
+
+/// What a decision by data decides, within an iteration. Whether there is a next one is among the exits; but whether
+/// there is more of this one is not. Decisions by index values are looked at again when it is known what is bound.
 void RegionFlow::add_control(const JudgedLoop& judged, FlowOfLoop& into) {
+  const auto number = static_cast<std::uint32_t>(loops_.size() - 1);
+  const auto has = [](std::span<const ddg::StatementId> statements, ddg::StatementId id) {
+    return std::find(statements.begin(), statements.end(), id) != statements.end();
+  };
   for (const ddg::StatementId id : judged.values.statements()) {
     for (const ddg::StatementId decider : judged.control.deciders(id)) {
-      if (judged.values.node({decider, 0}) == kOutside || !judged.values.decides_by_data(decider)) continue;
+      if (judged.values.node({decider, 0}) == kOutside) continue;
       const structure::ContextId around =
           loop_around(graph_.statements[decider].context, graph_.statements[id].context);
       if (around == structure::kNoContext) continue;  // between copies of the loop
-      const auto exits = judged.control.exit_deciders(around);
-      if (std::find(exits.begin(), exits.end(), decider) != exits.end()) continue;
-      KeptFlow control;
-      control.from = {decider, static_cast<std::uint16_t>(graph_.statements[decider].instructions.size() - 1)};
-      control.to = {id, 0};
-      control.kind = KeptFlow::Kind::kControl;
-      control.count = graph_.statements[id].count;
-      into.flows.push_back(control);
+      const bool exits = has(judged.control.exit_deciders(around), decider);
+      const bool own = std::find(into.loop.loops.begin(), into.loop.loops.end(), around) != into.loop.loops.end();
+      if (!judged.values.decides_by_data(decider)) {
+        if (!exits || !own) decisions_.push_back({number, decider, id, exits});
+      } else if (!exits || (own && position(id, around) > position(decider, around))) {
+        into.flows.push_back(control_of(decider, id));
+        into.flows.back().exits = exits;
+      }
     }
+  }
+}
+
+// ---- What is bound -------------------------------------------------------------------------------------------------
+
+/// All that gets something that must be kept, or is decided by such, though every loop around it could do without.
+void RegionFlow::find_bound() {
+  std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> users;        // by point
+  std::unordered_map<std::uint32_t, std::vector<ddg::StatementId>> decided;  // by the point of a branch
+  const auto add = [&](const KeptFlow& flow) {
+    if (flow.kind != KeptFlow::Kind::kControl && points_[point(flow.to)] == State::kIndex)
+      users[point(flow.from)].push_back(point(flow.to));
+  };
+  for (const FlowOfLoop& loop : loops_)
+    for (const KeptFlow& flow : loop.flows) add(flow);
+  for (const auto& [number, flow] : deeper_) add(flow);
+  for (const ddg::Dependence& d : graph_.dependences)
+    if (d.from != ddg::kNoStatement && seen_through_[point({d.from, d.from_instruction})] &&
+        points_[point({d.to, d.to_instruction})] == State::kIndex)
+      users[point({d.from, d.from_instruction})].push_back(point({d.to, d.to_instruction}));
+  for (const Decision& decision : decisions_) decided[branch_point(decision.from)].push_back(decision.to);
+  std::vector<std::uint32_t> work;
+  const auto bind = [&](std::uint32_t at) {
+    if (points_[at] != State::kIndex) return;
+    points_[at] = State::kBound;
+    work.push_back(at);
+  };
+  for (std::uint32_t at = 0; at < points_.size(); ++at)
+    if (points_[at] == State::kData && !seen_through_[at]) work.push_back(at);
+  while (!work.empty()) {
+    const std::uint32_t at = work.back();
+    work.pop_back();
+    if (const auto found = users.find(at); found != users.end())
+      for (const std::uint32_t user : found->second) bind(user);
+    if (const auto found = decided.find(at); found != decided.end())
+      for (const ddg::StatementId id : found->second) {
+        chosen_[id] = true;
+        for (std::uint32_t point = first_point_[id]; point < first_point_[id + 1]; ++point) bind(point);
+      }
+  }
+}
+
+void RegionFlow::keep_decisions() {
+  for (const Decision& decision : decisions_) {
+    const State state = points_[branch_point(decision.from)];
+    if (!decision.exits && (state == State::kBound || state == State::kData))
+      loops_[decision.loop].flows.push_back(control_of(decision.from, decision.to));
+  }
+}
+
+/// From copies that run because something bound said so, to whoever gets what they left.
+void RegionFlow::keep_choices() {
+  for (const ddg::Dependence& d : graph_.dependences)
+    if (d.from != ddg::kNoStatement && chosen_[d.from] && seen_through_[point({d.from, d.from_instruction})])
+      add_choice(d);
+}
+
+void RegionFlow::add_choice(const ddg::Dependence& d) {
+  KeptFlow flow;
+  flow.from = {d.from, d.from_instruction};
+  flow.to = {d.to, d.to_instruction};
+  flow.operand = d.operand;
+  flow.lane = d.lane;
+  flow.kind = kind_of(d.kind);
+  flow.direct = true;
+  flow.object = d.object;
+  structure::ContextId around = loop_around(graph_.statements[d.from].context, graph_.statements[d.to].context);
+  for (bool innermost = true; around != structure::kNoContext; innermost = false) {
+    if (loop_of_[around] != kOutside) {
+      FlowOfLoop& loop = loops_[loop_of_[around]];
+      flow.where = KeptFlow::Where::kInside;
+      flow.count = d.carried.empty() ? 0 : d.carried.back();
+      if (innermost && flow.count > 0) loop.flows.push_back(flow);
+      flow.where = KeptFlow::Where::kCarried;
+      flow.count = loop.level + 1u < d.carried.size() ? d.carried[loop.level] : 0;
+      if (flow.count > 0) loop.flows.push_back(flow);
+    }
+    around = tree_[around].parent == structure::kNoContext ? structure::kNoContext : innermost_[tree_[around].parent];
   }
 }
 
@@ -216,6 +323,9 @@ bool RegionFlow::can_be_computed_anew(const KeptFlow& flow) const {
 }
 
 void RegionFlow::finish() {
+  find_bound();
+  keep_decisions();
+  keep_choices();
   for (FlowOfLoop& loop : loops_)
     std::erase_if(loop.flows, [&](const KeptFlow& flow) { return can_be_computed_anew(flow); });
   for (auto& [number, flow] : deeper_) {

@@ -6,6 +6,12 @@
 // innermost loop around both must be kept, too, unless it is an index value of every loop around its producer: such a
 // value can be computed anew wherever it is used.
 //
+// But where it is used must come behind all that it is made of. A sum over an inner loop may be the same in every
+// iteration of the outer one, and an index value of that; in the inner loop it is data, and whatever is computed from it
+// behind that loop, or decided by it, is *bound* to come later. What is bound is no index value here, and it is kept:
+//   for (i...) { for (j...) s += b[j];  t = 2 * s;  if (s > i) c[i] = t; }
+// Copies that a loop sees through, and that run because something bound said so, are choices: their own flow is kept.
+//
 // A loop whose judgement is in doubt is *opaque*: something about its flow is not known, so its iterations keep their
 // order, and what it contains may be reordered only within one iteration of it.
 //
@@ -31,6 +37,7 @@
 #include "poly/loop_flow.h"
 #include "poly/verdicts.h"
 #include "structure/loop_tree.h"
+#include "structure/structure.h"
 
 namespace loopfold::poly {
 
@@ -50,6 +57,7 @@ struct KeptFlow {
   Where where = Where::kInside;
   bool direct = false;  // the graph has a dependence of just this
   bool reduction = false;
+  bool exits = false;  // a decision whether there is more of the loop, over what comes behind it in the iteration
   ddg::ObjectId object = ddg::kUnknownObject;
   std::int64_t least = 0;  // distance in iterations, if carried; both 0: not known
   std::int64_t greatest = 0;
@@ -72,7 +80,7 @@ struct FlowOfLoop {
 
 class RegionFlow {
  public:
-  RegionFlow(const ddg::Graph& graph, const structure::LoopTree& tree);
+  RegionFlow(const ddg::Graph& graph, const structure::Structure& structure, const structure::LoopTree& tree);
 
   /// A VerdictOptions::on_loop. Loops come before those inside them.
   void add(const JudgedLoop& judged);
@@ -80,7 +88,7 @@ class RegionFlow {
   void finish();
 
   std::span<const FlowOfLoop> loops() const { return loops_; }
-  /// Its results are index values of all loops around it that were judged.
+  /// Its results are index values of all loops around it that were judged, and not bound.
   bool is_index(CodePoint at) const { return points_[first_point_[at.statement] + at.instruction] == State::kIndex; }
   /// The innermost context of kind kLoop around both; kNoContext if there is none.
   structure::ContextId loop_around(structure::ContextId a, structure::ContextId b) const;
@@ -88,7 +96,14 @@ class RegionFlow {
   structure::ContextId loop_around(structure::ContextId context) const { return innermost_[context]; }
 
  private:
-  enum class State : std::uint8_t { kUnseen, kIndex, kData };
+  enum class State : std::uint8_t { kUnseen, kIndex, kBound, kData };
+  /// A decision that is an index value of the loop that was judged.
+  struct Decision {
+    std::uint32_t loop = 0;  // in loops_
+    ddg::StatementId from = 0;
+    ddg::StatementId to = 0;
+    bool exits = false;  // whether there is another iteration of the innermost loop around both
+  };
   using Pair = std::pair<CodePoint, CodePoint>;
 
   void add_index(const JudgedLoop& judged);
@@ -99,14 +114,26 @@ class RegionFlow {
   void add_tests(ddg::StatementId decider, FlowOfLoop& into) const;
   static void add_heads(const JudgedLoop& judged, FlowOfLoop& into);
   void find_bounds_inside();
+  void find_bound();
+  void keep_decisions();
+  void keep_choices();
+  void add_choice(const ddg::Dependence& dependence);
+  KeptFlow control_of(ddg::StatementId from, ddg::StatementId to) const;
+  std::uint32_t position(ddg::StatementId statement, structure::ContextId loop) const;
+  std::uint32_t point(CodePoint at) const { return first_point_[at.statement] + at.instruction; }
+  std::uint32_t branch_point(ddg::StatementId statement) const { return first_point_[statement + 1] - 1; }
   bool is_in(ddg::StatementId statement, const FlowOfLoop& loop) const;
 
   const ddg::Graph& graph_;
+  const structure::Structure& structure_;
   const structure::LoopTree& tree_;
   std::vector<structure::ContextId> innermost_;  // by context: loop around it, or itself
   std::vector<std::uint32_t> depth_;             // by context
-  std::vector<std::uint32_t> first_point_;       // by statement
+  std::vector<std::uint32_t> first_point_;       // by statement, and one more
   std::vector<State> points_;                    // by instruction
+  std::vector<bool> seen_through_;               // by instruction: a copy that some loop sees through, no restored register
+  std::vector<bool> chosen_;                     // by statement: something bound decides whether it runs
+  std::vector<Decision> decisions_;
   std::vector<FlowOfLoop> loops_;
   std::vector<std::uint32_t> loop_of_;                      // by context: in loops_
   std::vector<std::pair<std::uint32_t, KeptFlow>> deeper_;  // seen by a loop, and inside another one in it

@@ -164,7 +164,8 @@ class LeftLoops {
         inside_[tree[id].parent].push_back(id);
   }
 
-  /// A loop with the name of this one, inside a sibling of it.
+  /// A loop with the name of this one, inside a sibling of it that is another loop: in one line, a whole nest may have
+  /// one name.
   structure::ContextId copied_inside(const SourceLoop& loop) const {
     const structure::Context& left = tree_[loop.loops.front()];
     const std::optional<LoopSource> source = names_.of(left.function, left.loop).source;
@@ -172,6 +173,7 @@ class LeftLoops {
     for (const structure::ContextId sibling : inside_[left.parent]) {
       const structure::Context& outer = tree_[sibling];
       if (outer.function != left.function || outer.loop == left.loop) continue;
+      if (std::find(loop.loops.begin(), loop.loops.end(), sibling) != loop.loops.end()) continue;
       if (!has_name_inside(structure_.forests[left.function], left.function, outer.loop, left.loop, names_)) continue;
       const structure::ContextId found = find_inside(sibling, left.function, *source);
       if (found != structure::kNoContext) return found;

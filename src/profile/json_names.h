@@ -280,6 +280,9 @@ template <typename Visitor, Is<Touched> Thing>
 void visit(Visitor& fields, Thing& touched) {
   fields.need("source", touched.source);
   fields.need("object", touched.object);
+  fields.may("variable", touched.variable);
+  fields.may("clause", touched.clause);
+  fields.may("bytes", touched.bytes);
 }
 
 template <typename Visitor, Is<Assumption> Thing>
@@ -319,6 +322,7 @@ void visit(Visitor& fields, Thing& loop) {
   fields.need("trip", loop.trip);
   fields.need("parallel", loop.parallel);
   fields.need("reuse", loop.reuse);
+  fields.may("reuse_why", loop.reuse_why);
   fields.need("reductions", loop.reductions);
   fields.need("private", loop.privates);
   fields.need("expand", loop.expand);

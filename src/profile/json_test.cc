@@ -93,6 +93,10 @@ Loop full_loop(const Profile& profile, std::mt19937& random) {
   loop.privates = {{source, 0}};
   loop.expand = {{std::nullopt, 1}};
   loop.reload = {{source, std::nullopt}, {source, 2}};
+  loop.reload[0].variable = loop.privates[0].variable = "t";
+  loop.reload[0].clause = loop.privates[0].clause = "private(t)";
+  loop.reload[0].bytes = loop.expand[0].bytes = UINT64_MAX;
+  loop.reuse_why = "a system call";
   loop.assumes = {{source}, {}};
   Blocking blocking{source, {}, 2, std::nullopt, random(), Blocking::Kind(random() % 4), "<", 1, 8, "text"};
   loop.blocking = {blocking, {}};

@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace loopfold::profile {
@@ -255,10 +256,16 @@ struct Reduction {
   friend bool operator==(const Reduction&, const Reduction&) = default;
 };
 
-/// Something in memory, named by an instruction that accesses it.
+/// Something in memory, named by an instruction that accesses it; or a variable, wherever it is kept.
 struct Touched {
+  Touched() = default;
+  Touched(std::optional<Source> at, std::optional<std::uint32_t> in) : source(std::move(at)), object(in) {}
+
   std::optional<Source> source;
   std::optional<std::uint32_t> object;
+  std::string variable;                // as the source calls it; empty if that is not known
+  std::string clause;                  // of OpenMP, if one says it: "private(t)"
+  std::optional<std::uint64_t> bytes;  // of the copies that an expansion needs
   friend bool operator==(const Touched&, const Touched&) = default;
 };
 
@@ -303,6 +310,7 @@ struct Loop {
   Trip trip;
   Parallel parallel = Parallel::kUnknown;
   Reuse reuse = Reuse::kUnknown;
+  std::string reuse_why;  // if that is not known: because
   std::vector<Reduction> reductions;
   std::vector<Touched> privates;  // "private"
   std::vector<Touched> expand;

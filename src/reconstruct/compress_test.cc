@@ -13,13 +13,13 @@ namespace loopfold::reconstruct {
 
 namespace {
 
-class Compress : public testing::Test {
+class ReconstructCompress : public testing::Test {
  protected:
-  Compress()
+  ReconstructCompress()
       : directory_(std::filesystem::temp_directory_path() / ("loopfold_compress_" + std::to_string(::getpid()))) {
     std::filesystem::create_directory(directory_);
   }
-  ~Compress() override { std::filesystem::remove_all(directory_); }
+  ~ReconstructCompress() override { std::filesystem::remove_all(directory_); }
 
   std::string path(const char* name) const { return directory_ / name; }
   void write(const char* name, const std::string& text) const { std::ofstream(path(name), std::ios::binary) << text; }
@@ -45,7 +45,7 @@ class Compress : public testing::Test {
   std::filesystem::path directory_;
 };
 
-TEST_F(Compress, ARegularTraceBecomesAFewBytes) {
+TEST_F(ReconstructCompress, ARegularTraceBecomesAFewBytes) {
   std::string text;
   for (int i = 0; i < 300; ++i)
     for (int j = 0; j < 100; ++j)
@@ -59,13 +59,13 @@ TEST_F(Compress, ARegularTraceBecomesAFewBytes) {
   EXPECT_GT(*compressed.zstd_bytes, compressed.bytes_after);
 }
 
-TEST_F(Compress, OddLinesAreKeptAsTheyAre) {
+TEST_F(ReconstructCompress, OddLinesAreKeptAsTheyAre) {
   there_and_back("# a comment\n\n0x1,R,0x10,8\n1, R ,16,8\nnonsense\n0x1,R,0x18,8\n0x01,R,0x20,08\r\n");
   there_and_back("==1== Lackey\nI  00001000,3\n L 10,8\n L 00000010,8\n==1==\n");
   there_and_back("0x1: R 0x10\n0x1: R 0x18\n#eof\n");
 }
 
-TEST_F(Compress, EndsAreExact) {
+TEST_F(ReconstructCompress, EndsAreExact) {
   there_and_back("");
   there_and_back("\n");
   there_and_back("\n\n");
@@ -74,7 +74,7 @@ TEST_F(Compress, EndsAreExact) {
   there_and_back("0x1,R,0x10,8\n\n");
 }
 
-TEST_F(Compress, RawNumbersAndWhatIsLeftOver) {
+TEST_F(ReconstructCompress, RawNumbersAndWhatIsLeftOver) {
   std::string text;
   for (std::uint64_t i = 0; i < 5000; ++i) {
     const std::uint64_t address = (std::uint64_t{1} << 63) + i % 70 * 8 - i / 70;
@@ -85,7 +85,7 @@ TEST_F(Compress, RawNumbersAndWhatIsLeftOver) {
   there_and_back("abc", Format::kRaw);
 }
 
-TEST_F(Compress, RandomTextInEveryFormat) {
+TEST_F(ReconstructCompress, RandomTextInEveryFormat) {
   std::mt19937_64 random(1);
   for (const Format format : {Format::kLackey, Format::kPinatrace, Format::kCsv, Format::kRaw})
     for (int trial = 0; trial < 30; ++trial) {
@@ -106,7 +106,7 @@ TEST_F(Compress, RandomTextInEveryFormat) {
     }
 }
 
-TEST_F(Compress, WhatIsDamagedIsRefused) {
+TEST_F(ReconstructCompress, WhatIsDamagedIsRefused) {
   write("trace", "0x1,R,0x10,8\n0x1,R,0x18,8\n");
   ASSERT_TRUE(compress(path("trace"), std::nullopt, path("packed"), 0));
   const std::string packed = read("packed");

@@ -125,10 +125,7 @@ void Hypothesis::grow(std::size_t position, std::uint64_t next) {
     open |= 1U << m;
     bound_at(shape, m, index.data(), position + 1, bound[m]);
   }
-  if (position == 0) {
-    outer_start = count;
-    offered = 0;
-  }
+  if (position == 0) outer_start = count;
   address = next;
   ++count;
 }
@@ -301,7 +298,6 @@ void for_each_number(H& h, const Visit& visit) {
   visit(h.shape.base);
   visit(h.count);
   visit(h.outer_start);
-  visit(h.offered);
   visit(h.open);
   visit(h.known);
   visit(h.detours);

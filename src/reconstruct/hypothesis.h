@@ -83,7 +83,6 @@ class Hypothesis {
   std::uint64_t address = 0;                         // the last one
   std::uint64_t count = 1;
   std::uint64_t outer_start = 0;  // addresses before the current iteration of the outermost loop
-  std::int64_t offered = 0;       // ends of the outermost loop before this index were looked at
   std::uint32_t open = 0;
   std::uint32_t known = 0;
   std::uint8_t detours = 0;  // how often something else than the expected was chosen on the way here

@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "support/wide.h"
+
 namespace loopfold::reconstruct {
 
 namespace {
@@ -98,6 +100,47 @@ std::uint64_t NestWalk::volume(std::size_t level) const {
   return product;
 }
 
+/// At the end of a row: takes whole iterations of `level` off `by`, as many as fit, if all have the same size.
+bool NestWalk::skip_equal(std::size_t level, std::uint64_t& by) {
+  for (std::size_t m = level + 1; m < shape_.levels; ++m)
+    if (shape_.u[m][level] != 0) return false;
+  for (std::size_t m = level + 1; m + 1 < shape_.levels; ++m)
+    if (index_[m] != bound_[m]) return false;
+  const std::uint64_t size = volume(level);
+  if (size == 0 || bound_[level] <= index_[level]) return false;
+  const auto left = static_cast<std::uint64_t>(bound_[level]) - static_cast<std::uint64_t>(index_[level]);
+  const std::uint64_t steps = std::min(by / size, left);
+  index_[level] += static_cast<std::int64_t>(steps);
+  at_[level] += static_cast<std::uint64_t>(shape_.c[level]) * steps;
+  by -= steps * size;
+  return steps > 0;
+}
+
+/// The same for the innermost loop but one, whose rows grow or shrink evenly.
+void NestWalk::skip_rows(std::uint64_t& by) {
+  const std::size_t inner = shape_.levels - 1;
+  const std::size_t level = inner - 1;
+  const Wide growth = shape_.u[inner][level];
+  const Wide length = Wide{bound_[inner]} + 1;  // of the row that has ended
+  Wide most = Wide{bound_[level]} - index_[level];
+  if (growth < 0) most = std::min(most, (length - 1) / -growth);
+  const auto size_of = [&](Wide rows) { return rows * length + growth * (rows * (rows + 1) / 2); };
+  Wide low = 0;
+  Wide high = std::min<Wide>({most, Wide{1} << 40, static_cast<Wide>(by)});
+  while (low < high) {
+    const Wide middle = high - (high - low) / 2;
+    if (size_of(middle) <= static_cast<Wide>(by))
+      low = middle;
+    else
+      high = middle - 1;
+  }
+  if (low <= 0) return;
+  index_[level] += static_cast<std::int64_t>(low);
+  at_[level] += static_cast<std::uint64_t>(shape_.c[level]) * static_cast<std::uint64_t>(low);
+  bound_[inner] = static_cast<std::int64_t>(length + growth * low - 1);
+  by -= static_cast<std::uint64_t>(size_of(low));
+}
+
 void NestWalk::skip(std::uint64_t by) {
   while (by > 0 && !done()) {
     if (by < row_.count || shape_.levels < 2) {
@@ -108,21 +151,10 @@ void NestWalk::skip(std::uint64_t by) {
     }
     by -= row_.count;
     row_.count = 0;
-    // At the start of an iteration of a level whose inner loops have constant sizes, whole iterations are skipped.
-    for (std::size_t level = 0; level + 1 < shape_.levels && by > 0; ++level) {
-      bool constant = true;
-      for (std::size_t m = level + 1; m < shape_.levels; ++m) constant &= shape_.u[m][level] == 0;
-      bool at_end = true;
-      for (std::size_t m = level + 1; m + 1 < shape_.levels; ++m) at_end &= index_[m] == bound_[m];
-      const std::uint64_t size = constant && at_end ? volume(level) : 0;
-      if (size == 0 || bound_[level] <= index_[level]) continue;
-      const std::uint64_t steps =
-          std::min(by / size, static_cast<std::uint64_t>(bound_[level]) - static_cast<std::uint64_t>(index_[level]));
-      index_[level] += static_cast<std::int64_t>(steps);
-      at_[level] += static_cast<std::uint64_t>(shape_.c[level]) * steps;
-      by -= steps * size;
-      if (steps > 0) break;
-    }
+    bool skipped = false;
+    for (std::size_t level = 0; level + 1 < shape_.levels && by > 0 && !skipped; ++level)
+      skipped = skip_equal(level, by);
+    if (!skipped && by > 0) skip_rows(by);
     next_row();
   }
 }

@@ -78,6 +78,8 @@ class NestWalk {
  private:
   bool next_row();
   void begin_row(std::size_t level);
+  bool skip_equal(std::size_t level, std::uint64_t& by);
+  void skip_rows(std::uint64_t& by);
   /// Addresses of one iteration of `level` with the first level + 1 indices given; capped.
   std::uint64_t volume(std::size_t level) const;
 

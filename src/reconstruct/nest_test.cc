@@ -20,13 +20,13 @@ std::vector<std::uint64_t> all(const Nest& nest) {
   return addresses;
 }
 
-TEST(Nest, NoLoopsIsOneAccess) {
+TEST(ReconstructNest, NoLoopsIsOneAccess) {
   Nest nest;
   nest.base = 42;
   EXPECT_EQ(all(nest), std::vector<std::uint64_t>{42});
 }
 
-TEST(Nest, WalksATriangle) {
+TEST(ReconstructNest, WalksATriangle) {
   std::vector<std::uint64_t> expected;
   for (std::uint64_t i = 0; i <= 3; ++i)
     for (std::uint64_t j = 0; j <= i; ++j) expected.push_back(1000 + 800 * i + 8 * j);
@@ -34,22 +34,22 @@ TEST(Nest, WalksATriangle) {
   EXPECT_EQ(count_of(triangle()), 10U);
 }
 
-TEST(Nest, ALoopEndsInFrontOfAnEmptyOne) {
+TEST(ReconstructNest, ALoopEndsInFrontOfAnEmptyOne) {
   const Nest nest{0, 0, {100, 1}, {9, 2}, {-1, 0, -1, -1}};  // rows of 3, 2, 1 and then none
   EXPECT_EQ(all(nest), (std::vector<std::uint64_t>{0, 1, 2, 100, 101, 200}));
 }
 
-TEST(Nest, AnEmptyFirstLoopGeneratesNothing) {
+TEST(ReconstructNest, AnEmptyFirstLoopGeneratesNothing) {
   const Nest nest{0, 0, {100, 1}, {9, -1}, {-1, 0, 0, -1}};
   EXPECT_TRUE(NestWalk(nest).done());
 }
 
-TEST(Nest, AddressesWrapAround) {
+TEST(ReconstructNest, AddressesWrapAround) {
   const Nest nest{0xffffffffffffffff, 3, {1}, {2}, {-1}};
   EXPECT_EQ(all(nest), (std::vector<std::uint64_t>{0xffffffffffffffff, 0, 1}));
 }
 
-TEST(Nest, BoundsThatDoNotFitAreNotFollowed) {
+TEST(ReconstructNest, BoundsThatDoNotFitAreNotFollowed) {
   Shape shape;
   shape.levels = 2;
   shape.w = {5, 1};
@@ -59,7 +59,7 @@ TEST(Nest, BoundsThatDoNotFitAreNotFollowed) {
   EXPECT_FALSE(bound_at(shape, 1, index, 1, bound));
 }
 
-TEST(Nest, SkippingIsWalking) {
+TEST(ReconstructNest, SkippingIsWalking) {
   std::mt19937_64 random(1);
   const Nest nests[] = {triangle(),
                         {7, 60, {500, 40, -3}, {4, 3, 2}, {-1, 0, 0, 0, -1, 0, 0, 0, -1}},

@@ -20,7 +20,7 @@ std::string reason(Format format, const char* line) {
   return parser.reason();
 }
 
-TEST(Records, LackeyAccessesBelongToTheInstructionBefore) {
+TEST(ReconstructRecords, LackeyAccessesBelongToTheInstructionBefore) {
   Parser parser(Format::kLackey);
   Record record;
   EXPECT_EQ(parser.parse("==123== Lackey, an example Valgrind tool", record), Line::kPassedOver);
@@ -35,7 +35,7 @@ TEST(Records, LackeyAccessesBelongToTheInstructionBefore) {
   EXPECT_EQ(record.kind, 'M');
 }
 
-TEST(Records, PinatraceLines) {
+TEST(ReconstructRecords, PinatraceLines) {
   const Record record = parsed(Format::kPinatrace, "0x4011f6: W 0x7ffd5c0a3b08");
   EXPECT_EQ(record.ip, 0x4011f6U);
   EXPECT_EQ(record.kind, 'W');
@@ -44,7 +44,7 @@ TEST(Records, PinatraceLines) {
   EXPECT_EQ(Parser(Format::kPinatrace).parse("#eof", ignored), Line::kPassedOver);
 }
 
-TEST(Records, CsvNumbersAreDecimalOrHexadecimal) {
+TEST(ReconstructRecords, CsvNumbersAreDecimalOrHexadecimal) {
   const Record one = parsed(Format::kCsv, "4198400,R,0xffffffffffffffff,8");
   EXPECT_EQ(one.ip, 4198400U);
   EXPECT_EQ(one.address, ~std::uint64_t{0});
@@ -54,14 +54,14 @@ TEST(Records, CsvNumbersAreDecimalOrHexadecimal) {
   EXPECT_EQ(other.size, 16U);
 }
 
-TEST(Records, CsvMayStartWithNames) {
+TEST(ReconstructRecords, CsvMayStartWithNames) {
   Parser parser(Format::kCsv);
   Record record;
   EXPECT_EQ(parser.parse("ip,kind,address,size", record), Line::kPassedOver);
   EXPECT_EQ(parser.parse("ip,kind,address,size", record), Line::kBad);
 }
 
-TEST(Records, BadLinesHaveReasons) {
+TEST(ReconstructRecords, BadLinesHaveReasons) {
   EXPECT_NE(reason(Format::kCsv, "1,R,99999999999999999999,8").find("address"), std::string::npos);
   EXPECT_NE(reason(Format::kCsv, "1,X,9,8").find("R or W"), std::string::npos);
   EXPECT_NE(reason(Format::kCsv, "1,R,9").find("size"), std::string::npos);
@@ -74,7 +74,7 @@ TEST(Records, BadLinesHaveReasons) {
   EXPECT_NE(reason(Format::kPinatrace, "0x1: R 2").find("0x"), std::string::npos);
 }
 
-TEST(Records, RenderingIsTheInverseOfReading) {
+TEST(ReconstructRecords, RenderingIsTheInverseOfReading) {
   const std::pair<Format, const char*> lines[] = {{Format::kLackey, "I  04017f10,3"},
                                                   {Format::kLackey, " L 1ffeffe7e8,8"},
                                                   {Format::kLackey, " S 00000010,1"},
@@ -89,7 +89,7 @@ TEST(Records, RenderingIsTheInverseOfReading) {
   }
 }
 
-TEST(Records, FormatsAreGuessedFromTheBeginning) {
+TEST(ReconstructRecords, FormatsAreGuessedFromTheBeginning) {
   EXPECT_EQ(guess_format("==1== Lackey\n"), Format::kLackey);
   EXPECT_EQ(guess_format("I  04017f10,3\n L 1ffe,8\n"), Format::kLackey);
   EXPECT_EQ(guess_format("0x4011f6: R 0x7ffd5c0a3b08\n"), Format::kPinatrace);

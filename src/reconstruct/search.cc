@@ -116,7 +116,7 @@ void Search::offer_others(const Hypothesis& h, std::uint64_t next, std::size_t c
   for (std::size_t l = 0; l < h.levels(); ++l)
     if (l != chosen && (reached >> l & 1) != 0) offer(h, Kind::kStep, l, next, 1);
   for (std::size_t m = chosen + 1; m < h.levels(); ++m)
-    if (h.is_open(m) && h.index[m] > 2) offer_range(h, m, 2);
+    if (h.is_open(m) && h.index[m] > 2) offer_range(h, m);
   for (std::size_t p = 0; p <= h.levels(); ++p) {
     const bool in_range = p <= chosen && h.is_open(chosen) && h.index[chosen] >= 2;
     if (!in_range && h.may_grow(p)) offer(h, Kind::kGrow, p, next, 1);
@@ -157,11 +157,8 @@ void Search::offer(const Hypothesis& from, Kind kind, std::size_t level, std::ui
   queue.insert(key);
 }
 
-/// Loop `level` could have ended at any index from `from` on.
-void Search::offer_range(const Hypothesis& h, std::size_t level, std::int64_t from) {
-  if (from >= h.index[level]) return;
-  offer(h, Kind::kRange, level, static_cast<std::uint64_t>(from), 1);
-}
+/// Loop `level` could have ended at any index from 2 on. (Earlier ends are offered one by one.)
+void Search::offer_range(const Hypothesis& h, std::size_t level) { offer(h, Kind::kRange, level, 0, 1); }
 
 Search::Candidate Search::take(const Key& key) {
   const std::uint32_t slot = key.slot;
@@ -210,9 +207,8 @@ std::vector<std::int64_t> Search::ends_worth_trying(const Hypothesis& h, std::si
 
 /// A range becomes candidates of its own. A long one comes again when all nests with so many loops have failed (`now`),
 /// and more coefficients are known.
-void Search::unfold(const Hypothesis& from, std::size_t level, std::int64_t first, std::size_t now) {
+void Search::unfold(const Hypothesis& from, std::size_t level, std::size_t now) {
   for (const std::int64_t end : ends_worth_trying(from, level)) {
-    if (end < first) continue;
     Hypothesis h = from;
     if (!h.rewind(level, end)) continue;
     const std::uint64_t next = h.target(level);
@@ -223,8 +219,7 @@ void Search::unfold(const Hypothesis& from, std::size_t level, std::int64_t firs
     for (std::size_t p = 0; p <= level; ++p)
       if (h.may_grow(p)) offer(h, Kind::kGrow, p, next, 0);
   }
-  if (from.index[level] - 2 > kEveryEnd)
-    offer(from, Kind::kRange, level, static_cast<std::uint64_t>(first), 0, now + 1 - from.levels());
+  if (from.index[level] - 2 > kEveryEnd) offer(from, Kind::kRange, level, 0, 0, now + 1 - from.levels());
 }
 
 // ---- trying them ------------------------------------------------------------------------------------------------
@@ -263,7 +258,7 @@ void Search::failed(const Hypothesis& h, std::optional<std::uint64_t> next) {
     for (std::size_t p = 0; p <= h.levels(); ++p)
       if (h.may_grow(p)) offer(h, Kind::kGrow, p, *next, 0);
   for (std::size_t m = 0; m < h.levels(); ++m)
-    if (h.is_open(m) && h.index[m] > 2) offer_range(h, m, std::max<std::int64_t>(2, m == 0 ? h.offered : 0));
+    if (h.is_open(m) && h.index[m] > 2) offer_range(h, m);
 }
 
 /// Does the hypothesis explain the past, and the next address (or, without one, can it end here)?
@@ -305,7 +300,7 @@ bool Search::search(std::optional<std::uint64_t> next, std::int64_t& credit) {
     Hypothesis h = Hypothesis::unpacked(candidate.from);
     h.detours = key.detours;
     if (candidate.kind == Kind::kRange) {
-      unfold(h, candidate.level, static_cast<std::int64_t>(candidate.next), key.levels);
+      unfold(h, candidate.level, key.levels);
       continue;
     }
     if (candidate.kind == Kind::kStep)

@@ -118,8 +118,8 @@ class Search {
   void note_best(const Hypothesis& h);
   void offer(const Hypothesis& from, Kind kind, std::size_t level, std::uint64_t next, unsigned more_detours,
              std::size_t more_levels = 0);
-  void offer_range(const Hypothesis& h, std::size_t level, std::int64_t from);
-  void unfold(const Hypothesis& from, std::size_t level, std::int64_t first, std::size_t now);
+  void offer_range(const Hypothesis& h, std::size_t level);
+  void unfold(const Hypothesis& from, std::size_t level, std::size_t now);
   std::vector<std::int64_t> ends_worth_trying(const Hypothesis& h, std::size_t level) const;
   Candidate take(const Key& key);
   std::optional<Key> best_key() const;
@@ -209,6 +209,19 @@ Search::Cruise Search::cruise_row(Hypothesis& h, Source& in, bool is_open, Tally
   return got == most ? Cruise::kThrough : Cruise::kMismatch;
 }
 
+/// The bounds of the loops inside `level` in its next iteration. False if one of them would be empty.
+inline bool next_bounds(Hypothesis& h, std::size_t level, std::array<std::int64_t, kMaxLevels>& bounds) {
+  const std::size_t n = h.levels();
+  if (level + 2 == n)
+    return !__builtin_add_overflow(h.bound[n - 1], h.shape.u[n - 1][level], &bounds[n - 1]) && bounds[n - 1] >= 0;
+  ++h.index[level];
+  bool empty = false;
+  for (std::size_t m = level + 1; m < n; ++m)
+    empty |= !bound_at(h.shape, m, h.index.data(), level + 1, bounds[m]) || bounds[m] < 0;
+  --h.index[level];
+  return !empty;
+}
+
 /// From the end of a row to the next one, if known bounds alone decide where that is.
 template <class Source>
 Search::Cruise Search::carry(Hypothesis& h, Source& in, std::size_t deepest_open, Tally* tally) {
@@ -223,17 +236,13 @@ Search::Cruise Search::carry(Hypothesis& h, Source& in, std::size_t deepest_open
     if (!h.is_known(l)) return Cruise::kCareful;
     if (h.is_fresh(n - 1)) return Cruise::kCareful;
     std::array<std::int64_t, kMaxLevels> bounds;
-    ++h.index[l];
-    bool empty = false;
-    for (std::size_t m = l + 1; m < n; ++m)
-      empty |= !bound_at(h.shape, m, h.index.data(), l + 1, bounds[m]) || bounds[m] < 0;
-    --h.index[l];
-    if (empty) {
+    if (!next_bounds(h, l, bounds)) {
       if (l == 0) return Cruise::kCareful;
       continue;
     }
     const std::uint64_t next = h.target(l);
-    if (in.match(next, 0, 1) == 0) return Cruise::kMismatch;
+    if (in.front() != next) return Cruise::kMismatch;
+    in.drop();
     ++h.index[l];
     h.at[l] = next;
     for (std::size_t m = l + 1; m < n; ++m) {

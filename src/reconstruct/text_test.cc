@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -85,7 +86,7 @@ TEST(ReconstructText, JsonIsWhatTheContractSays) {
   EXPECT_EQ(piece.at("count"), 210);
 }
 
-TEST(Deepen, SplitsAsHintsSay) {
+TEST(ReconstructDeepen, SplitsAsHintsSay) {
   const Nest flat{0, 60, {8}, {59}, {-1}};
   const Nest deep = deepened(flat, 2, {7, 12});
   EXPECT_EQ(deep.w, (std::vector<std::int64_t>{4, 11}));
@@ -95,13 +96,13 @@ TEST(Deepen, SplitsAsHintsSay) {
   EXPECT_EQ(deepened(flat, 4, {}).levels(), 4U);
 }
 
-TEST(Deepen, LeavesWhatCannotBeSplit) {
+TEST(ReconstructDeepen, LeavesWhatCannotBeSplit) {
   EXPECT_EQ(deepened(kTriangle, 5, {}), kTriangle);
   const Nest prime{0, 59, {8}, {58}, {-1}};
   EXPECT_EQ(deepened(prime, 2, {}), prime);
 }
 
-TEST(Deepen, KeepsBoundsThatDependOnOtherLoops) {
+TEST(ReconstructDeepen, KeepsBoundsThatDependOnOtherLoops) {
   const Nest nest{0, 0, {10000, 100, 1}, {3, 11, 0}, {-1, 0, 0, 0, -1, 0, 1, 0, -1}};
   const Nest deep = deepened(nest, 4, {});
   EXPECT_EQ(deep.levels(), 4U);

@@ -216,6 +216,19 @@ void ModuleFile::describe(const DataTable::Variable& variable, DataSymbol& symbo
   describe_variable(dwarf_, alternate_ != nullptr, debug_variables_[variable.debug], variable.name, symbol);
 }
 
+std::vector<LocalVariable> ModuleFile::locals(std::uint64_t file_address) {
+  if (module_ == nullptr) return {};
+  if (!looked_for_debug_info_) open_debug_info();
+  if (dwarf_ == nullptr) return {};
+  std::vector<LocalVariable> found = find_local_variables(dwarf_, alternate_ != nullptr, file_address + debug_bias_);
+  for (LocalVariable& variable : found) {
+    for (CodeRange& range : variable.scope) range = {range.start - debug_bias_, range.end - debug_bias_};
+    for (LocalVariable::Place& place : variable.places)
+      place.code = {place.code.start - debug_bias_, place.code.end - debug_bias_};
+  }
+  return found;
+}
+
 std::vector<UnwindRange> ModuleFile::read_unwind_ranges() {
   GElf_Addr ignored = 0;
   Elf* elf = dwfl_module_getelf(module_, &ignored);

@@ -14,6 +14,7 @@
 #include "symbols/data_symbols.h"
 #include "symbols/debug_info.h"
 #include "symbols/function_table.h"
+#include "symbols/local_variables.h"
 #include "symbols/symbolizer.h"
 #include "trace/types.h"
 
@@ -39,6 +40,9 @@ class ModuleFile {
 
   /// Variables and sections. Null if the file is not used.
   const DataTable* data();
+
+  /// Variables of the function at an address of the file.
+  std::vector<LocalVariable> locals(std::uint64_t file_address);
 
   /// Fills in what is said about a variable of data(): all but module, section, and where it is.
   void describe(const DataTable::Variable& variable, DataSymbol& symbol);

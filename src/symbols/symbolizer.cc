@@ -229,6 +229,19 @@ DataPlace Symbolizer::data_place(std::uint64_t address) {
   return state_->data_place(address);
 }
 
+std::vector<LocalVariable> Symbolizer::locals(std::uint64_t address) {
+  const std::lock_guard lock(state_->mutex);
+  const std::optional<std::size_t> index = state_->module_of(address);
+  if (!index) return {};
+  const std::uint64_t bias = state_->modules[*index].load_bias;
+  std::vector<LocalVariable> found = state_->file_of(*index).locals(address - bias);
+  for (LocalVariable& variable : found) {
+    for (CodeRange& range : variable.scope) range = {range.start + bias, range.end + bias};
+    for (LocalVariable::Place& place : variable.places) place.code = {place.code.start + bias, place.code.end + bias};
+  }
+  return found;
+}
+
 const std::vector<std::string>& Symbolizer::warnings() const { return state_->warnings; }
 
 }  // namespace loopfold::symbols

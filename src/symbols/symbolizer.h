@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "symbols/data_symbols.h"
+#include "symbols/local_variables.h"
 #include "trace/types.h"
 
 namespace loopfold::symbols {
@@ -80,6 +81,9 @@ class Symbolizer {
 
   /// The variable at an address; null if none is known.
   const DataSymbol* data(std::uint64_t address) { return data_place(address).symbol; }
+
+  /// The variables of the function at an address, with addresses of the run; none without debug information.
+  std::vector<LocalVariable> locals(std::uint64_t address);
 
   /// Of the modules asked about so far, those whose file is gone, damaged or has another build-id now, one line each:
   /// their addresses are module+offset. Not while others ask.

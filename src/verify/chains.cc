@@ -67,6 +67,24 @@ std::vector<Carried> Judge::violations(const Operators& operators) const {
   return found;
 }
 
+std::set<Judge::Ends> Judge::chains() const {
+  const std::vector<Associative> kReductions[] = {
+      {Associative::kAdd, Associative::kSubtract}, {Associative::kMultiply}, {Associative::kMin}, {Associative::kMax},
+      {Associative::kAnd}, {Associative::kOr}, {Associative::kXor}};
+  std::set<Ends> found;
+  for (const std::vector<Associative>& operations : kReductions) {
+    const Operators operators{operations};
+    for (const Carried& carried : carried_) {
+      const bool flows = carried.kind == Carried::Kind::kRegister || carried.kind == Carried::Kind::kMemory;
+      if (!flows || !may_belong(flow_.nodes[carried.to], *carried.use, operators) || is_excused(carried)) continue;
+      std::vector<Carried> others;
+      if (is_chain({index_[carried.from], index_[carried.to]}, operators, others) && others.empty())
+        found.insert({carried.from, carried.to});
+    }
+  }
+  return found;
+}
+
 /// Follows all uses of the chain. Says whether it is one; `others`: uses that do not belong to it.
 bool Judge::is_chain(std::vector<std::uint32_t> work, const Operators& operators, std::vector<Carried>& others) const {
   std::vector<bool> chain(nodes_.size());

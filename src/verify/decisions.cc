@@ -128,15 +128,15 @@ Decision Decisions::current(std::uint64_t stack) const {
   return found == stacks_.end() || found->second.empty() ? Decision{} : innermost(found->second.back());
 }
 
-void Decisions::depart(std::uint64_t stack, NodeIndex last, IterationId iteration) {
+void Decisions::depart(std::uint64_t stack, NodeIndex last, IterationId iteration, NeedsId needs) {
   Frame& frame = stacks_[stack].back();
   drop(frame.last);
-  frame.last = {last, iteration};
+  frame.last = {last, iteration, needs};
   keep(frame.last);
   const Extent& decided = extent(frame.id.function, frame.node);
   if (!decided.decides) return;
   close(frame, [&](const Extent& extent) { return extent == decided; });
-  frame.open.push_back({{last, iteration}, decided});
+  frame.open.push_back({{last, iteration, needs}, decided});
   keep(frame.open.back().decision);
 }
 

@@ -34,6 +34,7 @@ namespace loopfold::verify {
 struct Decision {
   NodeIndex branch = kNoNodeIndex;  // none: nothing decided
   IterationId iteration = kNoIteration;
+  NeedsId needs = kNoNeeds;  // to be decided anew
 };
 
 /// What tells one frame from another.
@@ -56,7 +57,7 @@ class Decisions {
   /// What decided what is running, or ran last.
   Decision current(std::uint64_t stack) const;
   /// What was arrived at last has run; `last` is its last instruction.
-  void depart(std::uint64_t stack, NodeIndex last, IterationId iteration);
+  void depart(std::uint64_t stack, NodeIndex last, IterationId iteration, NeedsId needs);
   /// The youngest of `depth` frames is left.
   void leave(std::uint64_t stack, std::size_t depth);
   void end(std::uint64_t stack);

@@ -44,11 +44,12 @@ struct TouchedObject {
   std::uint64_t block = 0;                 // that begins here
   std::uint64_t size = 0;
   trace::StackId stack = trace::kNoStack;  // and was allocated there
+  structure::FunctionId function = structure::kNoFunction;  // in a frame of this one
 };
 
 /// One level of an edge.
 struct EdgeLevel {
-  static constexpr std::size_t kMostObjects = 8;
+  static constexpr std::size_t kMostObjects = 16;
   std::uint64_t inside = 0;     // producer in the same iteration
   std::uint64_t carried = 0;    // in an earlier one of the same entry
   std::uint64_t rewritten = 0;  // of these, the producer being a load: what it loaded has been overwritten since

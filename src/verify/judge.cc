@@ -17,12 +17,16 @@ bool is_sum(const Node& node) {
 
 }  // namespace
 
-Judge::Judge(const Flow& flow, const structure::LoopTree& tree, const LoopPlace& loop, const std::vector<bool>& pure)
+Judge::Judge(const Flow& flow, const structure::Structure& structure, const structure::LoopTree& tree,
+             const LoopPlace& loop, const std::vector<bool>& pure)
     : flow_(flow), tree_(tree), loop_(loop), pure_(pure) {
   find_nodes();
   find_edges();
+  find_ends(structure);
   find_data();
+  find_led();
   find_carried();
+  find_excused();
 }
 
 bool Judge::is_pure(NodeIndex node) const {
@@ -93,15 +97,34 @@ void Judge::find_edges() {
     const PartNode& part = flow_.parts[parts_[to]];
     if (part.nodes.empty()) continue;
     for (const Edge& edge : part.control.edges) {
-      Deciding deciding{index_[edge.from], to, &edge, 0};
+      Deciding deciding{index_[edge.from], to, &edge, 0, 0};
       if (deciding.from == kNone) continue;
-      std::uint64_t inside = 0;
       std::uint64_t between = 0;
-      if (!add_counts(edge, deciding.from, copy_[index_[part.nodes.front()]], deciding.carried, inside, between))
-        continue;
+      const std::uint32_t copy = copy_[index_[part.nodes.front()]];
+      if (!add_counts(edge, deciding.from, copy, deciding.carried, deciding.inside, between)) continue;
       decides_[deciding.from].push_back(static_cast<std::uint32_t>(decisions_.size()));
       decisions_.push_back(deciding);
     }
+  }
+}
+
+/// The branch must be in the loop's own function, so that what leaves the loop is known.
+void Judge::find_ends(const structure::Structure& structure) {
+  ends_.resize(nodes_.size());
+  for (const PartIndex id : parts_) {
+    const PartNode& part = flow_.parts[id];
+    if (part.nodes.empty() || part.node == structure::kNoNode) continue;
+    structure::ContextId context = part.context;
+    while (std::find(loop_.contexts.begin(), loop_.contexts.end(), context) == loop_.contexts.end() &&
+           tree_[context].kind == structure::Context::Kind::kLoop)
+      context = tree_[context].parent;
+    const structure::Context& loop = tree_[context];
+    if (loop.kind != structure::Context::Kind::kLoop || loop.function != part.function) continue;
+    const structure::LoopForest& forest = structure.forests[part.function];
+    std::size_t stays = 0;
+    for (const structure::NodeId to : structure.flow.functions()[part.function].graph.successors(part.node))
+      if (forest.contains(loop.loop, to)) ++stays;
+    ends_[index_[part.nodes.back()]] = stays == 1;
   }
 }
 
@@ -124,26 +147,56 @@ bool Judge::decides_by_data(std::uint32_t index) const {
   return data_[index];
 }
 
+/// Whether there is more of the loop may have been decided before it came to this branch.
+bool Judge::leads_by_data(std::uint32_t index) const {
+  return decides_by_data(index) || part_led_[part_index_[node(index).part]];
+}
+
+/// Parts behind branches that may leave the loop, and do so by data.
+void Judge::find_led() {
+  part_led_.resize(parts_.size());
+  for (bool more = true; more;) {
+    more = false;
+    for (const Deciding& decision : decisions_) {
+      if (part_led_[decision.to] || decision.inside == 0 || !ends_[decision.from]) continue;
+      if (leads_by_data(decision.from)) part_led_[decision.to] = more = true;
+    }
+  }
+}
+
+void Judge::mark(std::uint32_t index, std::vector<std::uint32_t>& work) {
+  if (data_[index] || agreed_[index]) return;
+  data_[index] = true;
+  work.push_back(index);
+}
+
+/// Data decide whether the part runs; and so, whether what comes behind its branch does, if that can only leave the
+/// loop. `work` gets what is data by that.
+void Judge::decide(std::uint32_t first, std::vector<std::uint32_t>& work) {
+  std::vector<std::uint32_t> parts{first};
+  while (!parts.empty()) {
+    const std::uint32_t part = parts.back();
+    parts.pop_back();
+    if (part_decided_[part]) continue;
+    part_decided_[part] = true;
+    const std::vector<NodeIndex>& nodes = flow_.parts[parts_[part]].nodes;
+    for (const NodeIndex decided : nodes) mark(index_[decided], work);
+    if (nodes.empty() || !ends_[index_[nodes.back()]]) continue;
+    for (const std::uint32_t decision : decides_[index_[nodes.back()]])
+      if (decisions_[decision].inside > 0) parts.push_back(decisions_[decision].to);
+  }
+}
+
 void Judge::spread() {
   std::vector<std::uint32_t> work;
-  const auto mark = [&](std::uint32_t index) {
-    if (data_[index] || agreed_[index]) return;
-    data_[index] = true;
-    work.push_back(index);
-  };
   for (std::uint32_t index = 0; index < nodes_.size(); ++index)
     if (data_[index]) work.push_back(index);
   while (!work.empty()) {
     const std::uint32_t index = work.back();
     work.pop_back();
-    for (const std::uint32_t edge : out_[index]) mark(edges_[edge].to);
-    if (!decides_by_data(index)) continue;
-    for (const std::uint32_t decision : decides_[index]) {
-      const std::uint32_t part = decisions_[decision].to;
-      if (part_decided_[part]) continue;
-      part_decided_[part] = true;
-      for (const NodeIndex decided : flow_.parts[parts_[part]].nodes) mark(index_[decided]);
-    }
+    for (const std::uint32_t edge : out_[index]) mark(edges_[edge].to, work);
+    if (!decides_by_data(index) || ends_[index]) continue;
+    for (const std::uint32_t decision : decides_[index]) decide(decisions_[decision].to, work);
   }
 }
 
@@ -153,12 +206,9 @@ void Judge::find_data() {
   agreed_.resize(nodes_.size());
   find_agreed();
   for (std::uint32_t index = 0; index < nodes_.size(); ++index) data_[index] = speaks_against(node(index));
-  for (std::uint32_t part = 0; part < parts_.size(); ++part) {
-    if ((flow_.parts[parts_[part]].decided >> loop_.level & 1) == 0) continue;
-    part_decided_[part] = true;
-    for (const NodeIndex decided : flow_.parts[parts_[part]].nodes)
-      if (!agreed_[index_[decided]]) data_[index_[decided]] = true;
-  }
+  std::vector<std::uint32_t> work;
+  for (std::uint32_t part = 0; part < parts_.size(); ++part)
+    if ((flow_.parts[parts_[part]].decided >> loop_.level & 1) != 0) decide(part, work);
   do {
     spread();
   } while (find_recurrences() || find_state());
@@ -444,6 +494,8 @@ std::vector<NodeIndex> Judge::exits() const {
   };
   for (const Deciding& decision : decisions_)
     if (decision.carried > 0) add(decision.from);
+  for (std::uint32_t index = 0; index < nodes_.size(); ++index)
+    if (ends_[index]) add(index);
   while (!work.empty()) {
     const std::uint32_t part = part_index_[node(work.back()).part];
     work.pop_back();
@@ -458,7 +510,7 @@ std::vector<NodeIndex> Judge::exits() const {
 
 /// Whether it does not keep iterations in order.
 bool Judge::is_excused(const Carried& carried) const {
-  if (carried.kind == Carried::Kind::kControl) return !decides_by_data(index_[carried.from]);
+  if (carried.kind == Carried::Kind::kControl) return !leads_by_data(index_[carried.from]);
   if (carried.kind == Carried::Kind::kTurn) return !carried.use->levels[loop_.level].uneven;
   if (is_pure(carried.from) && is_pure(carried.to)) return true;
   const bool data = is_data(carried.from);
@@ -473,6 +525,15 @@ bool Judge::is_excused(const Carried& carried) const {
   const UseLevel& use = carried.use->levels[loop_.level];
   if (use.unknown_values) return false;
   return use.values.same() || (carried.use->address && use.values.even());
+}
+
+void Judge::find_excused() {
+  std::set<std::tuple<NodeIndex, NodeIndex, std::uint8_t>> needed;
+  for (const Carried& carried : carried_) {
+    if (carried.use == nullptr || carried.kind == Carried::Kind::kTurn) continue;
+    (is_excused(carried) ? excused_ : needed).insert({carried.from, carried.to, carried.use->operand});
+  }
+  for (const auto& ends : needed) excused_.erase(ends);
 }
 
 /// What decided that frames were left, and this loop with them, decided that there was no other iteration.

@@ -6,6 +6,8 @@
 //   before the loop is not the same in all iterations of an entry, if it loads from an address that changes, if it uses
 //   data, if data decide that it runs, or if the loop carries it to its own computation and it does not advance evenly
 //   (by its recorded values; or by its form, x + c; two iterations tell nothing about values).
+//   What decides only whether there is more of the loop does not count here: an iteration that runs knows its number,
+//   whoever decided that it runs.
 //   Where a compiler has put the end of the body on several ways, each with a step of its own, the steps count as one.
 //   A recurrence through memory that is no slot of a frame counts as even only if the loop's exit hangs on it.
 // - What is left: flow and decisions that the loop carries, and that are no induction variable, no load that can be
@@ -16,10 +18,14 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <span>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "structure/loop_tree.h"
+#include "structure/structure.h"
 #include "verify/flow.h"
 
 namespace loopfold::verify {
@@ -53,27 +59,39 @@ struct Operators {
 
 class Judge {
  public:
+  using Ends = std::pair<NodeIndex, NodeIndex>;  // of something carried: from, to
+
   /// `pure`: by context, calls of functions that may be reordered; may be empty.
-  Judge(const Flow& flow, const structure::LoopTree& tree, const LoopPlace& loop, const std::vector<bool>& pure);
+  Judge(const Flow& flow, const structure::Structure& structure, const structure::LoopTree& tree,
+        const LoopPlace& loop, const std::vector<bool>& pure);
 
   /// All that the loop carries, whatever it is.
   const std::vector<Carried>& carried() const { return carried_; }
   /// Of that, what keeps iterations in order if chains of these operations may be reordered (chains.cc).
   std::vector<Carried> violations(const Operators& operators) const;
+  /// Of that, what is a part of some chain that can be reordered, whatever the profile says of the loop.
+  std::set<Ends> chains() const;
+  /// Whether all that the loop carries from one to the other, by this operand, keeps no iterations in order.
+  bool excuses(NodeIndex from, NodeIndex to, std::uint8_t operand) const {
+    return excused_.contains({from, to, operand});
+  }
   /// Uses of values that were made in the loop.
   std::uint64_t instances() const { return instances_; }
 
-  /// Branches on which it depends whether there is another iteration, directly or by way of others.
+  /// Branches on which it depends whether there is another iteration, directly or by way of others. There need not have
+  /// been one.
   std::vector<NodeIndex> exits() const;
 
   bool contains(NodeIndex node) const { return index_[node] != kNone; }
   bool is_data(NodeIndex node) const { return contains(node) && data_[index_[node]]; }
+  /// It stands on one of several ways on which every iteration does the same.
+  bool is_agreed(NodeIndex node) const { return contains(node) && agreed_[index_[node]]; }
   /// An induction variable of the loop.
   bool is_computable(NodeIndex node) const { return contains(node) && !is_data(node) && recurs_[index_[node]]; }
   /// Its address can be computed, and it is not data that decide that it runs.
   bool is_repeatable(NodeIndex node) const;
-  /// It is a branch, and data are what it decides by.
-  bool decides(NodeIndex node) const { return contains(node) && decides_by_data(index_[node]); }
+  /// It is a branch, and data are what it decides by; or what it decides was left to it by an exit that data decide.
+  bool decides(NodeIndex node) const { return contains(node) && leads_by_data(index_[node]); }
   /// Parts of which data decide whether they run.
   const std::vector<PartIndex>& decided() const { return decided_parts_; }
 
@@ -93,6 +111,7 @@ class Judge {
     std::uint32_t to = 0;    // in parts_
     const Edge* edge = nullptr;
     std::uint64_t carried = 0;
+    std::uint64_t inside = 0;
   };
 
   void find_nodes();
@@ -102,6 +121,11 @@ class Judge {
   void find_data();
   bool speaks_against(const Node& node) const;
   bool decides_by_data(std::uint32_t node) const;
+  bool leads_by_data(std::uint32_t node) const;
+  void find_ends(const structure::Structure& structure);
+  void find_led();
+  void mark(std::uint32_t node, std::vector<std::uint32_t>& work);
+  void decide(std::uint32_t part, std::vector<std::uint32_t>& work);
   void spread();
   bool find_recurrences();
   bool find_state();
@@ -114,6 +138,7 @@ class Judge {
   std::vector<std::uint32_t> components(const std::vector<bool>& left_out) const;
   void mark_recurrences();
   void find_carried();
+  void find_excused();
   void find_unwound();
   bool is_excused(const Carried& carried) const;
   bool is_chain(std::vector<std::uint32_t> work, const Operators& operators, std::vector<Carried>& others) const;
@@ -136,10 +161,13 @@ class Judge {
   std::vector<std::vector<std::uint32_t>> decides_;  // by node: decisions_
   std::vector<bool> data_;                           // by node
   std::vector<bool> part_decided_;                   // by part
+  std::vector<bool> part_led_;                       // by part: see find_led
   std::vector<bool> recurs_;                         // by node
   std::vector<bool> agreed_;                         // by node: one of several steps that are one, or its test
+  std::vector<bool> ends_;  // by node: a branch of which one way stays in the loop, and all others leave it
   std::vector<PartIndex> decided_parts_;
   std::vector<Carried> carried_;
+  std::set<std::tuple<NodeIndex, NodeIndex, std::uint8_t>> excused_;  // from, to, operand
   std::uint64_t instances_ = 0;
 };
 

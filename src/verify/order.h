@@ -6,15 +6,18 @@
 // instances that agree in all dimensions before it, none may go backwards in any member; and none may move at all in a
 // parallel member if it agrees in all dimensions before that.
 //
-// What does not count is what no loop needs (judge.h): flow that a loop carries through induction variables and through
-// loads that can be repeated; flow inside an iteration from an index value, which every iteration can compute for
-// itself. What is not in the schedule has no time and is not looked at: it is counted, and said.
+// In a member that is a reduction, what may move is what a loop carries from one step of a chain to another.
+//
+// What can be computed anew has no time of its own: index values of all loops around them, wherever they stand; what a
+// loop carries through induction variables and loads that can be repeated (judge.h); and all that the schedule leaves
+// out. Instead it hands on what it needs itself (needs.h), and whoever uses it must come behind that.
 #pragma once
 
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -23,6 +26,7 @@
 #include "symbols/symbolizer.h"
 #include "verify/flow.h"
 #include "verify/judge.h"
+#include "verify/needs.h"
 #include "verify/replay.h"
 #include "verify/schedule.h"
 
@@ -63,14 +67,15 @@ class OrderCheck {
   using Judges = std::map<structure::ContextId, const Judge*>;
 
   OrderCheck(const profile::Region& region, Schedule schedule, const Flow& flow, const structure::LoopTree& tree,
-             const Judges& judges, StatementNames& statements);
+             const Judges& judges, StatementNames& statements, Needs& needs);
 
-  void add(const Instance& instance, const Iterations& iterations);
+  /// What the consumer needs by this.
+  NeedsId add(const Instance& instance, const Iterations& iterations);
+  bool is_in_region(NodeIndex node) const { return inside_[flow_.nodes[node].context]; }
+  bool runs_anyway(NodeIndex node) const;
 
   const profile::Region& region() const { return region_; }
   std::uint64_t checked() const { return checked_; }
-  /// Instances of which one end is in no statement of the schedule.
-  std::uint64_t untimed() const { return untimed_; }
   /// By the pair of instructions.
   std::vector<Misplaced> misplaced() const;
   std::uint64_t band_checked(std::size_t band) const { return bands_[band].checked; }
@@ -82,19 +87,17 @@ class OrderCheck {
     std::uint64_t checked = 0;
     Found found;
   };
-  struct Timed {
-    std::uint32_t statement = 0;
-    std::vector<std::int64_t> time;
-  };
 
-  bool is_in_region(NodeIndex node) const;
-  bool is_excused(const Instance& instance) const;
+  bool is_recomputed(NodeIndex node, std::size_t level) const;
+  bool is_needless(const Instance& instance) const;
+  bool is_due(NodeIndex node) const;
+  bool hands_on(NodeIndex node) const;
   const Judge* judge_at(NodeIndex node, std::size_t level) const;
-  std::optional<Timed> timed(NodeIndex node, IterationId iteration, const Iterations& iterations) const;
+  std::optional<Source> timed(NodeIndex node, IterationId iteration, const Iterations& iterations) const;
   bool may_reorder(const Instance& instance) const;
-  void check_bands(const Instance& instance, const Iterations& iterations, const Timed& from, const Timed& to);
-  static void note(Found& found, const Instance& instance, const Iterations& iterations, const Timed& from,
-                   const Timed& to);
+  void check(const Instance& instance, const Source& from, const Source& to);
+  void check_bands(const Instance& instance, const Source& from, const Source& to);
+  static void note(Found& found, const Source& from, const Source& to);
 
   const profile::Region& region_;
   Schedule schedule_;
@@ -102,13 +105,16 @@ class OrderCheck {
   const structure::LoopTree& tree_;
   const Judges& judges_;
   StatementNames& statements_;
+  Needs& needs_;
   std::uint16_t level_ = 0;                               // of the region's outermost loop
   std::vector<bool> inside_;                              // by context
   std::vector<std::vector<structure::ContextId>> loops_;  // by context: by level
+  mutable std::vector<std::optional<bool>> hands_on_;  // by node, where known
+  mutable std::vector<std::uint16_t> index_from_;  // by node: in loops of this level and deeper it is an index value
   std::uint64_t checked_ = 0;
-  std::uint64_t untimed_ = 0;
   Found found_;
   std::vector<Band> bands_;
+  std::map<const Judge*, std::set<Judge::Ends>> chains_;  // where a band has a reduction
 };
 
 }  // namespace loopfold::verify

@@ -40,6 +40,7 @@ void Replay::outside(const Place* place, const trace::SideEvent& event) {
     system_call(place, thread, *call);
   } else if (std::holds_alternative<trace::SyscallReturn>(event.data)) {
     if (thread.call == kNoNodeIndex) return;
+    needs_ = thread.call_needs;
     produce(thread, thread.call, thread.call_iteration, kResult);
     thread.call = kNoNodeIndex;
     iterations_.drop(thread.call_iteration);
@@ -106,6 +107,7 @@ void Replay::produce(Thread& thread, NodeIndex node, IterationId now, std::span<
   value.node = node;
   value.iteration = now;
   value.time = time_;
+  value.needs = needs_;
   const ValueId made = values_.make(value);
   for (const std::size_t reg : general) {
     thread.is_known[reg] = false;
@@ -155,6 +157,7 @@ void Replay::system_call(const Place* place, Thread& thread, const trace::Syscal
   const Stack& stack = stacks_[place->stack];
   thread.call_iteration = stack.iterations.back();
   iterations_.keep(thread.call_iteration);
+  thread.call_needs = needs_;
   if (!is_noticed_outside(call.number)) return;
   Operand operand;
   operand.number = kEnvironment;
@@ -166,6 +169,7 @@ void Replay::system_call(const Place* place, Thread& thread, const trace::Syscal
   value.node = thread.call;
   value.iteration = thread.call_iteration;
   value.time = time_;
+  value.needs = thread.call_needs = needs_;
   const ValueId made = values_.make(value);
   cells_.set(environment_, {made, thread.call_iteration, thread.call_iteration, kNoPath, 0, 0});
   values_.drop(made);
@@ -182,6 +186,7 @@ void Replay::kernel_access(Thread& thread, const trace::KernelAccess& access) {
     value.node = thread.call;
     value.iteration = thread.call_iteration;
     value.time = time_;
+    value.needs = thread.call_needs;
     const ValueId made = values_.make(value);
     for (std::uint64_t i = 0; i < access.size; ++i)
       memory_.write(access.address + i, {made, thread.call_iteration, thread.call_iteration, kNoPath, 0, 0});
@@ -196,6 +201,7 @@ void Replay::kernel_access(Thread& thread, const trace::KernelAccess& access) {
   operand.at = access.address;
   Use& use = Flow::use(flow_.nodes[thread.call].uses, kKernelMemory, 0);
   use.memory = true;
+  needs_ = thread.call_needs;
   ValueId last = kNoValue;
   for (std::uint64_t i = 0; i < access.size; ++i) {
     const Cell cell = memory_.read(access.address + i);
@@ -203,6 +209,7 @@ void Replay::kernel_access(Thread& thread, const trace::KernelAccess& access) {
       use_value(thread.call, use, stack, operand, cell, access.address);
     last = cell.value;
   }
+  thread.call_needs = needs_;
 }
 
 /// A handler begins with registers that nobody made, and gives back those of before.

@@ -28,11 +28,13 @@ bool is_stack_pointer(const trace::RegisterUse& use) {
 
 }  // namespace
 
-Replay::Replay(const trace::Reader& reader, const structure::Structure& structure, BlockTable& code, Flow& flow)
+Replay::Replay(const trace::Reader& reader, const structure::Structure& structure, BlockTable& code, Flow& flow,
+               Watch* watch)
     : reader_(reader),
       structure_(structure),
       code_(code),
       flow_(flow),
+      watch_(watch),
       values_(iterations_),
       paths_(iterations_),
       cells_(iterations_, values_, paths_),
@@ -129,6 +131,7 @@ void Replay::run(const Place& place, const structure::Part& part) {
     Execution x{thread,  stack, place, block, instruction, node_at(index, i, instruction), stack.iterations.back(),
                 decided, 0,     0};
     last = x.node;
+    needs_ = watch_ != nullptr && watch_->runs_anyway(x.node) ? kNoNeeds : decision_needs_;
     ++flow_.nodes[x.node].count;
     move_stack_pointer(x);
     execute(x);
@@ -136,16 +139,18 @@ void Replay::run(const Place& place, const structure::Part& part) {
     top_ = (top_ + static_cast<unsigned>(instruction.facts->x87_pops)) & 7;
     ++time_;
   }
-  if (last != kNoNodeIndex) decisions_.depart(place.stack, last, stack.iterations.back());
+  if (last != kNoNodeIndex) decisions_.depart(place.stack, last, stack.iterations.back(), needs_);
 }
 
 void Replay::decide(PartIndex part, const Decision& decision, const Stack& stack) {
+  needs_ = decision_needs_ = kNoNeeds;
   if (decision.branch == kNoNodeIndex) return;
   const Relation relation = iterations_.relation(decision.iteration, stack.iterations.back());
   if (relation.shared == 0) return;
-  if (watch && !flow_.parts[part].nodes.empty())
-    watch({decision.branch, decision.iteration, flow_.parts[part].nodes.front(), stack.iterations.back(), nullptr,
-           relation, kControl, Edge::kAllLevels, false, false});
+  if (!flow_.parts[part].nodes.empty())
+    needs_ = decision_needs_ =
+        told({decision.branch, decision.iteration, flow_.parts[part].nodes.front(), stack.iterations.back(), nullptr,
+              relation, kControl, Edge::kAllLevels, false, false, decision.needs});
   Use& use = flow_.parts[part].control;
   use.operand = kControl;
   Edge& edge = Flow::edge(use, decision.branch, Edge::kAllLevels);
@@ -277,6 +282,7 @@ ValueId Replay::handed(const Execution& x, ValueId value, std::uint64_t levels) 
   handed.iteration = x.now;
   handed.time = time_;
   handed.levels = levels;
+  handed.needs = needs_;
   handed.inner = value;
   while (values_[handed.inner].kind == Value::Kind::kHanded && (values_[handed.inner].levels & ~levels) == 0)
     handed.inner = values_[handed.inner].inner;
@@ -337,6 +343,7 @@ bool Replay::spill(Execution& x) {
     value.node = x.node;
     value.iteration = x.now;
     value.time = time_;
+    value.needs = needs_;
     const ValueId made = values_.make(value);
     for (std::uint32_t i = 0; i < access.size; ++i)
       memory_.write(address + i, {made, x.now, x.now, kNoPath, static_cast<std::uint8_t>(std::min(i + 1, 255u)), 0xff});
@@ -368,6 +375,7 @@ void Replay::note_entry(const Place& place, Stack& stack, Thread& thread) {
   while (stack.entries.size() < place.depth) {
     Stack::Entry& entry = stack.entries.emplace_back();
     entry.frame = frame;
+    entry.pointer = place.frame;
     for (std::size_t i = 0; i < kKept.size(); ++i) {
       entry.values[i] = thread.registers[8u * kKept[i]].value;
       if (entry.values[i] != kNoValue) values_.keep(entry.values[i]);
@@ -465,6 +473,7 @@ void Replay::make(Execution& x) {
       value.inner = values_[value.inner].inner;
   }
   merge_sources(value);
+  value.needs = needs_;
   const ValueId made = values_.make(value);
   for (const std::uint16_t i : x.code.accesses) {
     const trace::Access& access = x.block.accesses[i];

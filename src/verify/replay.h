@@ -20,7 +20,6 @@
 
 #include <array>
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <memory>
 #include <span>
@@ -49,6 +48,17 @@ struct Instance {
   std::uint16_t level = Edge::kAllLevels;  // that it counts for
   bool rewritten = false;                  // of a loaded value: see EdgeLevel
   bool reread = false;
+  NeedsId needs = kNoNeeds;  // of the value or the decision
+};
+
+/// Who is told of every instance. What a value needs is what its uses, and the decision that it is made, say.
+class Watch {
+ public:
+  virtual ~Watch() = default;
+  virtual NeedsId use(const Instance& instance, const Iterations& iterations) = 0;
+  virtual NeedsId both(NeedsId a, NeedsId b) = 0;
+  /// Whether it would run in any case, in one place or another.
+  virtual bool runs_anyway(NodeIndex node) const = 0;
 };
 
 /// What the walk knows of where control is.
@@ -70,12 +80,11 @@ class Replay {
   static constexpr bool kValues = true;
 
   /// `flow` is filled; what is decided in it, by earlier replays, counts. `watch` is told of every instance, if given.
-  Replay(const trace::Reader& reader, const structure::Structure& structure, BlockTable& code, Flow& flow);
+  Replay(const trace::Reader& reader, const structure::Structure& structure, BlockTable& code, Flow& flow,
+         Watch* watch = nullptr);
   ~Replay();
   Replay(const Replay&) = delete;
   Replay& operator=(const Replay&) = delete;
-
-  std::function<void(const Instance&)> watch;
 
   const Iterations& iterations() const { return iterations_; }
   std::uint64_t instructions() const { return time_; }
@@ -123,6 +132,7 @@ class Replay {
     std::vector<Registers> interrupted;  // by signal handlers
     NodeIndex call = kNoNodeIndex;       // system call that is going on
     IterationId call_iteration = kNoIteration;
+    NeedsId call_needs = kNoNeeds;
     PartIndex call_part = 0;
     std::uint64_t call_stack = 0;
   };
@@ -133,6 +143,7 @@ class Replay {
     /// What the registers that belong to the caller held when a function was called, by frame.
     struct Entry {
       FrameId frame;
+      std::uint64_t pointer = 0;  // where its return address is, if known
       std::array<ValueId, kKept.size()> values{};
     };
     std::vector<Entry> entries;
@@ -175,6 +186,7 @@ class Replay {
   PartIndex part_at(const PartKey& key, std::size_t levels);
   NodeIndex node_at(PartIndex part, std::size_t index, const InstructionCode& code);
   void decide(PartIndex part, const Decision& decision, const Stack& stack);
+  NeedsId told(const Instance& instance) { return watch_ == nullptr ? kNoNeeds : watch_->use(instance, iterations_); }
 
   // Instructions.
   void execute(Execution& x);
@@ -221,7 +233,8 @@ class Replay {
                     const Relation& old);
   void note_use(Use& use, const Stack& stack, const Operand& operand, ValueId value, std::uint64_t at);
   void note_copies(NodeIndex node, const Stack& stack, const Cell& cell);
-  void note_object(EdgeLevel& level, std::uint64_t address) const;
+  void note_object(EdgeLevel& level, const Stack& stack, std::uint64_t address) const;
+  TouchedObject object_at(const Stack& stack, std::uint64_t address) const;
   bool is_rewritten(const Value& value) const;
 
   // outside.cc: what the run did outside of the program's own instructions.
@@ -249,6 +262,7 @@ class Replay {
   const structure::Structure& structure_;
   BlockTable& code_;
   Flow& flow_;
+  Watch* watch_;
   Iterations iterations_;
   Values values_;
   Paths paths_;
@@ -262,6 +276,8 @@ class Replay {
   bool recording_ = true;
   bool follow_copies_ = false;  // one replay is enough for what was copied
   std::uint64_t time_ = 0;  // instructions so far
+  NeedsId decision_needs_ = kNoNeeds;  // of what decided what runs,
+  NeedsId needs_ = kNoNeeds;           // with those of what was used of it so far
   trace::ExitId exit_ = 0;
   std::span<const std::uint64_t> event_slots_;
   unsigned top_ = 0;  // of the x87 registers

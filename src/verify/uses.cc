@@ -76,13 +76,14 @@ void Replay::add_edge(NodeIndex node, Use& use, const Stack& stack, const Operan
   if (edge.levels.size() < relation.shared) edge.levels.resize(relation.shared);
   if (cell.by != value.iteration || value.node != values_[cell.value].node) edge.behind_copies = true;
   EdgeLevel& level = edge.levels[relation.shared - 1u];
-  Instance instance{value.node, value.iteration, node, now, &value, relation, operand.number, only, false, false};
+  Instance instance{value.node, value.iteration, node, now, &value, relation, operand.number, only, false, false,
+                    value.needs};
   if (relation.carried && edge.load) {
     instance.rewritten = is_rewritten(value);
     const Relation writer = iterations_.relation(values_[value.inner].iteration, now);
     instance.reread = value.inner != kNoValue && writer.shared >= relation.shared;
   }
-  if (watch) watch(instance);
+  if (watch_ != nullptr) needs_ = watch_->both(needs_, told(instance));
   if (!relation.carried) {
     ++level.inside;
     return;
@@ -92,28 +93,47 @@ void Replay::add_edge(NodeIndex node, Use& use, const Stack& stack, const Operan
     level.producer = iterations_.vector(value.iteration);
     level.consumer = stack.counters;
   }
-  if (operand.memory) note_object(level, operand.at);
+  if (operand.memory) note_object(level, stack, operand.at);
   level.least = std::min(level.least, relation.distance);
   level.greatest = std::max(level.greatest, relation.distance);
   level.rewritten += instance.rewritten ? 1 : 0;
   level.reread += instance.reread ? 1 : 0;
 }
 
-/// Heap blocks of one place of allocation are one object; of all else, whatever is near.
-void Replay::note_object(EdgeLevel& level, std::uint64_t address) const {
-  constexpr std::uint64_t kNear = 64;
-  if (level.objects.size() >= EdgeLevel::kMostObjects) return;
-  for (const TouchedObject& known : level.objects)
-    if (address - known.block < std::max(known.size, kNear)) return;
-  TouchedObject touched{address, false, address, 0, trace::kNoStack};
+/// Where an address is: in a block of the heap, in a frame of the stack that uses it, or elsewhere.
+TouchedObject Replay::object_at(const Stack& stack, std::uint64_t address) const {
+  constexpr std::uint64_t kRedZone = 128;
+  constexpr std::uint64_t kAboveFirst = std::uint64_t{64} << 20;  // a frame whose end is not known
+  TouchedObject touched{address, false, address, 0, trace::kNoStack, structure::kNoFunction};
   auto block = blocks_.upper_bound(address);
   if (block != blocks_.begin() && address - (--block)->first < block->second.size) {
     touched.heap = true;
     touched.block = block->first;
     touched.size = block->second.size;
     touched.stack = block->second.stack;
-    for (const TouchedObject& known : level.objects)
-      if (known.heap && known.stack == touched.stack) return;
+    return touched;
+  }
+  if (address + kRedZone < stack.lowest) return touched;
+  for (auto entry = stack.entries.rbegin(); entry != stack.entries.rend(); ++entry) {
+    const bool known = entry->pointer != ~std::uint64_t{0};
+    if (known ? address >= entry->pointer + 8 : address > stack.lowest + kAboveFirst) continue;
+    touched.function = entry->frame.function;
+    break;
+  }
+  return touched;
+}
+
+/// Heap blocks of one place of allocation are one object, and so are frames of one function; of all else, whatever is
+/// near.
+void Replay::note_object(EdgeLevel& level, const Stack& stack, std::uint64_t address) const {
+  constexpr std::uint64_t kNear = 64;
+  if (level.objects.size() >= EdgeLevel::kMostObjects) return;
+  const TouchedObject touched = object_at(stack, address);
+  for (const TouchedObject& known : level.objects) {
+    if (known.heap != touched.heap || known.function != touched.function) continue;
+    if (touched.heap ? known.stack == touched.stack
+                     : touched.function != structure::kNoFunction || address - known.address < kNear)
+      return;
   }
   level.objects.push_back(touched);
 }

@@ -25,6 +25,9 @@ namespace loopfold::verify {
 using NodeIndex = std::uint32_t;
 inline constexpr NodeIndex kNoNodeIndex = 0xffffffff;
 
+using NeedsId = std::uint32_t;  // needs.h
+inline constexpr NeedsId kNoNeeds = 0;
+
 using ValueId = std::uint32_t;
 inline constexpr ValueId kNoValue = 0;  // nothing in the trace made it, or it is not worth a name (the stack pointer)
 
@@ -38,6 +41,7 @@ struct Value {
   std::uint32_t size = 0;      // kLoaded: bytes that were loaded
   std::uint64_t address = 0;   // kLoaded: from here
   std::uint64_t levels = 0;    // kHanded: at which it counts
+  NeedsId needs = kNoNeeds;    // to be computed anew
   std::array<std::uint64_t, 8> sources{};  // addresses; 0: none
   std::uint32_t references = 0;
 };

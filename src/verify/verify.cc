@@ -29,6 +29,29 @@ namespace {
 
 constexpr int kMostReplays = 8;
 
+/// Tells each order of what happens in its region.
+class OrderWatch : public Watch {
+ public:
+  OrderWatch(std::vector<OrderCheck>& orders, const Flow& flow, Needs& needs)
+      : needs_(needs), order_of_(flow.nodes.size()) {
+    for (OrderCheck& order : orders)
+      for (NodeIndex node = 0; node < flow.nodes.size(); ++node)
+        if (order.is_in_region(node)) order_of_[node] = &order;
+  }
+  NeedsId use(const Instance& instance, const Iterations& iterations) override {
+    OrderCheck* const order = order_of_[instance.to];
+    return order == nullptr ? kNoNeeds : order->add(instance, iterations);
+  }
+  NeedsId both(NeedsId a, NeedsId b) override { return needs_.both(a, b); }
+  bool runs_anyway(NodeIndex node) const override {
+    return order_of_[node] != nullptr && order_of_[node]->runs_anyway(node);
+  }
+
+ private:
+  Needs& needs_;
+  std::vector<OrderCheck*> order_of_;  // by node
+};
+
 class Verifier {
  public:
   /// `flat`: of a profile with hidden loops, the part of it without.
@@ -84,10 +107,9 @@ class Verifier {
     return fail(ErrorKind::kBadInput, "the profile is not one of this trace; analyse again: loopfold analyze");
   }
 
-  void replay(Flow& flow) {
+  void replay(Flow& flow, Watch* watch = nullptr) {
     tree_ = {};
-    Replay replay(reader_, *structure_, code_, flow);
-    if (watch_) replay.watch = [&](const Instance& instance) { watch_(instance, replay.iterations()); };
+    Replay replay(reader_, *structure_, code_, flow, watch);
     structure::LoopWalk<Replay> walk(*structure_, tree_, replay);
     std::function<void(double)> progress;
     if (options_.progress)
@@ -116,7 +138,7 @@ class Verifier {
     bool any = false;
     for (const LoopClaim& claim : claims_) {
       for (const LoopPlace& place : claim.places) {
-        const Judge judge(flow_, tree_, place, pure_);
+        const Judge judge(flow_, *structure_, tree_, place, pure_);
         for (const PartIndex part : judge.decided()) {
           const std::uint64_t before = flow_.parts[part].decided;
           flow_.parts[part].decided |= std::uint64_t{1} << place.level;
@@ -148,12 +170,12 @@ class Verifier {
   /// Every reason for a no must have happened.
   void check_reasons(const LoopClaim& loop) {
     const Names names(symbolizer_, profile_.tree, nodes_);
-    const Witnesses witnesses(flow_, names, symbolizer_, reader_, profile_.objects);
+    const Witnesses witnesses(flow_, names, symbolizer_, reader_, *structure_, profile_.objects);
     Claim claim = claim_of(loop, Claim::Kind::kBlocking);
     for (const profile::Blocking& blocking : loop.loop->blocking) {
       std::uint64_t found = 0;
       for (const LoopPlace& place : loop.places)
-        found += witnesses.count(blocking, Judge(flow_, tree_, place, pure_), place.level);
+        found += witnesses.count(blocking, Judge(flow_, *structure_, tree_, place, pure_), place.level);
       claim.checked += found;
       if (found > 0) continue;
       Violation violation;
@@ -177,6 +199,7 @@ class Verifier {
     std::map<std::uint32_t, OrderCheck::Judges> judges;  // by region
     std::vector<std::unique_ptr<Judge>> all;
     StatementNames statements(profile_, symbolizer_, nodes_);
+    Needs needs;
     std::vector<OrderCheck> orders;
     std::vector<const profile::Region*> regions;
     for (const profile::Region& region : profile_.regions)
@@ -185,7 +208,7 @@ class Verifier {
     if (regions.empty()) return;
     for (const LoopClaim& claim : claims_) {
       for (const LoopPlace& place : claim.places) {
-        all.push_back(std::make_unique<Judge>(flow_, tree_, place, pure_));
+        all.push_back(std::make_unique<Judge>(flow_, *structure_, tree_, place, pure_));
         for (const structure::ContextId context : place.contexts) judges[claim.region][context] = all.back().get();
       }
     }
@@ -198,14 +221,11 @@ class Verifier {
         report_.claims.push_back(std::move(claim));
         continue;
       }
-      orders.emplace_back(*region, std::move(*schedule), flow_, tree_, judges[region->id], statements);
+      orders.emplace_back(*region, std::move(*schedule), flow_, tree_, judges[region->id], statements, needs);
     }
-    watch_ = [&](const Instance& instance, const Iterations& iterations) {
-      for (OrderCheck& order : orders) order.add(instance, iterations);
-    };
+    OrderWatch watch(orders, flow_, needs);
     Flow again = flow_;
-    replay(again);
-    watch_ = {};
+    replay(again, &watch);
     for (const OrderCheck& order : orders) report_order(order);
   }
 
@@ -248,9 +268,9 @@ class Verifier {
     violation.producer = misplaced.producer;
     violation.consumer = misplaced.consumer;
     violation.count = misplaced.count;
-    violation.why = fmt::format("{} at [{}] {} {} at [{}], which needs it", violation.from_text,
-                                fmt::join(misplaced.from_time, ", "), what, violation.to_text,
-                                fmt::join(misplaced.to_time, ", "));
+    violation.why =
+        fmt::format("{} at [{}] {} {} at [{}], which needs it", violation.from_text,
+                    fmt::join(misplaced.from_time, ", "), what, violation.to_text, fmt::join(misplaced.to_time, ", "));
     return violation;
   }
 
@@ -267,9 +287,10 @@ class Verifier {
     Claim claim = claim_of(loop, kind);
     const Operators operators = kind == Claim::Kind::kReduction ? operators_of(*loop.loop) : Operators{};
     for (const LoopPlace& place : loop.places) {
-      const Judge judge(flow_, tree_, place, pure_);
+      const Judge judge(flow_, *structure_, tree_, place, pure_);
       claim.checked += judge.instances();
-      for (const Carried& carried : judge.violations(operators)) claim.violations.push_back(violation_of(carried, place));
+      for (const Carried& carried : judge.violations(operators))
+        claim.violations.push_back(violation_of(carried, place));
     }
     finish(claim);
   }
@@ -295,7 +316,7 @@ class Verifier {
       const std::vector<TouchedObject>& objects = carried.edge->levels[place.level].objects;
       if (!objects.empty())
         violation.object =
-            Witnesses(flow_, names, symbolizer_, reader_, profile_.objects).object_name(objects.front());
+            Witnesses(flow_, names, symbolizer_, reader_, *structure_, profile_.objects).object_name(objects.front());
       violation.producer = carried.edge->levels[place.level].producer;
       violation.consumer = carried.edge->levels[place.level].consumer;
     }
@@ -337,7 +358,6 @@ class Verifier {
   Flow flow_;
   std::vector<LoopClaim> claims_;
   std::vector<bool> pure_;
-  std::function<void(const Instance&, const Iterations&)> watch_;
   Report report_;
 };
 

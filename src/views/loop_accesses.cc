@@ -45,15 +45,26 @@ void find_stride(const Access& access, std::size_t coordinate, LoopAccess& row) 
 
 }  // namespace
 
+LoopAccess access_along(const Access& access, std::size_t coordinate) {
+  LoopAccess row{access.source, access.kind, access.size, access.object, std::nullopt, false, false, access.count};
+  find_stride(access, coordinate, row);
+  row.other_block = !access.block_coefficients.empty() && along(access.block_coefficients, coordinate) != 0;
+  return row;
+}
+
+bool is_near(const LoopAccess& access) {
+  if (access.other_block || !access.stride) return false;
+  const auto size = static_cast<std::int64_t>(access.size);
+  return *access.stride == 0 || *access.stride == size || *access.stride == -size;
+}
+
 std::vector<LoopAccess> accesses_of(const profile::Profile& profile, const profile::Loop& loop) {
   using Key = std::tuple<std::string, int, bool, std::uint64_t, std::uint32_t, Coefficient, bool, bool>;
   std::map<Key, LoopAccess> rows;
   for (const Access& access : profile.accesses) {
     const std::optional<std::size_t> at = coordinate(profile.statements[access.statement], loop);
     if (!at) continue;
-    LoopAccess row{access.source, access.kind, access.size, access.object, std::nullopt, false, false, access.count};
-    find_stride(access, *at, row);
-    row.other_block = !access.block_coefficients.empty() && along(access.block_coefficients, *at) != 0;
+    const LoopAccess row = access_along(access, *at);
     const profile::Source place = access.source.value_or(profile::Source{});
     const Key key{place.file,  place.line,     access.kind == Access::Kind::kStore,
                   access.size, access.object,  row.stride,

@@ -26,6 +26,12 @@ struct LoopAccess {
   std::uint64_t count = 0;
 };
 
+/// What an access does when the loop that a coordinate of its statement counts goes round.
+LoopAccess access_along(const profile::Access& access, std::size_t coordinate);
+
+/// Does it stay where it is, or move by its own size?
+bool is_near(const LoopAccess& access);
+
 /// Most instances first.
 std::vector<LoopAccess> accesses_of(const profile::Profile& profile, const profile::Loop& loop);
 

@@ -97,8 +97,8 @@ bool ReportWords::has_footnote(const Loop& loop) {
 
 std::string ReportWords::footnote() {
   return "* No value and no decision goes from one iteration to another (but through the reduction, where there is "
-         "one). Whether iterations also write what another one reads or writes, so that each would need memory of its "
-         "own, is not decided yet.";
+         "one). But iterations use the same memory for different values: below the loop is said what each needs of its "
+         "own. Where nothing is said, that is not known.";
 }
 
 std::string ReportWords::where(const Loop& loop) const {

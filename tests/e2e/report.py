@@ -210,7 +210,11 @@ def as_text(directory):
                  f"kernel.c:{SMALL_AT['column']}  main", "Operations by verdict of", "verdict is unknown.",
                  f"Next: loopfold explain {trace} kernel.c:"):
         suite.check(f"report: says {part!r}", part in text, result)
-    suite.check("report: no plain yes while reuse is unknown", not re.search(r"\bparallel(?!\*)\s+kernel", text), text)
+    with open(profile_file, encoding="utf-8") as file:
+        rows = {loop["source"]["line"]: loop for region in json.load(file)["regions"] for loop in region["loops"]}
+    plain = {int(line) for line in re.findall(r"\bparallel(?!\*)\s+kernel\.c:(\d+)", text)}
+    decided = {line for line, loop in rows.items() if loop["parallel"] == "yes" and loop["reuse"] == "none"}
+    suite.check("report: a plain yes where nothing is reused, and nowhere else", plain == decided and plain, text)
     suite.check("report: no colour in a file", "\x1b" not in text, text)
     suite.check("report: colour if asked for", b"\x1b[" in loopfold("report", trace, "--color", "always").stdout)
     for columns in ("60", "80", "100", "300"):

@@ -1,0 +1,567 @@
+#include "advise/check.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <functional>
+#include <map>
+#include <set>
+
+#include "advise/check_nest.h"
+#include "advise/liveness/conflicts.h"
+#include "advise/liveness/repair.h"
+#include "poly/budget.h"
+
+namespace loopfold::advise {
+
+namespace {
+
+using liveness::Conflicts;
+using liveness::NestStorage;
+using liveness::Repair;
+using liveness::Storage;
+using liveness::Times;
+using poly::Isl;
+using Verdict = CheckAnswer::Verdict;
+
+constexpr std::chrono::milliseconds kNet{60'000};
+
+/// An order, and what was said about its loops.
+struct Proposed {
+  Times times;                       // all loops that are to be parallel are
+  Times strict;                      // without those that are to be so as reductions only
+  std::set<std::uint32_t> parallel;  // loops
+  std::vector<std::string> privates;
+  std::string doubt;  // not empty: the source may be another than the binary, because
+};
+
+// ---- from text to an order ----
+
+class Proposer {
+ public:
+  Proposer(CheckNest& nest, const ddg::Graph& graph, const poly::Context& context)
+      : nest_(nest), graph_(graph), context_(context) {}
+
+  Result<Proposed> run(const ScheduleText& schedule) {
+    return schedule.isl.empty() ? steps(schedule) : maps(schedule.isl);
+  }
+
+ private:
+  Result<Proposed> steps(const ScheduleText& schedule) {
+    StepOrder all(nest_.units, nest_.loops);
+    StepOrder strict(nest_.units, nest_.loops);
+    Proposed proposed;
+    for (const Step& step : schedule.steps) {
+      if (step.kind == Step::Kind::kPrivate) {
+        proposed.privates.push_back(step.variable);
+        continue;
+      }
+      const bool only_all = step.kind == Step::Kind::kParallel && step.reduction;
+      Result<void> done = apply(step, all, &proposed);
+      if (done && !only_all) done = apply(step, strict, nullptr);
+      if (!done) return fail(done.error().kind, fmt::format("'{}': {}", step.text, done.error().message));
+    }
+    proposed.times = all.times(nest_.isl());
+    proposed.strict = strict.times(nest_.isl());
+    return proposed;
+  }
+
+  Result<void> apply(const Step& step, StepOrder& order, Proposed* proposed) {
+    std::vector<std::vector<std::uint32_t>> loops;
+    for (const LoopRef& ref : step.loops) {
+      Result<std::vector<std::uint32_t>> found = nest_.find(ref);
+      if (!found) return tl::unexpected<Error>(found.error());
+      for (const std::uint32_t loop : *found)
+        if (proposed != nullptr && proposed->doubt.empty()) proposed->doubt = nest_.moved_out_of(loop);
+      loops.push_back(std::move(*found));
+    }
+    switch (step.kind) {
+      case Step::Kind::kInterchange:
+        return for_pairs(loops, [&](std::uint32_t a, std::uint32_t b) { return order.interchange(a, b); });
+      case Step::Kind::kSkew:
+        return for_pairs(loops, [&](std::uint32_t a, std::uint32_t b) { return order.skew(a, b, step.number); });
+      case Step::Kind::kFuse:
+        return for_pairs(loops, [&](std::uint32_t a, std::uint32_t b) { return order.fuse(a, b); });
+      case Step::Kind::kTile:
+        return tile(step, loops, order);
+      case Step::Kind::kReverse:
+        return for_each(loops.front(), [&](std::uint32_t loop) { return order.reverse(loop); });
+      case Step::Kind::kVector:
+      case Step::Kind::kParallel:
+        return for_each(loops.front(), [&](std::uint32_t loop) {
+          if (proposed != nullptr) proposed->parallel.insert(loop);
+          return order.parallel(loop, step.kind == Step::Kind::kVector);
+        });
+      case Step::Kind::kDistribute:
+        return for_each(loops.front(), [&](std::uint32_t loop) -> Result<void> {
+          const Result<std::vector<std::int64_t>> parts =
+              step.at ? nest_.parts_at(loop, step.at->line) : nest_.components(loop);
+          if (!parts) return tl::unexpected<Error>(parts.error());
+          return order.distribute(loop, *parts);
+        });
+      case Step::Kind::kPrivate:
+        break;
+    }
+    return {};
+  }
+
+  static Result<void> for_each(const std::vector<std::uint32_t>& loops,
+                               const std::function<Result<void>(std::uint32_t)>& what) {
+    for (const std::uint32_t loop : loops)
+      if (Result<void> done = what(loop); !done) return done;
+    return {};
+  }
+
+  /// Loops that stand in several places: those of one place with those of the same.
+  static Result<void> for_pairs(const std::vector<std::vector<std::uint32_t>>& loops,
+                                const std::function<Result<void>(std::uint32_t, std::uint32_t)>& what) {
+    Result<void> last = {};
+    bool any = false;
+    for (const std::uint32_t a : loops[0])
+      for (const std::uint32_t b : loops[1]) {
+        last = what(a, b);
+        any = any || last.has_value();
+      }
+    return any ? Result<void>{} : last;
+  }
+
+  /// One loop stands for all of the band below it.
+  Result<void> tile(const Step& step, const std::vector<std::vector<std::uint32_t>>& loops, StepOrder& order) {
+    std::vector<std::uint32_t> band;
+    for (const std::vector<std::uint32_t>& one : loops) {
+      if (one.size() != 1) return fail(ErrorKind::kBadInput, "the line is in several places; write LINE@node");
+      band.push_back(one.front());
+    }
+    if (band.size() == 1) band = nest_.band_below(band.front());
+    return order.tile(std::move(band), step.number);
+  }
+
+  /// isl's text, from statements as a profile names them.
+  Result<Proposed> maps(const std::string& text) {
+    const Isl<isl_union_map> all(isl_union_map_read_from_str(nest_.isl(), text.c_str()));
+    if (!all) return fail(ErrorKind::kBadInput, "it is no map that isl can read");
+    if (nest_.program.prefix > 0)
+      return fail(ErrorKind::kBadInput, "the nest is inside another loop that stays; use steps");
+    Proposed proposed;
+    unsigned length = 0;
+    for (const liveness::NestUnit& unit : nest_.units.all) {
+      Isl<isl_map> own;
+      for (const ddg::StatementId id : unit.statements) {
+        Isl<isl_map> map = map_of(all, fmt::format("S{}", id), unit.loops.size());
+        if (!map) continue;
+        map = Isl<isl_map>(isl_map_set_tuple_name(map.release(), isl_dim_in, unit.name.c_str()));
+        if (own && isl_map_is_equal(own.get(), map.get()) != isl_bool_true)
+          return fail(ErrorKind::kBadInput, fmt::format("S{} and S{} belong together; give them the same times",
+                                                        unit.statements.front(), id));
+        own = std::move(map);
+      }
+      if (!own)
+        return fail(ErrorKind::kBadInput, fmt::format("S{} has no time (--print-template writes all that are needed)",
+                                                      unit.statements.front()));
+      length = std::max(length, static_cast<unsigned>(isl_map_dim(own.get(), isl_dim_out)));
+      proposed.times.of.push_back(std::move(own));
+    }
+    for (Isl<isl_map>& map : proposed.times.of) {
+      const auto own = static_cast<unsigned>(isl_map_dim(map.get(), isl_dim_out));
+      map = Isl<isl_map>(isl_map_add_dims(map.release(), isl_dim_out, length - own));
+      for (unsigned k = own; k < length; ++k) map = Isl<isl_map>(isl_map_fix_si(map.release(), isl_dim_out, k, 0));
+      proposed.times.parallel.emplace_back(length);
+    }
+    proposed.strict = proposed.times;
+    return proposed;
+  }
+
+  Isl<isl_map> map_of(const Isl<isl_union_map>& all, const std::string& name, std::size_t dimensions) const {
+    struct Found {
+      const std::string& name;
+      std::size_t dimensions;
+      Isl<isl_map> map;
+    } found{name, dimensions, {}};
+    isl_union_map_foreach_map(
+        all.get(),
+        [](isl_map* given, void* user) {
+          Isl<isl_map> map(given);
+          auto& into = *static_cast<Found*>(user);
+          const char* const tuple = isl_map_get_tuple_name(map.get(), isl_dim_in);
+          if (tuple == nullptr || into.name != tuple) return isl_stat_ok;
+          if (static_cast<std::size_t>(isl_map_dim(map.get(), isl_dim_in)) != into.dimensions) return isl_stat_ok;
+          into.map = Isl<isl_map>(isl_map_reset_tuple_id(map.release(), isl_dim_out));
+          return isl_stat_ok;
+        },
+        &found);
+    return found.map;
+  }
+
+  CheckNest& nest_;
+  const ddg::Graph& graph_;
+  const poly::Context& context_;
+};
+
+// ---- proofs ----
+
+class Checker {
+ public:
+  Checker(CheckNest& nest, const ddg::Graph& graph, const poly::Context& context, const profile::Profile& profile,
+          const CheckOptions& options)
+      : nest_(nest), graph_(graph), context_(context), profile_(profile), options_(options) {}
+
+  Result<CheckAnswer> run(const Proposed& proposed) {
+    answer_.privates = proposed.privates;
+    answer_.storages = nest_.storages.all.size();
+    for (std::size_t u = 0; u < proposed.times.of.size(); ++u) {
+      const liveness::NestUnit& unit = nest_.units.all[u];
+      const Isl<isl_map> times(isl_map_intersect_domain(proposed.times.of[u].copy(), unit.domain.copy()));
+      const Isl<isl_set> covered(isl_map_domain(proposed.times.of[u].copy()));
+      if (isl_set_is_subset(unit.domain.get(), covered.get()) == isl_bool_false)
+        return fail(ErrorKind::kBadInput, fmt::format("S{}: some instances have no time", unit.statements.front()));
+      if (isl_map_is_injective(times.get()) == isl_bool_false ||
+          isl_map_is_single_valued(times.get()) == isl_bool_false)
+        return fail(ErrorKind::kBadInput,
+                    fmt::format("S{}: two instances have one time, or one has two", unit.statements.front()));
+    }
+    if (!nest_.storages.unknown.empty()) return unknown(nest_.storages.unknown);
+    if (!proposed.doubt.empty()) doubts_.push_back(proposed.doubt);
+    check_dependences(proposed);
+    for (const NestStorage& storage : nest_.storages.all) check_storage(storage, proposed);
+    check_recomputed(proposed);
+    add_counters(proposed);
+    decide();
+    return answer_;
+  }
+
+ private:
+  CheckAnswer unknown(const std::string& why) {
+    answer_.verdict = Verdict::kUnknown;
+    answer_.why = why;
+    return answer_;
+  }
+
+  void check_dependences(const Proposed& proposed) {
+    std::vector<const poly::KeptFlow*> flows;
+    const Storage flow = nest_.flow_as_storage(&flows);
+    answer_.dependences = flow.ranges.size();
+    std::set<std::size_t> seen;
+    for (const bool reductions : {false, true}) {
+      const liveness::BrokenFlows broken =
+          liveness::broken_flow(flow, reductions ? proposed.times : proposed.strict, reductions);
+      if (!broken.complete) doubts_.push_back("isl gave up on the flow of values within its budget");
+      for (const liveness::BrokenFlow& one : broken.found) {
+        if (!seen.insert(one.range).second) continue;
+        const poly::KeptFlow* const kept = flows[one.range];
+        add_violation(one.pairs, kept == nullptr ? std::optional<poly::CodePoint>() : kept->from,
+                      kept == nullptr ? std::optional<poly::CodePoint>() : kept->to, kind_of(kept), "");
+      }
+    }
+  }
+
+  static std::string kind_of(const poly::KeptFlow* flow) {
+    if (flow == nullptr || flow->kind == poly::KeptFlow::Kind::kControl) return "control";
+    if (flow->kind == poly::KeptFlow::Kind::kMemory) return "memory";
+    return flow->kind == poly::KeptFlow::Kind::kEnvironment ? "environment" : "register";
+  }
+
+  std::optional<profile::Source> source_of(std::uint64_t address) const {
+    const symbols::Location& at = context_.locate(address);
+    if (at.line <= 0) return std::nullopt;
+    return profile::Source{at.file, at.line};
+  }
+  std::optional<profile::Source> source_of(std::optional<poly::CodePoint> at) const {
+    if (!at) return std::nullopt;
+    return source_of(graph_.statements[at->statement].instructions[at->instruction].address);
+  }
+
+  void add_violation(const Isl<isl_map>& pairs, std::optional<poly::CodePoint> from, std::optional<poly::CodePoint> to,
+                     std::string kind, std::string variable) {
+    Violation& made = answer_.violations.emplace_back();
+    made.variable = std::move(variable);
+    made.from = source_of(from);
+    made.to = source_of(to);
+    made.kind = std::move(kind);
+    made.pairs = poly::take_text(isl_map_to_str(pairs.get()));
+    const Isl<isl_set> wrapped(isl_map_wrap(pairs.copy()));
+    const Isl<isl_val> count(isl_set_count_val(wrapped.get()));
+    if (count && isl_val_is_int(count.get()) == isl_bool_true)
+      made.count = static_cast<std::uint64_t>(isl_val_get_num_si(count.get()));
+    const Isl<isl_map> first(isl_map_lexmin(pairs.copy()));
+    const Isl<isl_basic_map> sample(isl_map_sample(first ? first.copy() : pairs.copy()));
+    const auto numbers = [&](isl_dim_type type) {
+      std::vector<std::int64_t> all;
+      const auto length = isl_basic_map_dim(sample.get(), type);
+      for (isl_size k = 0; k < length; ++k) {
+        const Isl<isl_val> value(isl_basic_map_plain_get_val_if_fixed(sample.get(), type, static_cast<unsigned>(k)));
+        all.push_back(isl_val_get_num_si(value.get()));
+      }
+      return all;
+    };
+    if (!sample) return;
+    made.producer = numbers(isl_dim_in);
+    made.consumer = numbers(isl_dim_out);
+  }
+
+  static bool is_reduced(const Storage& storage, const Proposed& proposed) {
+    return std::any_of(storage.ranges.begin(), storage.ranges.end(), [&](const liveness::Range& range) {
+      if (!range.reduction) return false;
+      const Isl<isl_map> apart(isl_map_intersect(
+          range.map.copy(),
+          liveness::at_once(proposed.times, storage.accesses[range.definition], storage.accesses[range.use])
+              .release()));
+      return isl_map_is_empty(apart.get()) != isl_bool_true;
+    });
+  }
+
+  void check_storage(const NestStorage& made, const Proposed& proposed) {
+    const Storage& storage = made.storage;
+    const bool reduced = is_reduced(storage, proposed);
+    const Times& times = reduced ? proposed.strict : proposed.times;
+    if (!storage.unknown.empty()) {
+      if (!nest_.is_as_written(storage, times)) doubt(made, storage.unknown);
+      return;
+    }
+    const liveness::BrokenFlows broken = liveness::broken_flow(storage, times, false);
+    const Conflicts conflicts = find_conflicts(storage, times);
+    if (!broken.complete || !conflicts.complete) return doubt(made, "isl gave up within its budget");
+    if (!broken.found.empty()) return add_broken(made, broken);
+    if (conflicts.found.empty()) return;
+    const bool declared =
+        std::find(answer_.privates.begin(), answer_.privates.end(), storage.name) != answer_.privates.end();
+    liveness::RepairOptions how;
+    how.may_expand = options_.expansion && !declared;
+    const Repair repair = find_repair(storage, times, conflicts, nest_.counters(), nest_.domains(), how);
+    if (repair.kind == Repair::Kind::kPrivate && is_private_anyway(made, proposed)) return;
+    if (repair.kind != Repair::Kind::kPrivate && !made.doubt.empty()) return doubt(made, made.doubt);
+    Collision& collision = answer_.collisions.emplace_back();
+    collision.variable = storage.name;
+    collision.source = source_of(made.at);
+    switch (repair.kind) {
+      case Repair::Kind::kPrivate:
+        collision.repair = "private";
+        if (made.named) collision.clause = clause_of(storage.name, repair);
+        break;
+      case Repair::Kind::kExpand:
+        collision.repair = "expand";
+        collision.bytes = repair.bytes;
+        for (const std::uint32_t loop : repair.along) {
+          collision.along.push_back(nest_.loops[loop].node);
+          collision.along_lines.push_back(nest_.loops[loop].name);
+        }
+        break;
+      case Repair::Kind::kUnknown:
+        collision.repair = "unknown";
+        collision.why = "isl gave up within its budget";
+        break;
+      default:
+        collision.repair = "none";
+        collision.why = declared             ? "private copies do not help: its values are needed elsewhere"
+                        : options_.expansion ? "no expansion along loops helps"
+                                             : "private copies do not help, and expansion is ruled out";
+    }
+  }
+
+  /// The compiler's own, or declared inside the loops that are to be parallel.
+  bool is_private_anyway(const NestStorage& made, const Proposed& proposed) {
+    if (made.automatic) return true;
+    if (!made.named || proposed.parallel.empty()) return false;
+    return std::all_of(proposed.parallel.begin(), proposed.parallel.end(),
+                       [&](std::uint32_t loop) { return nest_.is_born_inside(made.storage.name, nest_.loops[loop]); });
+  }
+
+  static std::string clause_of(const std::string& name, const Repair& repair) {
+    std::string clause;
+    if (repair.first) clause += fmt::format("firstprivate({})", name);
+    if (repair.last) clause += fmt::format("{}lastprivate({})", clause.empty() ? "" : " ", name);
+    return clause.empty() ? fmt::format("private({})", name) : clause;
+  }
+
+  void doubt(const NestStorage& made, const std::string& why) {
+    Collision& collision = answer_.collisions.emplace_back();
+    collision.variable = made.storage.name;
+    collision.repair = "unknown";
+    collision.why = why;
+    collision.source = source_of(made.at);
+  }
+
+  /// Flow through a variable that the program's dependences do not have, because its values can be computed anew: they
+  /// would have to be.
+  void add_broken(const NestStorage& made, const liveness::BrokenFlows& broken) {
+    if (!made.doubt.empty()) return doubt(made, made.doubt);
+    const liveness::BrokenFlow& first = broken.found.front();
+    const liveness::Range& range = made.storage.ranges[first.range];
+    const auto line = [&](std::uint32_t access) {
+      return nest_.units.all[made.storage.accesses[access].unit].statements.front();
+    };
+    const auto point = [&](std::uint32_t access) { return poly::CodePoint{line(access), 0}; };
+    add_violation(first.pairs, point(range.definition), point(range.use), "memory", made.storage.name);
+  }
+
+  /// A value that is the same in every iteration can be computed again wherever it is used, and so the program does not
+  /// have its flow. But the source has a variable for it, which other values may be in as well, even if the compiler
+  /// saw that nobody needs them. Where the order between the two statements changes, nothing is said.
+  void check_recomputed(const Proposed& proposed) {
+    Times times = proposed.times;
+    for (std::vector<bool>& rows : times.parallel) rows.assign(rows.size(), false);
+    std::set<std::pair<std::uint32_t, std::uint32_t>> seen;
+    for (const ddg::Dependence& d : graph_.dependences) {
+      if (d.kind != ddg::Dependence::Kind::kRegister || d.from == ddg::kNoStatement || d.address) continue;
+      const auto from = nest_.units.unit_of.find(d.from);
+      const auto to = nest_.units.unit_of.find(d.to);
+      if (from == nest_.units.unit_of.end() || to == nest_.units.unit_of.end() || from->second == to->second) continue;
+      const std::uint32_t kinds = graph_.statements[d.from].instructions[d.from_instruction].kinds;
+      const bool computes =
+          (kinds & trace::kArithmetic) != 0 && (kinds & (trace::kFloatScalar | trace::kFloatVector | trace::kX87)) != 0;
+      if (!computes || is_kept(d)) continue;
+      if (!seen.insert({from->second, to->second}).second) continue;
+      Storage both;
+      both.accesses.resize(2);
+      both.accesses[0].unit = from->second;
+      both.accesses[1].unit = to->second;
+      both.accesses[1].position = 1;
+      if (nest_.is_as_written(both, times)) continue;
+      const std::optional<profile::Source> line = source_of(poly::CodePoint{d.from, d.from_instruction});
+      doubts_.push_back(
+          fmt::format("what {} computes is the same in every iteration, and its variable may hold "
+                      "something else in between",
+                      line ? fmt::format("line {}", line->line) : "a statement"));
+    }
+  }
+
+  bool is_kept(const ddg::Dependence& d) const {
+    return std::any_of(nest_.units.flows.begin(), nest_.units.flows.end(), [&](const liveness::UnitFlow& kept) {
+      return kept.flow != nullptr && kept.flow->from == poly::CodePoint{d.from, d.from_instruction} &&
+             kept.flow->to == poly::CodePoint{d.to, d.to_instruction};
+    });
+  }
+
+  /// Variables that the compiler keeps in registers, and counters of inner loops that are declared outside.
+  void add_counters(const Proposed& proposed) {
+    const auto add = [&](const std::string& name, const std::string& clause, const std::optional<profile::Source>& at) {
+      const bool known = std::any_of(answer_.collisions.begin(), answer_.collisions.end(),
+                                     [&](const Collision& collision) { return collision.variable == name; }) ||
+                         std::find(answer_.privates.begin(), answer_.privates.end(), name) != answer_.privates.end();
+      if (known) return;
+      Collision& collision = answer_.collisions.emplace_back();
+      collision.variable = name;
+      collision.repair = "private";
+      collision.clause = clause;
+      collision.source = at;
+    };
+    for (const std::uint32_t number : proposed.parallel) {
+      const NamedLoop& loop = nest_.loops[number];
+      for (const liveness::Counter& counter : nest_.storages.counters) {
+        const bool own = std::any_of(loop.loops.begin(), loop.loops.end(),
+                                     [&](structure::ContextId id) { return counter.loops.contains(id); });
+        const bool inside = std::any_of(counter.loops.begin(), counter.loops.end(),
+                                        [&](structure::ContextId id) { return nest_.is_inside(id, loop); });
+        if (!own && inside && !counter.born_inside && !nest_.is_born_inside(counter.name, loop))
+          add(counter.name, fmt::format("private({})", counter.name), std::nullopt);
+      }
+      for (const profile::Touched& touched : nest_.row_of(loop).privates)
+        if (!touched.object && !touched.variable.empty()) add(touched.variable, touched.clause, touched.source);
+    }
+  }
+
+  void decide() {
+    const auto any = [&](const std::string& repair) {
+      return std::any_of(answer_.collisions.begin(), answer_.collisions.end(),
+                         [&](const Collision& collision) { return collision.repair == repair; });
+    };
+    if (!answer_.violations.empty() || any("none"))
+      answer_.verdict = Verdict::kIllegal;
+    else if (!doubts_.empty() || any("unknown"))
+      answer_.verdict = Verdict::kUnknown;
+    else
+      answer_.verdict = answer_.collisions.empty() ? Verdict::kLegal : Verdict::kLegalAfter;
+    if (answer_.verdict != Verdict::kUnknown) return;
+    if (!doubts_.empty()) answer_.why = doubts_.front();
+    for (const Collision& collision : answer_.collisions)
+      if (answer_.why.empty() && collision.repair == "unknown")
+        answer_.why = fmt::format("{}: {}", collision.variable, collision.why);
+  }
+
+  CheckNest& nest_;
+  const ddg::Graph& graph_;
+  const poly::Context& context_;
+  const profile::Profile& profile_;
+  const CheckOptions& options_;
+  CheckAnswer answer_;
+  std::vector<std::string> doubts_;
+};
+
+Result<CheckAnswer> check_once(CheckNest& nest, const ddg::Graph& graph, const poly::Context& context,
+                               const profile::Profile& profile, const ScheduleText& schedule,
+                               const CheckOptions& options) {
+  const Result<Proposed> proposed = Proposer(nest, graph, context).run(schedule);
+  if (!proposed) return tl::unexpected<Error>(proposed.error());
+  Result<CheckAnswer> answer = Checker(nest, graph, context, profile, options).run(*proposed);
+  if (!answer) return answer;
+  answer->region = nest.region;
+  for (const Step& step : schedule.steps) answer->steps.push_back(step.text);
+  return answer;
+}
+
+/// The most of the first steps that need no expansion.
+std::string next_best(CheckNest& nest, const ddg::Graph& graph, const poly::Context& context,
+                      const profile::Profile& profile, const ScheduleText& schedule, const CheckOptions& options) {
+  for (ScheduleText shorter = schedule; !shorter.steps.empty();) {
+    shorter.steps.pop_back();
+    const Result<CheckAnswer> answer = check_once(nest, graph, context, profile, shorter, options);
+    if (!answer || (answer->verdict != Verdict::kLegal && answer->verdict != Verdict::kLegalAfter)) continue;
+    if (shorter.steps.empty()) break;
+    return fmt::format("{}", fmt::join(answer->steps, "; "));
+  }
+  return "the order as written";
+}
+
+}  // namespace
+
+Result<CheckAnswer> check(const ddg::Graph& graph, const poly::Context& context, const poly::RegionFlow& flow,
+                          const profile::Profile& profile, const ScheduleText& schedule, const CheckOptions& options) {
+  Result<std::unique_ptr<CheckNest>> nest =
+      CheckNest::make(graph, context, flow, profile, schedule, options.region, options.operations);
+  if (!nest) return tl::unexpected<Error>(nest.error());
+  if (!(*nest)->problem.empty()) {
+    CheckAnswer answer;
+    answer.region = (*nest)->region;
+    answer.why = (*nest)->problem;
+    for (const Step& step : schedule.steps) answer.steps.push_back(step.text);
+    return answer;
+  }
+  const poly::IslBudget budget((*nest)->isl(), options.operations, kNet);
+  Result<CheckAnswer> answer = check_once(**nest, graph, context, profile, schedule, options);
+  if (answer && !options.expansion && answer->verdict == Verdict::kIllegal && !schedule.steps.empty())
+    answer->next = next_best(**nest, graph, context, profile, schedule, options);
+  return answer;
+}
+
+Result<std::string> schedule_template(const ddg::Graph& graph, const poly::Context& context,
+                                      const poly::RegionFlow& flow, const profile::Profile& profile,
+                                      const CheckOptions& options) {
+  Result<std::unique_ptr<CheckNest>> made =
+      CheckNest::make(graph, context, flow, profile, {}, options.region, options.operations);
+  if (!made) return tl::unexpected<Error>(made.error());
+  const CheckNest& nest = **made;
+  if (!nest.problem.empty()) return fail(ErrorKind::kBadInput, nest.problem);
+  std::string text =
+      fmt::format("# Region {}, in the order as written. Change the times, or write steps instead:\n", nest.region);
+  text +=
+      "# interchange A B; tile A,B SIZE; parallel A [reduction]; vector A; skew A B F; fuse A B; distribute A [at "
+      "LINE];\n"
+      "# reverse A; private VARIABLE. Loops:\n";
+  for (const NamedLoop& loop : nest.loops) text += fmt::format("#   {}@{}\n", loop.name, loop.node);
+  text += "{\n";
+  for (std::size_t u = 0; u < nest.units.all.size(); ++u) {
+    for (const ddg::StatementId id : nest.units.all[u].statements) {
+      Isl<isl_map> map(isl_map_set_tuple_name(nest.written.of[u].copy(), isl_dim_in, fmt::format("S{}", id).c_str()));
+      std::string one = poly::take_text(isl_map_to_str(map.get()));
+      const std::size_t first = one.find('S');
+      const std::size_t last = one.rfind('}');
+      if (first == std::string::npos || last == std::string::npos) continue;
+      const symbols::Location& at = context.locate(graph.statements[id].instructions.front().address);
+      text += fmt::format("  {};{}\n", one.substr(first, last - first - 1),
+                          at.line > 0 ? fmt::format("  # {}:{}", at.file.substr(at.file.rfind('/') + 1), at.line) : "");
+    }
+  }
+  return text + "}\n";
+}
+
+}  // namespace loopfold::advise

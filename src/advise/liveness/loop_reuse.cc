@@ -1,0 +1,368 @@
+#include "advise/liveness/loop_reuse.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <set>
+
+#include "advise/liveness/graph_maps.h"
+#include "advise/liveness/storage.h"
+#include "advise/liveness/value_ways.h"
+#include "advise/liveness/variables.h"
+#include "poly/budget.h"
+
+namespace loopfold::advise::liveness {
+
+namespace {
+
+using poly::CodePoint;
+using poly::FlowOfLoop;
+using poly::Isl;
+using profile::Loop;
+using structure::ContextId;
+
+constexpr std::uint64_t kOperations = 3'000'000;
+constexpr std::chrono::milliseconds kNet{20'000};
+
+enum class Shared : std::uint8_t { kNo, kMaybe, kInputsOnly, kYes };
+
+/// What is found about one variable.
+struct Finding {
+  enum class Kind : std::uint8_t { kNothing, kPrivate, kExpand, kUnknown };
+  Kind kind = Kind::kNothing;
+  bool first = false;
+  bool last = false;
+  std::uint64_t bytes = 0;
+  std::string why;
+};
+
+class LoopReuse {
+ public:
+  LoopReuse(const ddg::Graph& graph, const poly::Context& context, const ValueWays& ways, const FlowOfLoop& loop,
+            const poly::RegionFlow& flow, Locals& locals, isl_ctx* isl)
+      : graph_(graph), context_(context), ways_(ways), loop_(loop), flow_(flow), locals_(locals), isl_(isl) {
+    inside_ = ways.inside(loop.loop);
+    for (const CodePoint test : loop.tests) {
+      const ddg::Instruction& instruction = graph.statements[test.statement].instructions[test.instruction];
+      if ((instruction.kinds & trace::kBranch) != 0) tests_.push_back(instruction.address);
+    }
+  }
+
+  void run(std::uint64_t trips, Loop& row) {
+    trips_ = trips;
+    std::vector<const ddg::Access*> accesses;
+    for (const ddg::StatementId id : inside_.statements) {
+      if (const char* const why = ways_.uses_any_memory(id)) return unknown(why, row);
+      for (const ddg::Access& access : ways_.accesses(id)) accesses.push_back(&access);
+    }
+    Finding::Kind worst = Finding::Kind::kNothing;
+    for (const Variable& variable : find_variables(graph_, context_, loop_.loop, accesses, tests_, locals_)) {
+      if (variable.born_inside || variable.scratch || !variable.at) continue;
+      const Finding finding = judge(variable, row);
+      worst = std::max(worst, finding.kind);
+      add(variable, finding, row);
+    }
+    if (add_registers(row)) worst = std::max(worst, Finding::Kind::kPrivate);
+    merge(worst, row);
+  }
+
+ private:
+  static void unknown(const std::string& why, Loop& row) {
+    row.reuse = Loop::Reuse::kUnknown;
+    if (row.reuse_why.empty()) row.reuse_why = why;
+  }
+
+  /// Rows may be several loops of the tree: the worst counts.
+  static void merge(Finding::Kind worst, Loop& row) {
+    const auto found = worst == Finding::Kind::kNothing   ? Loop::Reuse::kNone
+                       : worst == Finding::Kind::kPrivate ? Loop::Reuse::kPrivate
+                       : worst == Finding::Kind::kExpand  ? Loop::Reuse::kExpand
+                                                          : Loop::Reuse::kUnknown;
+    row.reuse = std::max(row.reuse, found);
+  }
+
+  // ---- one variable in memory ----
+
+  Finding judge(const Variable& variable, Loop& row) {
+    Finding finding;
+    const Ways ways = ways_.of(variable.accesses, inside_);
+    if (variable.object == ddg::kUnknownObject) return not_known(variable, "is in memory that is not known", nullptr);
+    if (ways.carried && is_carrier(variable)) {
+      if (!stores_index(variable)) name_reductions(variable, row);
+      return finding;
+    }
+    std::vector<const ddg::Access*> culprit;
+    const Shared shared = find_shared(variable, culprit);
+    if (shared == Shared::kNo) return finding;
+    if (!ways.unknown.empty()) return not_known(variable, ways.unknown, nullptr);
+    finding.first = ways.from_before;
+    if (!ways.to_behind) {
+      finding.kind = Finding::Kind::kPrivate;
+      return finding;
+    }
+    const ddg::Access* const odd = culprit.empty() ? nullptr : culprit.front();
+    if (shared == Shared::kMaybe) return not_known(variable, "is accessed at addresses that are not affine", odd);
+    if (is_from_last_iteration(ways)) {
+      finding.kind = Finding::Kind::kPrivate;
+      finding.last = true;
+      return finding;
+    }
+    finding.kind = Finding::Kind::kExpand;
+    finding.bytes = variable.bytes * (shared == Shared::kInputsOnly ? 1 : std::max<std::uint64_t>(trips_, 1));
+    return finding;
+  }
+
+  Finding not_known(const Variable& variable, const std::string& what, const ddg::Access* odd) const {
+    Finding finding;
+    finding.kind = Finding::Kind::kUnknown;
+    const std::uint64_t address =
+        odd != nullptr ? graph_.statements[odd->statement].instructions[odd->instruction].address : *variable.at;
+    const symbols::Location& at = context_.locate(address);
+    const std::size_t slash = at.file.rfind('/');
+    finding.why = fmt::format(
+        "{} {}{}", variable.name.empty() ? "a place in a frame" : variable.name, what,
+        at.line > 0 ? fmt::format(", {}:{}", slash == std::string::npos ? at.file : at.file.substr(slash + 1), at.line)
+                    : "");
+    return finding;
+  }
+
+  /// What hands a value from iteration to iteration: a counter, a reduction, or what keeps the iterations in order. A
+  /// counter that the loop's test does not read is computed anew by each iteration, into a place of its own.
+  bool is_carrier(const Variable& variable) const {
+    const bool tested = std::any_of(variable.accesses.begin(), variable.accesses.end(), [&](const ddg::Access* access) {
+      return !access->store && loop_.tests.contains({access->statement, access->instruction});
+    });
+    return tested || !stores_index(variable);
+  }
+  bool stores_index(const Variable& variable) const {
+    return std::all_of(variable.accesses.begin(), variable.accesses.end(),
+                       [&](const ddg::Access* access) { return !access->store || ways_.stores_index(*access, flow_); });
+  }
+
+  const Isl<isl_map>& cells(const ddg::Access& access) {
+    Isl<isl_map>& known = cells_[&access];
+    if (!known) known = cells_of(isl_, graph_, context_.tree, access);
+    return known;
+  }
+
+  ContextId copy_of(const ddg::Access& access) const { return inside_.copy_of.at(access.statement); }
+
+  /// Whether two iterations of one entry touch the same byte, one of them storing.
+  Shared find_shared(const Variable& variable, std::vector<const ddg::Access*>& culprit) {
+    if (trips_ <= 1 && loop_.loop.loops.size() == 1) return Shared::kNo;
+    Shared result = Shared::kNo;
+    for (const ddg::Access* a : variable.accesses) {
+      if (!a->store) continue;
+      for (const ddg::Access* b : variable.accesses) {
+        if (b->store && b < a) continue;
+        const std::optional<bool> meets = meet(*a, *b);
+        if (meets && !*meets) continue;
+        const bool exact = meets && a->address.exact() && b->address.exact();
+        if (!exact) culprit.push_back(a->address.exact() ? b : a);
+        const bool input = !b->store && ways_.is_input_only(*b, inside_);
+        const Shared here = !exact ? Shared::kMaybe : input ? Shared::kInputsOnly : Shared::kYes;
+        if (here == Shared::kMaybe) return here;
+        result = std::max(result, here);
+      }
+    }
+    return result;
+  }
+
+  /// Nothing: isl did not finish.
+  std::optional<bool> meet(const ddg::Access& a, const ddg::Access& b) {
+    Access x;
+    x.cells = cells(a);
+    x.bytes = a.size;
+    Access y;
+    y.cells = cells(b);
+    y.bytes = b.size;
+    Isl<isl_map> same = same_cell(x, y);
+    for (int k = 0; k < static_cast<int>(loop_.level); ++k)
+      same = Isl<isl_map>(isl_map_equate(same.release(), isl_dim_in, k, isl_dim_out, k));
+    if (copy_of(a) != copy_of(b)) return is_there(same);
+    const int at = loop_.level;
+    const std::optional<bool> less =
+        is_there(Isl<isl_map>(isl_map_order_lt(same.copy(), isl_dim_in, at, isl_dim_out, at)));
+    if (!less || *less) return less;
+    return is_there(Isl<isl_map>(isl_map_order_gt(same.copy(), isl_dim_in, at, isl_dim_out, at)));
+  }
+
+  static std::optional<bool> is_there(const Isl<isl_map>& map) {
+    const isl_bool empty = isl_map_is_empty(map.get());
+    return empty == isl_bool_error ? std::nullopt : std::optional(empty == isl_bool_false);
+  }
+
+  /// Every value that is needed behind the loop was stored in the last iteration of its entry.
+  bool is_from_last_iteration(const Ways& ways) {
+    if (loop_.loop.loops.size() != 1) return false;
+    const Isl<isl_set>& iterations = all_iterations();
+    for (const ddg::Dependence* dependence : ways.leaving) {
+      if (dependence->map.pieces.empty() || !dependence->map.exact()) return false;
+      Isl<isl_map> map = flow_of(isl_, graph_, context_.tree, *dependence);
+      const bool within = inside_.holds(dependence->to);
+      if (within) map = Isl<isl_map>(isl_map_subtract(map.copy(), one_entry(map).release()));
+      if (!is_last(Isl<isl_set>(isl_map_domain(map.release())), iterations)) return false;
+    }
+    return true;
+  }
+
+  /// { x -> y : equal in the coordinates of the loops around } in the space of a map.
+  Isl<isl_map> one_entry(const Isl<isl_map>& like) const {
+    Isl<isl_map> same(isl_map_universe(isl_map_get_space(like.get())));
+    for (int k = 0; k < static_cast<int>(loop_.level); ++k)
+      same = Isl<isl_map>(isl_map_equate(same.release(), isl_dim_in, k, isl_dim_out, k));
+    return same;
+  }
+
+  /// { [coordinates up to the loop's] }: of statements that store, since a test at the top runs once more than the
+  /// body.
+  const Isl<isl_set>& all_iterations() {
+    if (iterations_) return iterations_;
+    for (const ddg::StatementId id : inside_.statements) {
+      const std::span<const ddg::Access> accesses = ways_.accesses(id);
+      if (std::none_of(accesses.begin(), accesses.end(), [](const ddg::Access& a) { return a.store; })) continue;
+      Isl<isl_set> head = head_of(domain_of(isl_, graph_, id));
+      iterations_ = iterations_ ? Isl<isl_set>(isl_set_union(iterations_.release(), head.release())) : std::move(head);
+    }
+    return iterations_;
+  }
+
+  Isl<isl_set> head_of(Isl<isl_set> set) const {
+    const auto length = static_cast<unsigned>(isl_set_dim(set.get(), isl_dim_set));
+    const unsigned kept = loop_.level + 1U;
+    set = Isl<isl_set>(isl_set_project_out(set.release(), isl_dim_set, kept, length - kept));
+    return Isl<isl_set>(isl_set_reset_tuple_id(set.release()));
+  }
+
+  bool is_last(Isl<isl_set> instances, const Isl<isl_set>& iterations) const {
+    Isl<isl_set> head = head_of(std::move(instances));
+    Isl<isl_map> later(isl_map_universe(isl_space_map_from_set(isl_set_get_space(head.get()))));
+    for (int k = 0; k < static_cast<int>(loop_.level); ++k)
+      later = Isl<isl_map>(isl_map_equate(later.release(), isl_dim_in, k, isl_dim_out, k));
+    later = Isl<isl_map>(isl_map_order_lt(later.release(), isl_dim_in, loop_.level, isl_dim_out, loop_.level));
+    later = Isl<isl_map>(isl_map_intersect_domain(later.release(), head.release()));
+    later = Isl<isl_map>(isl_map_intersect_range(later.release(), iterations.copy()));
+    return isl_map_is_empty(later.get()) == isl_bool_true;
+  }
+
+  // ---- variables in registers ----
+
+  /// Values that are put into a register which is, from there on, a variable declared outside of the loop.
+  bool add_registers(Loop& row) {
+    const std::uint64_t function = function_of(context_, loop_.loop.loops.front());
+    if (function == 0) return false;
+    bool any = false;
+    for (const symbols::LocalVariable& local : locals_.of(function)) {
+      if (is_inside_body(local, tests_)) continue;
+      const Ways ways = ways_.of_register(local, inside_, loop_, flow_);
+      if (!ways.defined) continue;
+      if (ways.carried) {
+        name_reduction(local.name, ways.at, "", row);
+        continue;
+      }
+      Finding finding;
+      finding.first = ways.from_before;
+      finding.last = ways.to_behind;
+      finding.kind = Finding::Kind::kPrivate;
+      if (ways.to_behind && !is_from_last_iteration(ways)) {
+        finding.kind = Finding::Kind::kExpand;
+        finding.bytes = local.size * std::max<std::uint64_t>(trips_, 1);
+      }
+      Variable variable;
+      variable.name = local.name;
+      variable.named_in_source = true;
+      variable.at = ways.at;
+      variable.object = ddg::kEnvironmentObject;  // none
+      add(variable, finding, row);
+      any = true;
+    }
+    return any;
+  }
+
+  /// A reduction that has no name of the source yet, and whose operation is in the line of a store.
+  void name_reduction(const std::string& name, std::uint64_t address, const std::string& instead, Loop& row) const {
+    const symbols::Location& at = context_.locate(address);
+    for (profile::Reduction& reduction : row.reductions)
+      if (reduction.variable == instead && !name.empty() && reduction.source && reduction.source->line == at.line)
+        reduction.variable = name;
+  }
+  void name_reductions(const Variable& variable, Loop& row) const {
+    if (graph_.objects[variable.object].kind != ddg::Object::Kind::kStack) return;
+    for (const ddg::Access* access : variable.accesses)
+      if (access->store)
+        name_reduction(variable.name, graph_.statements[access->statement].instructions[access->instruction].address,
+                       graph_.objects[variable.object].name, row);
+  }
+
+  // ---- words ----
+
+  void add(const Variable& variable, const Finding& finding, Loop& row) const {
+    if (finding.kind == Finding::Kind::kNothing) return;
+    if (finding.kind == Finding::Kind::kUnknown) return unknown(finding.why, row);
+    profile::Touched made;
+    made.variable = variable.name;
+    if (variable.object != ddg::kEnvironmentObject) made.object = variable.object;
+    const symbols::Location& at = context_.locate(*variable.at);
+    if (at.line > 0) made.source = profile::Source{at.file, at.line};
+    if (finding.kind == Finding::Kind::kPrivate) {
+      if (variable.named_in_source) made.clause = clause_of(variable.name, finding);
+    } else {
+      made.bytes = finding.bytes;
+    }
+    std::vector<profile::Touched>& list = finding.kind == Finding::Kind::kPrivate ? row.privates : row.expand;
+    const bool known = std::any_of(list.begin(), list.end(), [&](const profile::Touched& other) {
+      return other.variable == made.variable && other.object == made.object && other.clause == made.clause;
+    });
+    if (!known) list.push_back(std::move(made));
+  }
+
+  static std::string clause_of(const std::string& name, const Finding& finding) {
+    std::string clause;
+    if (finding.first) clause += fmt::format("firstprivate({})", name);
+    if (finding.last) clause += fmt::format("{}lastprivate({})", clause.empty() ? "" : " ", name);
+    return clause.empty() ? fmt::format("private({})", name) : clause;
+  }
+
+  const ddg::Graph& graph_;
+  const poly::Context& context_;
+  const ValueWays& ways_;
+  const FlowOfLoop& loop_;
+  const poly::RegionFlow& flow_;
+  Locals& locals_;
+  isl_ctx* isl_;
+  Inside inside_;
+  std::vector<std::uint64_t> tests_;
+  std::uint64_t trips_ = 0;
+  std::map<const ddg::Access*, Isl<isl_map>> cells_;
+  Isl<isl_set> iterations_;
+};
+
+}  // namespace
+
+void find_reuse(const ddg::Graph& graph, const poly::Context& context, const poly::RegionFlow& flow,
+                profile::Profile& profile) {
+  const ValueWays ways(graph, context.tree);
+  Locals locals(context.symbolizer);
+  std::map<std::uint32_t, std::vector<const FlowOfLoop*>> loops;  // by node
+  for (const FlowOfLoop& loop : flow.loops()) loops[context.nodes[loop.loop.loops.front()]].push_back(&loop);
+  for (profile::Region& region : profile.regions) {
+    for (Loop& row : region.loops) {
+      if (row.parallel == Loop::Parallel::kUnknown) {
+        row.reuse_why = "the loop could not be judged";
+        continue;
+      }
+      row.reuse = Loop::Reuse::kNone;
+      for (const std::uint32_t node : row.nodes) {
+        for (const FlowOfLoop* loop : loops[node]) {
+          const poly::IslContext isl(isl_ctx_alloc());
+          const poly::IslBudget budget(isl.get(), kOperations, kNet);
+          LoopReuse(graph, context, ways, *loop, flow, locals, isl.get()).run(row.trip.max, row);
+        }
+      }
+    }
+  }
+}
+
+}  // namespace loopfold::advise::liveness

@@ -1,0 +1,17 @@
+// Scalars in registers: one storage for each web of definitions and uses.
+//
+// From what: the flow of registers that a new order must keep, between units. A web is all definitions that reach a
+// common use, and all uses of these. Definitions are all instances of their unit, whether their value is used or not: a
+// scalar that is set in every iteration and read once behind the loop is overwritten every time.
+#pragma once
+
+#include <vector>
+
+#include "advise/liveness/nest_storage.h"
+
+namespace loopfold::advise::liveness {
+
+std::vector<NestStorage> find_webs(const ddg::Graph& graph, const poly::Context& context, const poly::Program& program,
+                                   const NestUnits& units, Locals& locals);
+
+}  // namespace loopfold::advise::liveness

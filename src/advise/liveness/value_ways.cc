@@ -1,0 +1,208 @@
+#include "advise/liveness/value_ways.h"
+
+#include <sys/syscall.h>
+
+#include <algorithm>
+#include <numeric>
+#include <tuple>
+
+#include "advise/liveness/variables.h"
+#include "ddg/system_calls.h"
+
+namespace loopfold::advise::liveness {
+
+namespace {
+
+using Kind = ddg::Dependence::Kind;
+
+}  // namespace
+
+ValueWays::ValueWays(const ddg::Graph& graph, const structure::LoopTree& tree) : graph_(graph), tree_(tree) {
+  first_access_.assign(graph.statements.size() + 1, 0);
+  for (const ddg::Access& access : graph.accesses) ++first_access_[access.statement + 1];
+  std::partial_sum(first_access_.begin(), first_access_.end(), first_access_.begin());
+  from_.resize(graph.statements.size());
+  for (std::uint32_t i = 0; i < graph.dependences.size(); ++i)
+    if (graph.dependences[i].from != ddg::kNoStatement) from_[graph.dependences[i].from].push_back(i);
+}
+
+Inside ValueWays::inside(const poly::SourceLoop& loop) const {
+  Inside made;
+  made.level = static_cast<std::uint16_t>(ddg::dimensions_of(tree_, loop.loops.front()) - 1);
+  std::vector<structure::ContextId> copy(tree_.contexts().size(), structure::kNoContext);
+  for (structure::ContextId id = 1; id < copy.size(); ++id) {
+    const bool root = std::find(loop.loops.begin(), loop.loops.end(), id) != loop.loops.end();
+    copy[id] = root ? id : copy[tree_[id].parent];
+  }
+  for (const ddg::Statement& statement : graph_.statements) {
+    if (copy[statement.context] == structure::kNoContext) continue;
+    made.statements.push_back(statement.id);
+    made.copy_of[statement.id] = copy[statement.context];
+  }
+  return made;
+}
+
+std::span<const ddg::Access> ValueWays::accesses(ddg::StatementId statement) const {
+  return std::span(graph_.accesses)
+      .subspan(first_access_[statement], first_access_[statement + 1] - first_access_[statement]);
+}
+
+std::span<const ddg::Dependence> ValueWays::into(ddg::StatementId to, std::uint16_t instruction) const {
+  const auto key = std::tie(to, instruction);
+  const auto first =
+      std::lower_bound(graph_.dependences.begin(), graph_.dependences.end(), key,
+                       [](const ddg::Dependence& d, const auto& k) { return std::tie(d.to, d.to_instruction) < k; });
+  auto last = first;
+  while (last != graph_.dependences.end() && std::tie(last->to, last->to_instruction) == key) ++last;
+  return {first, last};
+}
+
+ValueWays::Counts ValueWays::counts_of(const ddg::Dependence& dependence, const Inside& inside) const {
+  Counts counts;
+  const bool from = inside.holds(dependence.from);
+  const bool to = inside.holds(dependence.to);
+  const bool one_copy = from && to && inside.copy_of.at(dependence.from) == inside.copy_of.at(dependence.to);
+  for (std::size_t level = 0; level < dependence.carried.size(); ++level) {
+    const std::uint64_t count = dependence.carried[level];
+    const bool same_so_far = level > inside.level || level + 1 == dependence.carried.size();  // the last: none differs
+    if (!from || !to || (level < inside.level && level + 1 != dependence.carried.size()))
+      counts.before += count;
+    else if (!one_copy || !same_so_far)
+      counts.carried += count;
+    else
+      counts.within += count;
+  }
+  return counts;
+}
+
+void ValueWays::add_uses(ddg::StatementId from, std::uint16_t instruction, const Inside& inside, bool memory,
+                         Ways& ways) const {
+  for (const std::uint32_t number : from_[from]) {
+    const ddg::Dependence& dependence = graph_.dependences[number];
+    if (dependence.from_instruction != instruction || (dependence.kind == Kind::kMemory) != memory) continue;
+    if (counts_of(dependence, inside).before == 0) continue;
+    ways.to_behind = true;
+    ways.leaving.push_back(&dependence);
+  }
+}
+
+void ValueWays::add_sources(const ddg::Access& load, const Inside& inside, Ways& ways) const {
+  std::uint64_t first_bytes = 0;
+  for (const ddg::Dependence& dependence : into(load.statement, load.instruction)) {
+    if (dependence.kind != Kind::kMemory || dependence.operand != ddg::kFirstMemoryOperand + load.index) continue;
+    if (dependence.object != load.object && !dependence.more_objects) continue;
+    if (dependence.from == ddg::kNoStatement) {
+      ways.unknown = "is read, and what wrote it is not known any more";
+      continue;
+    }
+    if (!dependence.late.empty() && inside.level < dependence.late.size() && dependence.late[inside.level] > 0)
+      ways.unknown = "is written by another thread meanwhile";
+    if (dependence.more_objects) ways.unknown = "is read by an instruction that reads several objects";
+    const Counts counts = counts_of(dependence, inside);
+    if (counts.before > 0) ways.from_before = true;
+    if (counts.carried > 0) ways.carried = true;
+    if (dependence.lane == 0) first_bytes += counts.all();
+    const std::span<const ddg::Access> stores = accesses(dependence.from);
+    const bool wide = std::any_of(stores.begin(), stores.end(), [&](const ddg::Access& store) {
+      return store.store && store.instruction == dependence.from_instruction && store.size >= load.size;
+    });
+    if (!wide) ways.from_before = true;
+  }
+  if (first_bytes < load.address.points) ways.from_before = true;
+}
+
+Ways ValueWays::of(std::span<const ddg::Access* const> accesses, const Inside& inside) const {
+  Ways ways;
+  for (const ddg::Access* access : accesses) {
+    if (access->store) {
+      ways.defined = true;
+      add_uses(access->statement, access->instruction, inside, true, ways);
+    } else {
+      add_sources(*access, inside, ways);
+    }
+  }
+  return ways;
+}
+
+/// A system call that nothing outside can notice, and whose memory nobody else uses: an allocator's.
+const char* ValueWays::uses_any_memory(ddg::StatementId id) const {
+  const ddg::Statement& statement = graph_.statements[id];
+  if (statement.kind == ddg::Statement::Kind::kHidden) return "code that was not recorded runs in it";
+  if (statement.kind != ddg::Statement::Kind::kSystemCall) return nullptr;
+  const auto in_memory = [](const ddg::Dependence& dependence) { return dependence.kind == Kind::kMemory; };
+  const std::span<const ddg::Dependence> reads = into(id, 0);
+  const bool writes = std::any_of(from_[id].begin(), from_[id].end(),
+                                  [&](std::uint32_t number) { return in_memory(graph_.dependences[number]); });
+  const bool unnoticed = !ddg::has_outside_effect(statement.detail) || statement.detail == SYS_getrandom;
+  if (!writes && std::none_of(reads.begin(), reads.end(), in_memory) && unnoticed) return nullptr;
+  return "a system call in it may use any memory";
+}
+
+/// Through copies: what made the value. Ways that do not end soon count as data.
+bool ValueWays::is_index(poly::CodePoint at, const poly::RegionFlow& flow, int depth) const {
+  constexpr int kDeepest = 6;
+  if (depth > kDeepest) return false;
+  const ddg::Statement& statement = graph_.statements[at.statement];
+  if (statement.kind != ddg::Statement::Kind::kCode) return flow.is_index(at);
+  const trace::InstructionFacts& facts = (*graph_.facts)[statement.block][statement.first_instruction + at.instruction];
+  if (facts.transfer != trace::Transfer::kCopy) return flow.is_index(at) || facts.reads.empty();
+  const auto is_data = [&](std::uint8_t operand) {
+    return operand >= facts.reads.size() || (!facts.reads[operand].address && !facts.reads[operand].step);
+  };
+  for (const ddg::LocalFlow& local : statement.local)
+    if (local.to == at.instruction && is_data(local.operand) && !is_index({at.statement, local.from}, flow, depth + 1))
+      return false;
+  for (const ddg::Dependence& dependence : into(at.statement, at.instruction)) {
+    if (dependence.address || !is_data(dependence.operand)) continue;
+    if (dependence.from == ddg::kNoStatement) return false;
+    if (!is_index({dependence.from, dependence.from_instruction}, flow, depth + 1)) return false;
+  }
+  return true;
+}
+
+bool ValueWays::is_input_only(const ddg::Access& load, const Inside& inside) const {
+  for (const ddg::Dependence& dependence : into(load.statement, load.instruction)) {
+    if (dependence.kind != Kind::kMemory || dependence.operand != ddg::kFirstMemoryOperand + load.index) continue;
+    if (dependence.from == ddg::kNoStatement) return false;
+    const Counts counts = counts_of(dependence, inside);
+    if (counts.carried > 0 || counts.within > 0) return false;
+  }
+  return true;
+}
+
+Ways ValueWays::of_register(const symbols::LocalVariable& variable, const Inside& inside, const poly::FlowOfLoop& loop,
+                            const poly::RegionFlow& flow) const {
+  Ways ways;
+  const structure::FunctionId function = tree_[loop.loop.loops.front()].function;
+  for (const ddg::StatementId id : inside.statements) {
+    const ddg::Statement& statement = graph_.statements[id];
+    if (statement.kind != ddg::Statement::Kind::kCode || statement.function != function) continue;
+    const std::vector<trace::InstructionFacts>& facts = (*graph_.facts)[statement.block];
+    for (std::uint16_t i = 0; i < statement.instructions.size(); ++i) {
+      const trace::InstructionFacts& fact = facts[statement.first_instruction + i];
+      const std::uint64_t address = statement.instructions[i].address;
+      for (const trace::RegisterUse& write : fact.writes) {
+        const std::optional<std::uint32_t> reg = dwarf_number(write);
+        if (!reg || write.step || !is_in_register(variable, address + fact.length, *reg)) continue;
+        if (!ways.defined) ways.at = address;
+        ways.defined = true;
+        if (loop.tests.contains({id, i})) ways.carried = true;  // its own counter
+        add_uses(id, i, inside, false, ways);
+        for (const std::uint32_t number : from_[id]) {
+          const ddg::Dependence& dependence = graph_.dependences[number];
+          if (dependence.from_instruction != i || dependence.kind != Kind::kRegister) continue;
+          if (counts_of(dependence, inside).carried > 0 && !flow.is_index({id, i})) ways.carried = true;
+        }
+      }
+      for (const ddg::Dependence& dependence : into(id, i)) {
+        if (dependence.kind != Kind::kRegister || dependence.operand >= fact.reads.size()) continue;
+        const std::optional<std::uint32_t> reg = dwarf_number(fact.reads[dependence.operand]);
+        if (!reg || !is_in_register(variable, address, *reg) || dependence.from == ddg::kNoStatement) continue;
+        if (counts_of(dependence, inside).before > 0) ways.from_before = true;
+      }
+    }
+  }
+  return ways;
+}
+
+}  // namespace loopfold::advise::liveness

@@ -1,0 +1,88 @@
+// Where the values of a variable come from and go to, seen from one loop: counted per dependence, exactly.
+//
+// Flow through memory is in the graph byte by byte, with the number of instances that each level carries. From that it
+// follows, without any geometry, whether a variable gets values from before the loop, hands values from iteration to
+// iteration, or is needed behind the loop; whatever of the dependence could not be folded. A load of which some
+// instance has no producer reads what was there before anything was recorded: that is from before, too. So does one
+// that is wider than what its producers store.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "ddg/graph.h"
+#include "poly/region_flow.h"
+#include "poly/verdicts.h"
+#include "structure/loop_tree.h"
+#include "symbols/local_variables.h"
+
+namespace loopfold::advise::liveness {
+
+/// What is in a loop of the source.
+struct Inside {
+  std::uint16_t level = 0;                                   // its coordinate
+  std::vector<ddg::StatementId> statements;                  // increasing
+  std::map<ddg::StatementId, structure::ContextId> copy_of;  // the copy of the loop that it is in
+  bool holds(ddg::StatementId statement) const { return copy_of.contains(statement); }
+};
+
+struct Ways {
+  bool defined = false;
+  bool from_before = false;                     // the loop reads what was there when it was entered
+  bool carried = false;                         // from one of its iterations to another
+  bool to_behind = false;                       // what it leaves there is read later
+  std::vector<const ddg::Dependence*> leaving;  // by which that happens
+  std::string unknown;                          // not empty: not all of this is known, because
+  std::uint64_t at = 0;                         // of a register: an instruction that puts a value into it
+};
+
+class ValueWays {
+ public:
+  ValueWays(const ddg::Graph& graph, const structure::LoopTree& tree);
+
+  Inside inside(const poly::SourceLoop& loop) const;
+  std::span<const ddg::Access> accesses(ddg::StatementId statement) const;
+
+  /// `accesses` are all of one variable in the loop.
+  Ways of(std::span<const ddg::Access* const> accesses, const Inside& inside) const;
+
+  /// A load of the loop that gets nothing that was stored in the loop since it was entered.
+  bool is_input_only(const ddg::Access& load, const Inside& inside) const;
+
+  /// What a store puts there is an index value of all loops, or a constant; copies on the way do not count.
+  bool stores_index(const ddg::Access& store, const poly::RegionFlow& flow) const {
+    return is_index({store.statement, store.instruction}, flow, 0);
+  }
+
+  /// Null, or why a statement that is not code may use any memory.
+  const char* uses_any_memory(ddg::StatementId statement) const;
+
+  /// A variable that is in a register behind some instructions of the loop's own function.
+  Ways of_register(const symbols::LocalVariable& variable, const Inside& inside, const poly::FlowOfLoop& loop,
+                   const poly::RegionFlow& flow) const;
+
+ private:
+  /// How often a dependence goes each way.
+  struct Counts {
+    std::uint64_t before = 0;
+    std::uint64_t carried = 0;
+    std::uint64_t within = 0;
+    std::uint64_t all() const { return before + carried + within; }
+  };
+  bool is_index(poly::CodePoint at, const poly::RegionFlow& flow, int depth) const;
+  Counts counts_of(const ddg::Dependence& dependence, const Inside& inside) const;
+  std::span<const ddg::Dependence> into(ddg::StatementId to, std::uint16_t instruction) const;
+  void add_uses(ddg::StatementId from, std::uint16_t instruction, const Inside& inside, bool memory, Ways& ways) const;
+  void add_sources(const ddg::Access& load, const Inside& inside, Ways& ways) const;
+
+  const ddg::Graph& graph_;
+  const structure::LoopTree& tree_;
+  std::vector<std::uint32_t> first_access_;       // by statement
+  std::vector<std::vector<std::uint32_t>> from_;  // by statement: dependences
+};
+
+}  // namespace loopfold::advise::liveness
