@@ -2,6 +2,7 @@
 // the data: no nest makes the counts' addresses affine.
 //
 // advice: run 40 50
+// advice: builds -O0 -O1 -O2
 #include "../kernel.h"
 
 enum { kBins = 16 };

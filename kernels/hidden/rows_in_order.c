@@ -2,6 +2,7 @@
 // loop keeps its order. Rows do not need each other: blocks of iterations that are a row each may change places.
 //
 // advice: run 40 50
+// advice: builds -O0 -O1 -O2
 #include "../kernel.h"
 
 KERNEL void sum_rows(int n, int m, const double* a, double* b) {

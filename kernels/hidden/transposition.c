@@ -3,6 +3,7 @@
 // of the two hidden loops.
 //
 // advice: run 60 48
+// advice: builds -O0 -O1 -O2
 #include "../kernel.h"
 
 KERNEL void transpose(int n, int m, const double* a, double* b) {

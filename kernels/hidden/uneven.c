@@ -2,6 +2,7 @@
 // the middle of its hidden one.
 //
 // advice: run 1234 40 50
+// advice: builds -O0 -O1 -O2
 #include "../kernel.h"
 
 KERNEL void gather(int cells, int rows, int columns, const double* a, double* b) {

@@ -353,7 +353,7 @@ structure::Splits find_hidden_loops(const trace::Reader& reader, const structure
   }
   for (const auto& [loop, blocks] : found) {
     std::vector<std::uint64_t> common = common_blocks(blocks);
-    std::erase_if(common, [&](std::uint64_t block) { return block >= tree[loop].trips.max; });
+    std::erase_if(common, [&](std::uint64_t block) { return 2 * block >= tree[loop].trips.max; });
     splits.add(loop, periods_of(common));
   }
   return splits;

@@ -8,7 +8,7 @@
 // instance in each iteration. Both as one number go to reconstruction (reconstruct/reconstruct.h), which finds the
 // affine nest behind them, if there is one. What k grows by along the loops of that nest but the innermost are sizes
 // of *blocks* of iterations; block sizes on which the loop's streams agree (each divides the next) are the periods of
-// its hidden levels (structure/splits.h).
+// its hidden levels (structure/splits.h). There must be more than two blocks: of two things, many are affine.
 //
 // A guess from a sample, and none that can do harm: a split only names iterations otherwise. Whether it made more of
 // the program affine is seen by folding again, and if not, the first result stands.

@@ -409,19 +409,25 @@ void judge_as_written(const profile::Profile& unsplit, std::span<const std::uint
   for (profile::Region& region : profile.regions) {
     for (profile::Loop& loop : region.loops) {
       const auto has_levels = [&](std::uint32_t node) {
-        return !profile.tree[node].hidden && profile.tree[node].block != 0 && as_written.contains(node);
+        return !profile.tree[node].hidden && profile.tree[node].block != 0;
       };
       const auto split = std::find_if(loop.nodes.begin(), loop.nodes.end(), has_levels);
       if (split == loop.nodes.end()) continue;
-      const profile::Loop& flat = *as_written[*split];
+      profile::Loop unknown;
+      unknown.parallel = profile::Loop::Parallel::kUnknown;
+      unknown.unknown.push_back({"it was judged in blocks of iterations only", loop.source, 0});
+      const auto found = as_written.find(*split);
+      const profile::Loop& flat = found != as_written.end() ? *found->second : unknown;
       loop.block = profile.tree[*split].block;
       loop.blocks = loop.parallel;
       loop.parallel = flat.parallel;
-      loop.reductions = flat.reductions;
+      if (loop.blocks != profile::Loop::Parallel::kReduction) loop.reductions.clear();
+      for (const profile::Reduction& reduction : flat.reductions) add_new(loop.reductions, reduction);
       for (const profile::Touched& touched : flat.reload) add_new(loop.reload, touched);
       for (const profile::Assumption& assumption : flat.assumes) add_new(loop.assumes, assumption);
       loop.blocking = flat.blocking;
       loop.unknown = flat.unknown;
+      if (found == as_written.end()) continue;
       loop.trip = flat.trip;
       loop.stride01_percent = flat.stride01_percent;
     }

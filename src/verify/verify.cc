@@ -363,6 +363,19 @@ class Verifier {
 
 }  // namespace
 
+namespace {
+
+bool is_about_loop(const Claim& claim) {
+  return claim.node && claim.kind != Claim::Kind::kSchedule && claim.kind != Claim::Kind::kBand;
+}
+
+/// Of a loop with hidden levels: the units that a claim about its outermost level is about.
+std::string block_words(const profile::TreeNode& node) {
+  return node.hidden || node.block == 0 ? "" : fmt::format("blocks of {} iterations", node.block);
+}
+
+}  // namespace
+
 Result<Report> verify(const trace::Reader& reader, const profile::Profile& profile, const Options& options) {
   if (!has_hidden_loops(profile)) return Verifier(reader, profile, options).run();
   const FlatProfile flat = flat_profile(profile);
@@ -373,6 +386,8 @@ Result<Report> verify(const trace::Reader& reader, const profile::Profile& profi
   if (!report) return report;
   for (Claim& claim : as_written->claims)
     if (claim.node) claim.node = flat.nodes[*claim.node];
+  for (Claim& claim : report->claims)
+    if (claim.text.empty() && is_about_loop(claim)) claim.text = block_words(profile.tree[*claim.node]);
   report->claims.insert(report->claims.begin(), as_written->claims.begin(), as_written->claims.end());
   report->replays += as_written->replays;
   return report;
