@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "advise/decide.h"
-#include "advise/layouts.h"
+#include "advise/layout_search.h"
 #include "advise/liveness/loop_reuse.h"
 #include "advise/obstacles.h"
 #include "advise/reuse_advice.h"

@@ -259,4 +259,66 @@ Choice choose_order(isl_ctx* isl, const poly::Program& program, const std::vecto
   return choice;
 }
 
+namespace {
+
+/// Orders with the loops of each permutable band in every order, added behind the ones that are there.
+class Permuter {
+ public:
+  Permuter(std::vector<Order>& orders, std::size_t most) : orders_(orders), most_(most) {}
+
+  void add(const Order& order) {
+    if (orders_.size() >= most_ ||
+        std::any_of(orders_.begin(), orders_.end(), [&](const Order& other) { return other.rows == order.rows; }))
+      return;
+    orders_.push_back(order);
+  }
+
+  void add_all(const Order& order, std::size_t band) {
+    while (band < order.bands.size() && !can_permute(order.bands[band])) ++band;
+    if (band == order.bands.size()) return add(order);
+    std::vector<std::uint32_t> places(order.bands[band].depth);
+    std::iota(places.begin(), places.end(), 0u);
+    do {
+      if (orders_.size() >= most_) return;
+      Order other = order;
+      if (!std::is_sorted(places.begin(), places.end())) permute(other, band, places);
+      add_all(other, band + 1);
+    } while (std::next_permutation(places.begin(), places.end()));
+  }
+
+ private:
+  static constexpr std::uint32_t kDeepest = 4;
+
+  static bool can_permute(const OrderBand& band) {
+    return band.permutable && band.depth >= 2 && band.depth <= kDeepest;
+  }
+
+  std::vector<Order>& orders_;
+  std::size_t most_;
+};
+
+}  // namespace
+
+std::vector<Order> candidate_orders(isl_ctx* isl, const poly::Program& program, std::uint64_t operations,
+                                    std::size_t most) {
+  using Fusion = profile::Transformed::Fusion;
+  constexpr std::chrono::milliseconds kNet(20'000);
+  std::vector<Order> orders;
+  Permuter permuter(orders, most);
+  {
+    const poly::IslBudget budget(isl, 4 * operations, kNet);
+    Order written = original_order(program);
+    examine(isl, program, written);
+    if (written.legal) permuter.add(written);
+  }
+  if (orders.empty()) return orders;
+  for (const Fusion fusion : {Fusion::kMax, Fusion::kSmart, Fusion::kNone}) {
+    const poly::IslBudget budget(isl, operations, kNet);
+    std::optional<Order> order = find_order(isl, program, fusion, false);
+    if (order) examine(isl, program, *order);
+    if (order && order->legal && !budget.exceeded()) permuter.add_all(*order, 0);
+  }
+  return orders;
+}
+
 }  // namespace loopfold::advise

@@ -46,6 +46,11 @@ struct Choice {
 Choice choose_order(isl_ctx* isl, const poly::Program& program, const std::vector<GroupFacts>& facts,
                     std::uint64_t operations);
 
+/// All different orders to choose among for other reasons than worth: as written, what the scheduler finds, and these
+/// with the loops of permutable bands in every order; at most `most`. All are proved legal; the first is as written.
+std::vector<Order> candidate_orders(isl_ctx* isl, const poly::Program& program, std::uint64_t operations,
+                                    std::size_t most);
+
 Worth worth_of(const Order& order, const std::vector<GroupFacts>& facts);
 
 /// The innermost row of a group that is a loop: its band, and its place there.

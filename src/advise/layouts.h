@@ -1,15 +1,9 @@
-// Data layout together with the order of loops: where lines of the cache are fetched for little, and what other order
-// of an array's dimensions, or of a structure's fields, would change (papers/003, sections 3.1 and 5).
+// How an array can be stored: its dimensions in another order, a structure's fields in arrays of their own, rows with
+// cells left over at their ends (papers/003, section 3.1).
 //
-// For a nest, each order that was proved (as written, and the one chosen), and each array of known shape that the nest
-// uses: every permutation of its dimensions, and one array per field where elements are structures. An array's layout
-// changes its own accesses only, so the best layouts for an order are found array by array. The cost is that of
-// suggest.h: instructions, and kLineCost for each cache line touched from one iteration of the innermost loop to the
-// next. An array that other code uses as well is copied in and out, which is counted: 2 * size. What comes out: the
-// cost as it is, with the best order alone, the best layouts alone, and both.
-//
-// All layouts here are one-to-one by construction: a permutation of dimensions, fields apart. Bounded: arrays of up to
-// kMostDimensions dimensions; linear in accesses times permutations.
+// All layouts here are one-to-one by construction: a permutation of dimensions, fields apart, gaps. The options of an
+// array are all of them that its shape allows; padding only where rows are such that elements below each other fall
+// into the same places of a cache.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +11,6 @@
 #include <vector>
 
 #include "advise/arrays.h"
-#include "advise/plan.h"
 #include "profile/profile.h"
 
 namespace loopfold::advise {
@@ -29,35 +22,34 @@ struct Layout {
   std::uint32_t object = 0;
   std::vector<std::uint32_t> order;  // of the dimensions (the blocks first), outermost first
   bool apart = false;                // a structure's fields in arrays of their own
+  std::uint32_t pad = 0;             // elements left over behind each row
   bool is_identity(const Array& array) const;
+  friend bool operator==(const Layout&, const Layout&) = default;
 };
 
-struct LayoutCost {
-  double instructions = 0;
-  double lines = 0;  // weighted
-  double copies = 0;
-  double total() const { return instructions + lines + copies; }
-};
+/// With the blocks, if there are several.
+std::size_t dimensions_of(const Array& array);
+std::uint64_t extent_of(const Array& array, std::size_t dimension);
 
-struct LayoutSearch {
-  LayoutCost written;
-  LayoutCost order_alone;
-  LayoutCost layout_alone;
-  LayoutCost both;
-  std::vector<Layout> layouts;       // of layout_alone; only those that change something
-  std::vector<Layout> layouts_both;  // of both
-  double fetched = 0;                // bytes in lines touched, as written, by arrays with a layout that changes
-  double used = 0;                   // of these, bytes that are loaded or stored
-  double fetched_after = 0;          // with layout_alone
-};
+Layout identity_of(const Array& array);
 
-LayoutSearch search_layouts(const NestPlan& nest, const std::vector<Array>& arrays, const profile::Profile& profile);
+/// Why an array has no other layout; empty: it has.
+std::string no_layouts(const Array& array, const profile::Profile& profile);
+
+/// All layouts of an array, as it is first.
+std::vector<Layout> layouts_of(const Array& array);
+
+/// Bytes from one element to the next, by dimension of the array. As it is, these are the array's own.
+std::vector<double> strides_of(const Layout& layout, const Array& array, std::uint64_t access_size);
 
 /// "{ A[i0, i1] -> [i1, i0] }", as isl reads it.
 std::string layout_map(const Layout& layout, const Array& array, const profile::Object& object);
 
-/// LF-LAY, where a layout gains more than its copies cost.
-void suggest_layouts(const RegionPlan& plan, const poly::Context& context, const std::vector<Array>& arrays,
-                     profile::Region& region, const profile::Profile& profile);
+/// "A[100][120] of 8 bytes by columns".
+std::string layout_words(const Layout& layout, const Array& array, const profile::Object& object);
+
+/// What `loopfold layout generate` reads: "map(inout: A(i,j) -> (j, i) : double[100, 120])". Empty if the source does
+/// not say enough about the array.
+std::string layout_directive(const Layout& layout, const Array& array, const profile::Object& object, bool stored);
 
 }  // namespace loopfold::advise

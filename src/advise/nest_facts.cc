@@ -191,6 +191,11 @@ std::vector<GroupFacts> nest_facts(const ddg::Graph& graph, const poly::Context&
   add_bounds(graph, program, program.prefix + (dropped ? 1 : 0), facts);
   add_values(context, program, profile, facts);
   for (std::size_t i = 0; i < facts.size(); ++i) {
+    for (const ContextId loop : program.groups[i].loops) {
+      const profile::TreeNode& node = profile.tree[context.nodes[loop]];
+      facts[i].trips.push_back(static_cast<double>(node.trip.total) /
+                               static_cast<double>(std::max<std::uint64_t>(node.entries, 1)));
+    }
     const auto& body = program.body(program.groups[i].loops.back());
     facts[i].innermost = std::all_of(body.begin(), body.end(), [](const poly::Program::Child& child) {
       return child.loop == structure::kNoContext;

@@ -47,6 +47,7 @@ struct NaturalSum {
 
 struct GroupFacts {
   double ops = 0;                     // of the program
+  std::vector<double> trips;          // by coordinate: iterations of each entry of its loop, on average
   std::vector<AccessFacts> accesses;  // that can be near or not
   std::set<NaturalSum> natural;
   bool innermost = false;  // there is no loop in its innermost loop

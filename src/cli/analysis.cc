@@ -207,10 +207,11 @@ void print_costs(const Analysed& analysed) {
                grouped(analysed.profile.statements.size()));
   print_stderr(
       "loopfold: stats: code {:.3f} s, pass 1 {:.3f} s ({:.0f} M instructions/s), loops {:.3f} s, names {:.3f} s, pass "
-      "2 {:.3f} s ({:.1f} M instructions/s), description {:.3f} s, verdicts {:.3f} s of CPU time\n",
+      "2 {:.3f} s ({:.1f} M instructions/s), description {:.3f} s, verdicts {:.3f} s, advice "
+      "{:.3f} s of CPU time\n",
       costs.cpu.code, costs.cpu.pass1, millions_per_second(analysed.instructions, costs.cpu.pass1), costs.cpu.loops,
       costs.cpu.naming, costs.cpu.pass2, millions_per_second(analysed.instructions, costs.cpu.pass2),
-      costs.cpu.describing, costs.cpu.judging);
+      costs.cpu.describing, costs.cpu.judging, costs.cpu.advising);
   print_stderr("loopfold: stats: {} points in {} streams ({:.1f} M points/s), shadow {}, streams {}, {} collections\n",
                grouped(costs.ddg.points), grouped(costs.ddg.streams),
                millions_per_second(costs.ddg.points, costs.cpu.pass2), short_bytes(costs.ddg.shadow_bytes),

@@ -48,6 +48,7 @@ std::unique_ptr<Command> make_diff();
 std::unique_ptr<Command> make_verify();
 std::unique_ptr<Command> make_reconstruct();
 std::unique_ptr<Command> make_check();
+std::unique_ptr<Command> make_layout();
 std::unique_ptr<Command> make_doctor();
 
 }  // namespace loopfold::cli

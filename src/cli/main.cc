@@ -68,6 +68,7 @@ int parse_and_run(int argc, char** argv) {
   commands.push_back(make_check());
   commands.push_back(make_verify());
   commands.push_back(make_reconstruct());
+  commands.push_back(make_layout());
   commands.push_back(make_doctor());
   std::vector<CLI::App*> apps;
   for (const std::unique_ptr<Command>& command : commands) {

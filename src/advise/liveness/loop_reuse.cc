@@ -23,7 +23,10 @@ using poly::Isl;
 using profile::Loop;
 using structure::ContextId;
 
-constexpr std::uint64_t kOperations = 3'000'000;
+constexpr std::uint64_t kOperations = 3'000'000;  // of isl, for a loop with kFullShare of the program's work or more
+constexpr std::uint64_t kLeastOperations = 60'000;
+constexpr double kFullShare = 0.1;
+constexpr double kWorthAsking = 0.002;  // of the program's work, for loops that keep their order anyway
 constexpr std::chrono::milliseconds kNet{20'000};
 
 enum class Shared : std::uint8_t { kNo, kMaybe, kInputsOnly, kYes };
@@ -349,6 +352,12 @@ class LoopReuse {
   Isl<isl_set> iterations_;
 };
 
+/// What a loop of little work may cost is little.
+std::uint64_t operations_for(double share) {
+  const double part = std::min(1.0, share / kFullShare);
+  return std::max(kLeastOperations, static_cast<std::uint64_t>(part * static_cast<double>(kOperations)));
+}
+
 }  // namespace
 
 void find_reuse(const ddg::Graph& graph, const poly::Context& context, const poly::RegionFlow& flow,
@@ -359,15 +368,20 @@ void find_reuse(const ddg::Graph& graph, const poly::Context& context, const pol
   for (const FlowOfLoop& loop : flow.loops()) loops[context.nodes[loop.loop.loops.front()]].push_back(&loop);
   for (profile::Region& region : profile.regions) {
     for (Loop& row : region.loops) {
+      const double share = row.ops_percent / 100;
       if (row.parallel == Loop::Parallel::kUnknown) {
         row.reuse_why = "the loop could not be judged";
+        continue;
+      }
+      if (row.parallel == Loop::Parallel::kNo && share < kWorthAsking) {
+        row.reuse_why = "the loop keeps its order and has too little of the work to be asked";
         continue;
       }
       row.reuse = Loop::Reuse::kNone;
       for (const std::uint32_t node : row.nodes) {
         for (const FlowOfLoop* loop : loops[node]) {
           const poly::IslContext isl(isl_ctx_alloc());
-          const poly::IslBudget budget(isl.get(), kOperations, kNet);
+          const poly::IslBudget budget(isl.get(), operations_for(share), kNet);
           LoopReuse(graph, context, ways, *loop, flow, locals, row.blocks.has_value(), isl.get())
               .run(row.trip.max, row);
         }
