@@ -393,9 +393,19 @@ std::vector<SourceLoop> loops_in_regions(std::span<const SourceLoop> loops, cons
   return inside;
 }
 
+/// Whether a number of an object means the same in both.
+static bool have_same_objects(const profile::Profile& a, const profile::Profile& b) {
+  return std::equal(a.objects.begin(), a.objects.end(), b.objects.begin(), b.objects.end(),
+                    [](const profile::Object& one, const profile::Object& other) {
+                      return one.kind == other.kind && one.name == other.name && one.size == other.size &&
+                             one.blocks == other.blocks;
+                    });
+}
+
 void judge_as_written(const profile::Profile& unsplit, std::span<const std::uint32_t> unsplit_nodes,
                       std::span<const structure::ContextId> unsplit_contexts, const Context& context,
                       profile::Profile& profile) {
+  const bool same_objects = have_same_objects(unsplit, profile);
   std::map<std::uint32_t, const profile::Loop*> rows;  // of the profile without splits, by node
   for (const profile::Region& region : unsplit.regions)
     for (const profile::Loop& loop : region.loops)
@@ -423,9 +433,14 @@ void judge_as_written(const profile::Profile& unsplit, std::span<const std::uint
       loop.parallel = flat.parallel;
       if (loop.blocks != profile::Loop::Parallel::kReduction) loop.reductions.clear();
       for (const profile::Reduction& reduction : flat.reductions) add_new(loop.reductions, reduction);
-      for (const profile::Touched& touched : flat.reload) add_new(loop.reload, touched);
+      for (profile::Touched touched : flat.reload) {
+        if (!same_objects) touched.object.reset();
+        add_new(loop.reload, touched);
+      }
       for (const profile::Assumption& assumption : flat.assumes) add_new(loop.assumes, assumption);
       loop.blocking = flat.blocking;
+      for (profile::Blocking& blocking : loop.blocking)
+        if (!same_objects) blocking.object.reset();
       loop.unknown = flat.unknown;
       if (found == as_written.end()) continue;
       loop.trip = flat.trip;

@@ -69,7 +69,10 @@ class Explanation {
     add_source(loop);
     add_path(loop);
     add_verdict(loop);
-    add_accesses(loop);
+    add_accesses(loop, loop.block == 0
+                           ? "What its loads and stores do from one iteration to the next"
+                           : fmt::format("What its loads and stores do from one block of {} iterations to the next",
+                                         grouped(loop.block)));
     add_levels(region, loop);
     add_schedule(region, &loop);
     add_nests(region);
@@ -83,7 +86,7 @@ class Explanation {
   void add_path(const Loop& loop);
   void add_verdict(const Loop& loop);
   void add_blocking(const Loop& loop);
-  void add_accesses(const Loop& loop);
+  void add_accesses(const Loop& loop, const std::string& heading);
   void add_levels(const Region& region, const Loop& loop);
   void add_schedule(const Region& region, const Loop* loop);
   void add_nests(const Region& region);
@@ -195,6 +198,7 @@ void Explanation::add_verdict(const Loop& loop) {
     add_blocking(loop);
   else
     for (const std::string& reason : report_.reasons(loop)) page_.item("- ", reason, 2);
+  if (loop.parallel == Loop::Parallel::kNo && loop.blocks) page_.item("- ", report_.blocks(loop), 2);
   if (ReportWords::has_footnote(loop)) page_.paragraph(ReportWords::footnote(), 2, Style::kFaint);
 }
 
@@ -221,12 +225,9 @@ void Explanation::add_blocking(const Loop& loop) {
   if (shown < loop.blocking.size()) faint(fmt::format("  {} {} more", page_.dots(), loop.blocking.size() - shown));
 }
 
-void Explanation::add_accesses(const Loop& loop) {
+void Explanation::add_accesses(const Loop& loop, const std::string& heading) {
   const std::vector<LoopAccess> accesses = accesses_of(profile_, loop);
-  page_.heading(loop.block == 0
-                    ? "What its loads and stores do from one iteration to the next"
-                    : fmt::format("What its loads and stores do from one block of {} iterations to the next",
-                                  grouped(loop.block)));
+  page_.heading(heading);
   if (accesses.empty()) {
     page_.paragraph("There are none.", 2);
     return;
@@ -256,7 +257,8 @@ void Explanation::add_levels(const Region& region, const Loop& loop) {
     page_.heading(fmt::format("Hidden in it: a loop of {}", grouped(level.period)));
     page_.line("  " + page_.paint(report_.verdict(level), ReportWords::style(level)));
     for (const std::string& reason : report_.reasons(level)) page_.item("- ", reason, 2);
-    add_accesses(level);
+    add_accesses(level, fmt::format("What loads and stores do from one iteration of the loop of {} to the next",
+                                    grouped(level.period)));
   }
 }
 

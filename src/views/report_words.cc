@@ -185,14 +185,18 @@ void ReportWords::add_conditions(const Loop& loop, std::vector<std::string>& rea
                                   loop.assumes.size() == 1 ? "es" : ""));
 }
 
-/// Of a loop with hidden levels.
 std::string ReportWords::blocks(const Loop& loop) const {
   if (loop.block == 0 || !loop.blocks) return "";
   Loop blocks = loop;
   blocks.parallel = *loop.blocks;
   blocks.reductions.clear();
-  return fmt::format("a nest that the binary has as one loop, with the hidden loops below; blocks of {} iterations: {}",
-                     grouped(loop.block), verdict(blocks));
+  blocks.reuse = Loop::Reuse::kNone;
+  const bool good = *loop.blocks == Loop::Parallel::kYes || *loop.blocks == Loop::Parallel::kReduction;
+  const bool known = loop.parallel == Loop::Parallel::kYes && loop.reuse == Loop::Reuse::kNone;
+  return fmt::format(
+      "it goes over a nest, whose inner loops are hidden in it (below); blocks of {} of its iterations: {}{}",
+      grouped(loop.block), verdict(blocks),
+      good && !known ? ", as far as values go; whether blocks need memory of their own is not known" : "");
 }
 
 std::vector<std::string> ReportWords::reasons(const Loop& loop) const {

@@ -40,10 +40,11 @@ class ReportWords {
 
   /// Why the verdict is what it is, and what it needs; one phrase each, the most important first.
   std::vector<std::string> reasons(const profile::Loop& loop) const;
+  /// Of a loop with hidden loops: that it is one, and what holds for its blocks of iterations. Else nothing.
+  std::string blocks(const profile::Loop& loop) const;
 
  private:
   std::string place(const std::optional<profile::Source>& source) const;
-  std::string blocks(const profile::Loop& loop) const;
   std::string reduction(const profile::Reduction& reduction) const;
   std::string doubt(const profile::Doubt& doubt) const;
   std::string touched(const std::vector<profile::Touched>& list) const;
