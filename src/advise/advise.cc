@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "advise/contractions.h"
 #include "advise/decide.h"
 #include "advise/layout_search.h"
 #include "advise/liveness/loop_reuse.h"
@@ -28,6 +29,7 @@ void advise(const ddg::Graph& graph, const poly::Context& context, const poly::R
     region.suggestions =
         suggest(plan, context, region, profile, find_distributions(graph, context, flow, region, profile));
     suggest_layouts(plan, context, arrays, region, profile);
+    suggest_contractions(graph, context, flow, arrays, region, profile);
     require_reuse(region, region.suggestions);
     for (const Opaque& given_up : plan.gave_up) {
       const profile::TreeNode& node = profile.tree[context.nodes[given_up.loop]];

@@ -49,7 +49,7 @@ class ShapeFinder {
       array_.problem = "several blocks that are used one by one";
     if (!array_.problem.empty()) return std::move(array_);
     if (object.blocks > 1) array_.blocks = object.blocks;
-    find_dimensions(static_cast<std::int64_t>(object.size));
+    if (!take_declared(object)) find_dimensions(static_cast<std::int64_t>(object.size));
     return std::move(array_);
   }
 
@@ -74,6 +74,51 @@ class ShapeFinder {
         if (walk.stride < stride) reach += static_cast<double>(walk.stride) * static_cast<double>(walk.steps);
       return reach < static_cast<double>(stride);
     });
+  }
+
+  /// The shape that the type says, "double[300][120]", if all accesses keep to its rows.
+  bool take_declared(const profile::Object& object) {
+    const std::vector<std::uint64_t> extents = extents_of(object.type);
+    std::int64_t elements = 1;
+    for (const std::uint64_t extent : extents) elements *= static_cast<std::int64_t>(extent);
+    const auto size = static_cast<std::int64_t>(object.size);
+    if (extents.empty() || object.blocks > 1 || elements <= 0 || size % elements != 0) return false;
+    const std::int64_t element = size / elements;
+    std::vector<ArrayDimension> inner_first;
+    std::int64_t stride = element;
+    for (std::size_t k = extents.size(); k-- > 0;) {
+      inner_first.push_back({stride, extents[k]});
+      stride *= static_cast<std::int64_t>(extents[k]);
+    }
+    const bool keeps = std::all_of(inner_first.begin(), inner_first.end(),
+                                   [&](const ArrayDimension& d) { return is_dimension(d.stride); });
+    const bool whole = std::all_of(walks_.begin(), walks_.end(), [&](const std::vector<Walk>& walks) {
+      return std::all_of(walks.begin(), walks.end(), [&](const Walk& walk) { return walk.stride % element == 0; });
+    });
+    if (!keeps || !whole || element < least_) return false;
+    array_.element = element;
+    array_.dimensions.assign(inner_first.rbegin(), inner_first.rend());
+    find_fields();
+    return true;
+  }
+
+  /// Of "double[300][120]": 300, 120. Of pointers and anything else nothing.
+  static std::vector<std::uint64_t> extents_of(const std::string& type) {
+    std::vector<std::uint64_t> extents;
+    std::size_t at = type.find('[');
+    while (at < type.size()) {
+      const std::size_t end = type.find(']', at);
+      if (type[at] != '[' || end == std::string::npos || end == at + 1) return {};
+      std::uint64_t extent = 0;
+      for (std::size_t k = at + 1; k < end; ++k) {
+        if (type[k] < '0' || type[k] > '9' || extent > (std::uint64_t{1} << 40)) return {};
+        extent = 10 * extent + static_cast<std::uint64_t>(type[k] - '0');
+      }
+      if (extent == 0) return {};
+      extents.push_back(extent);
+      at = end + 1;
+    }
+    return extents;
   }
 
   void find_dimensions(std::int64_t size) {

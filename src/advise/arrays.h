@@ -1,7 +1,7 @@
 // Arrays from addresses: the shape of an object, as the run used it.
 //
-// A binary knows objects and strides, no arrays. A global's type says its shape. Of other objects it is found from the
-// strides of all accesses to them: a stride is that of a dimension if, for every access, the loops with smaller strides
+// A binary knows objects and strides, no arrays. A global's type says its shape, if all accesses keep to its rows. Of
+// other objects it is found from the strides of all accesses to them: a stride is that of a dimension if, for every access, the loops with smaller strides
 // together stay within it; the extents follow, the outermost one from the object's size. If all strides are multiples
 // of something larger than the accesses, elements are structures, and the offsets within one are its fields. Objects of
 // many blocks that an access walks from block to block are rows of their own.

@@ -148,5 +148,31 @@ TEST(Arrays, RandomShapesAreFound) {
   }
 }
 
+TEST(Arrays, ATypeSaysWhatStridesDoNot) {
+  Scene scene(300 * 120 * 8, {120});
+  scene.access(0, {8});
+  EXPECT_EQ(scene.text(), "A[36000] of 8 bytes");
+  scene.profile().objects[0].type = "double[300][120]";
+  EXPECT_EQ(scene.text(), "A[300][120] of 8 bytes");
+}
+
+TEST(Arrays, ATypeWhoseRowsAreNotKeptToIsNotBelieved) {
+  Scene scene(300 * 120 * 8, {36000});
+  scene.access(0, {8});
+  scene.profile().objects[0].type = "double[300][120]";
+  EXPECT_EQ(scene.text(), "A[36000] of 8 bytes");
+  Scene odd(300 * 120 * 8, {100});
+  odd.access(0, {24});
+  odd.profile().objects[0].type = "double[]";
+  EXPECT_EQ(odd.array().element, 24);
+}
+
+TEST(Arrays, AnArrayOfStructuresByItsType) {
+  Scene scene(2000 * 64, {2000});
+  scene.access(8, {64});
+  scene.profile().objects[0].type = "struct particle[2000]";
+  EXPECT_EQ(scene.text(), "A[2000] of structures of 64 bytes");
+}
+
 }  // namespace
 }  // namespace loopfold::advise

@@ -215,6 +215,30 @@ class Improver {
 
 }  // namespace
 
+namespace {
+
+bool is_far(const Row& row) {
+  constexpr std::int64_t kFarthest = 3;
+  return std::any_of(row.coefficients.begin(), row.coefficients.end(),
+                     [](std::int64_t c) { return c > kFarthest || c < -kFarthest; });
+}
+
+/// Where nothing can be changed, the scheduler counts instances one by one: i + 100 t, j + 50 i + 5000 t. Such a band
+/// can be tiled, but there is nothing in the tiles that could run at the same time.
+bool is_far_skewed(const Order& order) {
+  return std::any_of(order.bands.begin(), order.bands.end(), [&](const OrderBand& band) {
+    const bool far = std::any_of(band.groups.begin(), band.groups.end(), [&](std::uint32_t group) {
+      const auto first = order.rows[group].begin() + band.first;
+      return std::any_of(first, first + band.depth, is_far);
+    });
+    const auto is_parallel = [](Carries carries) { return carries == Carries::kNothing; };
+    return far && std::none_of(band.alone.begin(), band.alone.end(), is_parallel) &&
+           std::none_of(band.carries.begin(), band.carries.end(), is_parallel);
+  });
+}
+
+}  // namespace
+
 Choice choose_order(isl_ctx* isl, const poly::Program& program, const std::vector<GroupFacts>& facts,
                     std::uint64_t operations) {
   using Fusion = profile::Transformed::Fusion;
@@ -239,8 +263,8 @@ Choice choose_order(isl_ctx* isl, const poly::Program& program, const std::vecto
     const poly::IslBudget budget(isl, operations, kNet);
     std::optional<Order> order = find_order(isl, program, fusion, bounded);
     if (order) examine(isl, program, *order);
-    if (order && order->legal) {
-      found = true;
+    found = found || (order && order->legal);
+    if (order && order->legal && !is_far_skewed(*order)) {
       Worth worth = worth_of(*order, facts);
       turned = turned || worth.reversed;
       Improver(facts).improve(*order, worth);
@@ -267,7 +291,7 @@ class Permuter {
   Permuter(std::vector<Order>& orders, std::size_t most) : orders_(orders), most_(most) {}
 
   void add(const Order& order) {
-    if (orders_.size() >= most_ ||
+    if (orders_.size() >= most_ || is_far_skewed(order) ||
         std::any_of(orders_.begin(), orders_.end(), [&](const Order& other) { return other.rows == order.rows; }))
       return;
     orders_.push_back(order);

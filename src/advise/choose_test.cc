@@ -184,5 +184,36 @@ TEST(Choose, RowsThatStayTheSameAreNoLoops) {
   EXPECT_EQ(inner->place, 2u);
 }
 
+/// Each instance needs the one before, from row to row: counted one by one such a nest can be tiled, for nothing.
+TEST(Choose, AChainOfAllInstancesStaysAsItIs) {
+  HandMade nest;
+  const ContextId i = nest.loop(10);
+  const ContextId j = nest.loop(11, i);
+  const std::uint32_t g = nest.group(j, "0 <= i < 40 and 0 <= j < 50");
+  nest.flow(g, g, "[i, j] -> [i, j + 1]");
+  nest.flow(g, g, "[i, j] -> [i + 1, 0] : j = 49");
+  std::vector<GroupFacts> facts(1);
+  facts[0].ops = 1000;
+  facts[0].innermost = true;
+  const Choice choice = choose_order(nest.isl.get(), nest.program, facts, 3'000'000);
+  EXPECT_TRUE(choice.is_written);
+  EXPECT_TRUE(choice.why.empty());
+  const std::vector<Order> orders = candidate_orders(nest.isl.get(), nest.program, 3'000'000, 50);
+  EXPECT_EQ(orders.size(), 1u);
+}
+
+/// Two loops that may change places: as written, and the other way round.
+TEST(Choose, CandidatesAreAllOrdersOfABand) {
+  HandMade nest;
+  const ContextId i = nest.loop(10);
+  const ContextId j = nest.loop(11, i);
+  const std::uint32_t g = nest.group(j, "0 <= i, j < 50");
+  nest.flow(g, g, "[i, j] -> [i, j + 1]");
+  const std::vector<Order> orders = candidate_orders(nest.isl.get(), nest.program, 3'000'000, 50);
+  ASSERT_GE(orders.size(), 2u);
+  EXPECT_EQ(orders[0].rows, original_order(nest.program).rows);
+  for (const Order& order : orders) EXPECT_TRUE(order.legal);
+}
+
 }  // namespace
 }  // namespace loopfold::advise

@@ -277,7 +277,7 @@ LayoutCost OrderCost::cost(const Group& group, const std::map<std::uint32_t, con
     of.push_back(&access);
   }
   const bool vector = near && group.innermost && !group.levels.empty() && !group.accesses.empty() &&
-                      group.levels.back().carries != Carries::kFlow;
+                      group.levels.back().carries == Carries::kNothing;
   const double lanes = vector ? std::max(1.0, kVectorBytes / largest) : 1;
   const double instructions =
       group.ops / std::min(lanes, std::max(1.0, group.levels.empty() ? 1 : group.levels.back().trips));

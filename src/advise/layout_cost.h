@@ -1,8 +1,8 @@
 // What a nest costs in an order of its loops, with its arrays stored in a certain way: one figure for orders and
 // layouts, so that they can be chosen together (papers/003, section 5).
 //
-// Instructions. Those of the run; fewer where the innermost loop can be done in vectors: it carries nothing, or a
-// reduction, and every access stays or moves on by its own size along it.
+// Instructions. Those of the run; fewer where the innermost loop can be done in vectors: it carries nothing, and every
+// access stays or moves on by its own size along it. (A reduction would need leave to reassociate.)
 //
 // Cache lines. Each level of loops touches so many different lines in one execution: for each access the product, over
 // the loops inside, of their trips, or of the lines that so many steps cross where a step is less than a line. A cache

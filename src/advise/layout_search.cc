@@ -159,6 +159,26 @@ class Searcher {
   LayoutSearch result_;
 };
 
+/// The nest's loops, and those inside it around an access to one of the arrays, as nodes of the tree.
+std::vector<std::uint32_t> loops_around(const NestPlan& nest, const std::vector<Layout>& layouts,
+                                        const poly::Context& context) {
+  std::vector<std::uint32_t> nodes;
+  const auto add = [&](structure::ContextId loop) {
+    const std::uint32_t node = context.nodes[loop];
+    if (std::find(nodes.begin(), nodes.end(), node) == nodes.end()) nodes.push_back(node);
+  };
+  for (const structure::ContextId loop : nest.loop.loops) add(loop);
+  for (std::size_t g = 0; g < nest.facts.size(); ++g) {
+    const bool accesses = std::any_of(nest.facts[g].accesses.begin(), nest.facts[g].accesses.end(), [&](const auto& a) {
+      return std::any_of(layouts.begin(), layouts.end(),
+                         [&](const Layout& layout) { return layout.object == a.access->object; });
+    });
+    if (accesses)
+      for (const structure::ContextId loop : nest.program.groups[g].loops) add(loop);
+  }
+  return nodes;
+}
+
 /// A system call, or code that was not followed, has to do with it: whether that can change is not known.
 bool is_seen_outside(std::uint32_t object, const profile::Profile& profile) {
   return std::any_of(profile.dependences.begin(), profile.dependences.end(), [&](const profile::Dependence& d) {
@@ -195,8 +215,8 @@ void suggest_layouts(const RegionPlan& plan, const poly::Context& context, const
     for (const Layout& layout : choice.layouts)
       words.push_back(layout_words(layout, arrays[layout.object], profile.objects[layout.object]));
     made.title = fmt::format("Store {}{}", fmt::join(words, "; "), both ? ", and use the new order of the loops" : "");
+    made.loops = loops_around(nest, choice.layouts, context);
     for (const structure::ContextId loop : nest.loop.loops) {
-      made.loops.push_back(context.nodes[loop]);
       if (const auto& source = profile.tree[context.nodes[loop]].source; source && made.where.empty())
         made.where.push_back(*source);
     }

@@ -1,4 +1,5 @@
-// `loopfold layout`: data layouts that `#pragma layout` asks for, proved (check) and made (generate).
+// `loopfold layout`: data layouts searched for in a run (search), and those that `#pragma layout` asks for, proved
+// (check) and made (generate).
 #include <fmt/format.h>
 
 #include <cerrno>
@@ -8,6 +9,7 @@
 #include <sstream>
 
 #include "advise/layout/rewrite.h"
+#include "cli/layout_commands.h"
 #include "cli/trace_commands.h"
 #include "support/atomic_file.h"
 #include "support/print.h"
@@ -168,10 +170,11 @@ class GenerateCommand : public Command {
 class LayoutCommand : public Command {
  public:
   std::string name() const override { return "layout"; }
-  std::string summary() const override { return "Prove and make the data layouts that #pragma layout asks for"; }
+  std::string summary() const override { return "Search, prove and make data layouts"; }
 
   void describe(CLI::App& app) override {
     app.require_subcommand(1);
+    commands_.push_back(make_layout_search());
     commands_.push_back(std::make_unique<CheckCommand>());
     commands_.push_back(std::make_unique<GenerateCommand>());
     for (const std::unique_ptr<Command>& command : commands_) {

@@ -101,7 +101,7 @@ class Describer {
     to.exact = from.domain.exact();
     to.pieces = from.domain.pieces.size();
     to.edges = from.local.size();
-    to.source = sources(from);
+    add_sources(from, to);
     return to;
   }
 
@@ -124,16 +124,23 @@ class Describer {
     return known->second;
   }
 
-  std::vector<profile::Source> sources(const ddg::Statement& statement) const {
+  /// Its lines in the order of addresses, and how many instructions each has.
+  void add_sources(const ddg::Statement& from, profile::Statement& to) const {
     std::vector<std::uint64_t> addresses;
-    for (const ddg::Instruction& instruction : statement.instructions) addresses.push_back(instruction.address);
+    for (const ddg::Instruction& instruction : from.instructions) addresses.push_back(instruction.address);
     std::sort(addresses.begin(), addresses.end());
-    std::vector<profile::Source> found;
     for (const std::uint64_t address : addresses) {
       const std::optional<profile::Source> source = names_.source(address);
-      if (source && std::find(found.begin(), found.end(), *source) == found.end()) found.push_back(*source);
+      if (!source) continue;
+      const auto known = std::find(to.source.begin(), to.source.end(), *source);
+      if (known == to.source.end()) {
+        to.source.push_back(*source);
+        to.source_instructions.push_back(1);
+      } else {
+        to.source_instructions[static_cast<std::size_t>(known - to.source.begin())]++;
+      }
     }
-    return found;
+    if (to.source.size() == 1 && to.source_instructions.front() == addresses.size()) to.source_instructions.clear();
   }
 
   std::vector<std::optional<std::uint32_t>> loops(structure::ContextId context) const {

@@ -91,6 +91,7 @@ TEST_F(Nest, statements) {
   EXPECT_EQ(inner.node, inner_);
   EXPECT_EQ(inner.loops, (std::vector<std::optional<std::uint32_t>>{outer_, inner_}));
   EXPECT_EQ(inner.source, (std::vector<profile::Source>{{"/src/hist.c", 11}, {"/src/hist.c", 12}}));
+  EXPECT_EQ(inner.source_instructions, (std::vector<std::uint32_t>{1, 2})) << "one of the four has no line";
   ASSERT_TRUE(inner.code);
   EXPECT_EQ(profile.code[*inner.code].module, "hist");
   EXPECT_EQ(profile.code[*inner.code].function, "main");

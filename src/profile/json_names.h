@@ -187,6 +187,7 @@ void visit(Visitor& fields, Thing& statement) {
   fields.may("ops", statement.ops);
   fields.may("pieces", statement.pieces, std::uint64_t{1});
   fields.may("edges", statement.edges);
+  fields.may("source_instructions", statement.source_instructions);
 }
 
 template <typename Visitor, Is<Access> Thing>

@@ -189,6 +189,7 @@ Profile folded(Profile profile, std::mt19937& random) {
     profile.code.push_back({"hist", "f", {random(), random()}});
     statement.code = id;
     statement.ops = statement.edges = random();
+    statement.source_instructions = {static_cast<std::uint32_t>(random() & 0xff), 3};
     statement.pieces = 2 + random();
     statement.domain = "{ S[i0] : 0 <= i0 <= 9 }";
     statement.exact = id % 2 == 0;

@@ -115,6 +115,7 @@ struct Statement {
   std::uint32_t node = 0;
   std::vector<std::optional<std::uint32_t>> loops;  // by coordinate: the node it counts; null for the thread's number
   std::vector<Source> source;                       // distinct lines of its instructions, in the order of addresses
+  std::vector<std::uint32_t> source_instructions;   // by line: instructions; empty if all of them are of one line
   std::optional<std::uint32_t> code;                // its instructions; of a call: the one that calls
   std::string domain;                               // isl
   bool exact = false;                               // the domain is

@@ -7,6 +7,7 @@
 #include <random>
 
 #include "views/advice_testing.h"
+#include "views/diff_story.h"
 #include "views/diff_text.h"
 #include "views/html_diff.h"
 
@@ -114,6 +115,29 @@ TEST(Diff, tells_the_story_of_an_interchange) {
   EXPECT_TRUE(contains(text, "verdict no → parallel")) << text;
   EXPECT_TRUE(contains(text, "near accesses 20 % → 100 %")) << text;
   EXPECT_TRUE(contains(text, "before.c:12 → after.c:32 in work")) << text;
+  const std::size_t story = text.find("In short");
+  ASSERT_NE(story, std::string::npos) << text;
+  EXPECT_LT(story, text.find("Loops that changed"));
+  for (const char* sentence : {"work, before.c:11 → after.c:31", "- loops changed places: 3 × 50 trips became 50 × 3",
+                               "- in the innermost loop 20 % of the accesses stayed or went to the next element, now",
+                               "- the innermost loop was sequential, is parallel",
+                               "- the outermost loop was parallel, is sequential", "- operations"})
+    EXPECT_TRUE(contains(text.substr(story), sentence)) << sentence << "\n" << text;
+}
+
+TEST(DiffStory, is_about_nests_that_changed) {
+  const Profile a = nest("before.c", 10, 7, 7, Loop::Parallel::kYes, Loop::Parallel::kNo, 20);
+  Profile b = a;
+  const ReportWords before(a);
+  EXPECT_TRUE(stories_of(compare(before, before)).empty());
+  b.regions[0].loops[1].stride01_percent = 90;
+  const ReportWords after(b);
+  const std::vector<NestStory> stories = stories_of(compare(before, after));
+  ASSERT_EQ(stories.size(), 1);
+  EXPECT_EQ(stories[0].function, "work");
+  EXPECT_EQ(stories[0].before, "before.c:11");
+  EXPECT_EQ(stories[0].sentences.size(), 2) << "accesses of the innermost loop, and operations";
+  EXPECT_EQ(stories[0].sentences[1], "as many operations as before");
 }
 
 TEST(Diff, equal_trip_counts_are_no_interchange) {

@@ -6,6 +6,7 @@
 
 #include "support/units.h"
 #include "views/advice_words.h"
+#include "views/diff_story.h"
 #include "views/report_loops.h"
 
 namespace loopfold::views {
@@ -15,6 +16,7 @@ namespace {
 constexpr std::size_t kLabel = 32;
 constexpr std::size_t kNumber = 12;
 constexpr std::size_t kMostSuggestions = 8;
+constexpr std::size_t kMostStories = 6;
 
 /// Arrows and times signs for terminals that have none.
 std::string in_charset(std::string text, Charset charset) {
@@ -38,6 +40,7 @@ class DiffText {
     page_.line(fmt::format("before  {}", before_.words().command_line()));
     page_.line(fmt::format("after   {}", after_.words().command_line()));
     totals();
+    stories();
     loops();
     suggestions("No longer suggested", diff_.gone);
     suggestions("Suggested now", diff_.fresh);
@@ -71,6 +74,22 @@ class DiffText {
       return side ? percent_of(side->ops, words.profile().program.instructions) : 0;
     };
     return std::max(share(pair.before, before_), share(pair.after, after_)) < options_.min_percent;
+  }
+
+  void stories() {
+    std::vector<NestStory> stories = stories_of(diff_);
+    const double most = static_cast<double>(std::max(before_.profile().program.instructions, std::uint64_t{1}));
+    std::erase_if(stories, [&](const NestStory& story) {
+      return 100 * static_cast<double>(story.ops) / most < options_.min_percent;
+    });
+    if (stories.empty()) return;
+    page_.heading("In short");
+    for (std::size_t i = 0; i < std::min(stories.size(), kMostStories); i++) {
+      const NestStory& story = stories[i];
+      const std::string where = story.before == story.after ? story.before : story.before + " → " + story.after;
+      page_.item("", say(fmt::format("{}, {}", story.function, where)), 2);
+      for (const std::string& sentence : story.sentences) page_.item("- ", say(sentence), 4);
+    }
   }
 
   void loops() {

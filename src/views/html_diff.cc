@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "support/version.h"
+#include "views/diff_story.h"
 #include "views/text.h"
 
 namespace loopfold::views {
@@ -69,6 +70,13 @@ Json main_document(const Diff& diff, const ReportWords& before, const ReportWord
   for (const LoopPair& pair : diff.loops)
     document["loops"].push_back(
         {{"before", side_document(pair.before)}, {"after", side_document(pair.after)}, {"changes", pair.changes}});
+  document["nests"] = Json::array();
+  for (const NestStory& story : stories_of(diff))
+    document["nests"].push_back({{"function", story.function},
+                                 {"before", story.before},
+                                 {"after", story.after},
+                                 {"sentences", story.sentences},
+                                 {"ops", story.ops}});
   document["gone"] = suggestion_document(diff.gone, before.words());
   document["fresh"] = suggestion_document(diff.fresh, after.words());
   return document;

@@ -157,18 +157,32 @@ class RegionWriter {
     for (const std::uint32_t id : statements) {
       const profile::Statement& statement = profile_.statements[id];
       Json lines = Json::array();
-      for (const Source& line : statement.source)
-        if (Json place = source(line); !place.is_null()) lines.push_back(std::move(place));
+      Json line_ops = Json::array();
+      for (std::size_t i = 0; i < statement.source.size(); i++) {
+        Json place = source(statement.source[i]);
+        if (place.is_null()) continue;
+        lines.push_back(std::move(place));
+        line_ops.push_back(ops_of_line(statement, i));
+      }
       list.push_back({{"id", id},
                       {"node", statement.node},
                       {"loops", numbers(statement.loops)},
                       {"source", lines},
+                      {"line_ops", line_ops},
                       {"domain", statement.domain.size() <= limits_.map_bytes ? statement.domain : ""},
                       {"exact", statement.exact},
                       {"count", statement.count},
                       {"ops", statement.ops}});
       kept_.insert(id);
     }
+  }
+
+  /// Operations of one of its lines: each instance runs each of its instructions once. Evenly, where a profile does
+  /// not say how the instructions are spread over the lines.
+  static double ops_of_line(const profile::Statement& statement, std::size_t line) {
+    if (statement.ops > 0 && line < statement.source_instructions.size())
+      return static_cast<double>(statement.source_instructions[line]) * static_cast<double>(statement.count);
+    return static_cast<double>(statement.ops) / static_cast<double>(statement.source.size());
   }
 
   /// By coordinate: in words, and whether that is near, far or irregular.

@@ -127,7 +127,9 @@ class MainWriter {
     const profile::Suggestion& from = *ranked.suggestion;
     Json requirements = Json::array();
     for (const profile::Requirement& requirement : from.requirements)
-      requirements.push_back({{"kind", text(requirement.kind)}, {"text", advice_.requirement(requirement)}});
+      requirements.push_back({{"kind", text(requirement.kind)},
+                              {"text", advice_.requirement(requirement)},
+                              {"clause", text(requirement.clause)}});
     Json evidence = Json::array();
     for (const std::string& one : from.evidence) evidence.push_back(text(one));
     return {{"region", ranked.region->id},

@@ -21,7 +21,7 @@ FORMS = ("field", "structs")
 SIZES = {"gemm": [[], ["1", "1", "1"], ["33", "65", "3"]],
          "gemm_tiled": [[], ["1", "1", "1"], ["32", "64", "8"], ["33", "65", "2"]],
          "zipped": [[], ["1"], ["17"], ["0"]], "two_phases": [[], ["1", "9"], ["7", "1"]], "row_pointers": [[], ["1"]],
-         "hot_field": [[], ["1"]], "wavefront": [[], ["1"], ["2"]]}
+         "hot_field": [[], ["1"]], "mixed": [[], ["1"], ["2"]], "wavefront": [[], ["1"], ["2"]]}
 
 
 class Isl:
@@ -158,6 +158,99 @@ def byte_for_byte(directory):
     result = lf.run([lf.LOOPFOLD, "layout", "generate", source, "-o", "-"])
     suite.check("standard output: the text", result.status == 0 and b"#undef _A" in result.stdout, result)
     suite.check("standard output: the file stays", open(source).read() == EXACT)
+
+
+# ---- random layouts of one program ----
+
+RANDOM = """\
+#include <stdio.h>
+#include <stdlib.h>
+static float f[5][11];
+static double work(int n, int m, double A[n][m], int (*B)[m], short *c) {
+  double sum = 0;
+%s
+  for (int t = 0; t < 3; t++)
+    for (int i = 0; i < n; i++)
+      for (int j = 0; j < m; j++) {
+        A[i][j] = 0.5 * A[(i + 3) %% n][j] + B[i][(j + t) %% m] + f[i %% 5][j %% 11];
+        B[i][j] += c[(i * m + j) %% (n + m)]++;
+        f[(i + j) %% 5][t] *= 0.75f;
+        sum = sum * 0.875 + A[i][j] + B[n - 1 - i][m - 1 - j];
+      }
+  return sum;
+}
+int main(void) {
+  double total = 0;
+  for (int n = 1; n < 12; n += 5)
+    for (int m = 1; m < 40; m += 18) {
+      double A[n][m];
+      int B[n][m];
+      short *const c = malloc((n + m) * sizeof *c);
+      for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) B[i][j] = i * 7 - j, A[i][j] = j * 0.5 - i;
+      for (int i = 0; i < n + m; i++) c[i] = (short)(i * i);
+      for (int i = 0; i < 5; i++) for (int j = 0; j < 11; j++) f[i][j] = (float)(i + j);
+      total = total * 0.5 + work(n, m, A, B, c);
+      for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) total = total * 0.5 + A[i][j] + B[i][j];
+      for (int i = 0; i < n + m; i++) total += c[i];
+      for (int i = 0; i < 5; i++) for (int j = 0; j < 11; j++) total += f[i][j];
+      free(c);
+    }
+  printf("%%.17g\\n", total);
+  return 0;
+}
+"""
+ARRAYS = {"A": ("double", ["n", "m"]), "B": ("int", ["n", "m"]), "c": ("short", ["n + m"]), "f": ("float", ["5", "11"])}
+
+
+def random_vector(random, sizes):
+    """A vector that is one-to-one by construction: permutation, reversal, skewing, tiles."""
+    parts = [f"e{i}" for i in range(len(sizes))]
+    if random.random() < 0.3:
+        i = random.randrange(len(parts))
+        parts[i] = f"{sizes[i]} - 1 - e{i}"
+    random.shuffle(parts)
+    if len(parts) == 2 and random.random() < 0.4:
+        parts[0] = f"{parts[0]} {random.choice('+-')} {random.choice(['', '2*'])}({parts[1]})"
+    if random.random() < 0.5:
+        i, size = random.randrange(len(parts)), random.choice([2, 3, 8])
+        parts.append(f"({parts[i]}) % {size}")
+        parts[i] = f"({parts[i]}) / {size}"
+    return parts
+
+
+def random_directive(random):
+    maps, paddings = [], []
+    chosen = random.sample(sorted(ARRAYS), random.randint(1, 4))
+    together = random.random() < 0.5
+    for number, name in enumerate(chosen):
+        kind, sizes = ARRAYS[name]
+        vector = random_vector(random, sizes)
+        # Side by side behind the first dimension, or one behind the other; a vector of its own length each.
+        vector.insert(1 if together else 0, str(number))
+        indices = ", ".join(f"e{i}" for i in range(len(sizes)))
+        maps.append(f"map(inout: {name}({indices}) -> ({', '.join(vector)}) : {kind}[{', '.join(sizes)}])")
+        if random.random() < 0.3:
+            paddings.append(f"pad({name}: {', '.join('0' if p.isdigit() else str(random.randint(0, 3)) for p in vector)})")
+    return "#pragma layout " + " ".join(maps + paddings)
+
+
+def random_layouts(directory):
+    random = __import__("random").Random(4)
+    source = os.path.join(directory, "random.c")
+    with open(source, "w") as file:
+        file.write(RANDOM % "")
+    wanted = compile_and_run(directory, "random", source, ["-O1"], [[]])
+    suite.check("random: the original runs", isinstance(wanted, list), wanted)
+    for number in range(12):
+        directive = random_directive(random)
+        with open(source, "w") as file:
+            file.write(RANDOM % directive)
+        for form in FORMS:
+            output = os.path.join(directory, f"random-{form}.c")
+            result = generate(source, output, "--form", form)
+            if suite.check(f"random {number}, {form}: generated", result.status == 0, (directive, result)):
+                found = compile_and_run(directory, f"random-{form}", output, SANITIZERS, [[]])
+                suite.check(f"random {number}, {form}: the same output", found == wanted, (directive, found))
 
 
 # ---- what is refused ----
@@ -329,5 +422,5 @@ def run_case(function):
         function(directory)
 
 
-suite.each(run_case, [kernels, byte_for_byte, refused])
+suite.each(run_case, [kernels, random_layouts, byte_for_byte, refused])
 suite.finish()

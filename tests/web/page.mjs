@@ -1,7 +1,8 @@
 // The report page in a real browser. The argument is a directory of pages that page.py has made:
-// dgemm_ijk, jacobi_1d, gauss_seidel, histogram, relaxation, gzip, empty, hostile, large, diff (.html each).
+// dgemm_ijk, jacobi_1d, gauss_seidel, histogram, relaxation, heat, columns, gzip, empty, hostile, large, diff (.html each).
 import { statSync } from "node:fs";
 import { join } from "node:path";
+import { accessible } from "./accessible.mjs";
 import { go, openPage, startBrowser } from "./browser.mjs";
 
 const directory = process.argv[2];
@@ -188,6 +189,17 @@ async function tables() {
     copied.split("\r\n").length === sizes.length + 2 && copied.includes("why not"),
     copied.slice(0, 200),
   );
+  await page.getByLabel("Columns").selectOption("table5");
+  const head = await page.locator("table.table5 thead th").allInnerTexts();
+  const letters = await page
+    .locator(`table.table5 tr.opens td:nth-child(${head.findIndex((one) => one.trim() === "static") + 1})`)
+    .allInnerTexts();
+  check(
+    "Table 5 has letters for what stops a compiler",
+    letters.length > 0 && letters.every((one) => /^[A-Z–]+$/.test(one)),
+    letters,
+  );
+  await page.getByLabel("Columns").selectOption("advice");
   await page.locator("tr.opens").first().focus();
   await page.keyboard.press("ArrowDown");
   await page.keyboard.press("Enter");
@@ -327,6 +339,13 @@ async function diff() {
     /changed places with backprop\.c:\d+: 24 × 97 trips became 97 × 24/.test(table),
     table.slice(0, 500),
   );
+  const story = await page.locator(".stories").innerText();
+  for (const pattern of [
+    /changed places: 24 × 97 trips became 97 × 24/,
+    /innermost loop 67 % .*now 100 %/,
+    /innermost loop was reduction\(\+\), is parallel/,
+  ])
+    check(`diff: the story of each nest first: ${pattern}`, pattern.test(story), story);
   check("diff: strides", /67 %\s*→\s*100 %/.test(table));
   check("diff: verdicts", table.includes("reduction(+)") && table.includes("parallel"));
   check("diff: suggestions that went", (await page.locator(".columns").innerText()).includes("LF-ICH"));
@@ -339,6 +358,36 @@ async function diff() {
       )) > 2,
   );
   check("diff: nothing went wrong", page.trouble.length === 0, page.trouble);
+  await page.context().close();
+}
+
+/** What a suggestion asks for is there to be copied, and another data layout is drawn. */
+async function advice() {
+  const page = await openPage(browser, file("heat"));
+  const cards = await page.locator(".card").allInnerTexts();
+  const card = (rule) => cards.find((one) => one.includes(rule)) ?? "";
+  check("a card says what to write", card("LF-PAR").includes("#pragma omp parallel for"), cards);
+  check("every card says what to do", (await count(page, ".card .do")) === cards.length);
+  await go(page, "#/region/0");
+  check("no numbers for machines", !/\d\.\d+e\+\d/.test(await page.locator("main").innerText()));
+  check("layout: not where none is suggested", (await count(page, "#layout")) === 0);
+  check("advice: nothing went wrong", page.trouble.length === 0, page.trouble);
+  await page.context().close();
+}
+
+async function dataLayout() {
+  const page = await openPage(browser, file("columns"));
+  const first = await text(page, ".card");
+  check("layout: how elements are written then", first.includes("M[i0][i1] → M[i1][i0]"), first);
+  await go(page, "#/region/0");
+  check("layout: lines of memory before and after", (await count(page, "#layout svg.memory-lines")) === 2);
+  const bars = await page.locator("#layout .layout-side").allInnerTexts();
+  check("layout: an eighth of what is fetched is used", /12\.5 % used/.test(bars[0] ?? ""), bars);
+  check("layout: then all of it", /100 % used/.test(bars[1] ?? ""), bars);
+  check("layout: four costs", (await count(page, "#layout .layout-costs tr")) === 4);
+  check("layout: the accesses in question", (await text(page, ".layout-accesses")).includes("load of M"));
+  check("layout: a link leads to it", (await page.locator(".sections").innerText()).includes("Layout"));
+  check("layout: nothing went wrong", page.trouble.length === 0, page.trouble);
   await page.context().close();
 }
 
@@ -366,13 +415,14 @@ async function layout() {
 try {
   for (const name of ["dgemm_ijk", "jacobi_1d", "gauss_seidel", "histogram", "relaxation", "gzip", "empty"])
     await everyView(name);
-  for (const group of [relaxation, flame, tables, keysAndThemes, hostile, large, diff, layout]) {
+  for (const group of [relaxation, flame, tables, keysAndThemes, advice, dataLayout, hostile, large, diff, layout]) {
     try {
       await group();
     } catch (error) {
       check(`${group.name} runs to its end`, false, String(error));
     }
   }
+  await accessible(browser, file, check);
 } finally {
   await browser.close();
 }

@@ -3,6 +3,7 @@
 What the commands do is tested here, what the pages do in page.mjs. NODE is the Node.js to use.
 """
 
+import json
 import os
 import re
 import shutil
@@ -34,6 +35,12 @@ def commands(directory):
     suite.check("report --html: a strict policy", "default-src 'none'" in page and "unsafe" not in page)
     suite.check("report --html: no address in it", not re.search(r"https?://(?!www\.w3\.org/)", page),
                 re.findall(r"https?://[^\s\"')]*", page)[:5])
+    with open(os.path.join(out, "profile.json")) as file:
+        statements = json.load(file)["statements"]
+    spread = [one for one in statements if one.get("source_instructions")]
+    suite.check("profile: instructions of each line", spread and all(
+        len(one["source_instructions"]) == len(one["source"]) and
+        0 < sum(one["source_instructions"]) * one["count"] <= one["ops"] for one in spread if one.get("ops")), spread[:3])
     small = len(page) - os.path.getsize(os.path.join(directory, "empty.html"))
     suite.check("report --html: a small profile adds little", small < 60_000, small)
     suite.check("report --html: the page without data is small",
@@ -47,6 +54,8 @@ def commands(directory):
     for name, pattern in (("interchange", r"changed places with backprop\.c:\d+: 24 × 97 trips became 97 × 24"),
                           ("strides", r"near accesses 67 % → 100 %"), ("verdict", r"verdict reduction\(\+\)\*? → parallel"),
                           ("operations", r"operations [\d.]+ k → [\d.]+ k \([+-][\d.]+ %\)"),
+                          ("in short", r"In short\n(.*\n)*?.*forward, backprop\.c:\d+ → backprop_by_hand\.c:\d+\n"
+                           r" +- loops changed places: 24 × 97 trips became 97 × 24\n"),
                           ("suggestion", r"No longer suggested\n(.*\n)*?.*LF-ICH Interchange")):
         suite.check(f"diff: tells the story of the interchange: {name}", re.search(pattern, text), text)
     result = lf.run([lf.LOOPFOLD, "diff", both[0], both[0]])

@@ -16,6 +16,8 @@ KERNELS = {
     "relaxation": "advice/relaxation.c",
     "backprop": "advice/backprop.c",
     "backprop_by_hand": "advice/backprop_by_hand.c",
+    "heat": "../examples/demo/heat.c",
+    "columns": "layout/search/columns.c",
 }
 
 

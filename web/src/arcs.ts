@@ -91,16 +91,16 @@ export function placed<Item>(items: { item: Item; top: number; bottom: number }[
   });
 }
 
-/** By line: percent of the region's operations. A statement's operations are shared evenly among its lines. */
+/** By line: percent of the region's operations. */
 export function lineShares(region: RegionDocument): Map<string, number> {
   const shares = new Map<string, number>();
   let whole = 0;
   for (const statement of region.statements) {
     whole += statement.ops;
-    for (const line of statement.source) {
+    statement.source.forEach((line, at) => {
       const key = line.join(":");
-      shares.set(key, (shares.get(key) ?? 0) + statement.ops / statement.source.length);
-    }
+      shares.set(key, (shares.get(key) ?? 0) + (statement.line_ops[at] ?? 0));
+    });
   }
   for (const [key, ops] of shares) shares.set(key, whole === 0 ? 0 : (100 * ops) / whole);
   return shares;

@@ -24,6 +24,7 @@ function changesView(main: DiffMain): View {
         h("h1", {}, headline(main)),
         totals(main),
       ),
+      nests(main) ?? "",
       loops(main),
       h(
         "div",
@@ -33,6 +34,37 @@ function changesView(main: DiffMain): View {
       ),
     );
   };
+}
+
+const FIRST_NESTS = 6;
+
+/** The story of each nest that changed, before the table of its loops. */
+function nests(main: DiffMain): HTMLElement | null {
+  if (main.nests.length === 0) return null;
+  return h(
+    "section",
+    { class: "stories" },
+    h("h2", {}, "What happened"),
+    h(
+      "div",
+      { class: "cards" },
+      main.nests
+        .slice(0, FIRST_NESTS)
+        .map((nest) =>
+          h(
+            "div",
+            { class: "panel story" },
+            h("h3", {}, nest.function),
+            h("p", { class: "where" }, nest.before === nest.after ? nest.before : `${nest.before} → ${nest.after}`),
+            h(
+              "ul",
+              {},
+              nest.sentences.map((text) => h("li", {}, text)),
+            ),
+          ),
+        ),
+    ),
+  );
 }
 
 function totals(main: DiffMain): HTMLElement {

@@ -24,6 +24,15 @@ export interface LoopPair {
   changes: string[];
 }
 
+/** What happened to a nest of loops, in a few sentences. */
+export interface NestStory {
+  function: string;
+  before: string;
+  after: string;
+  sentences: string[];
+  ops: number;
+}
+
 export interface SuggestionChange {
   rule: string;
   title: string;
@@ -37,6 +46,7 @@ export interface DiffMain {
   a: Run;
   b: Run;
   loops: LoopPair[];
+  nests: NestStory[];
   gone: SuggestionChange[];
   fresh: SuggestionChange[];
 }

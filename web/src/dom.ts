@@ -46,3 +46,18 @@ export function s<Tag extends keyof SVGElementTagNameMap>(
 
 /** A piece of an SVG text or shape's tooltip. */
 export const title = (text: string): SVGTitleElement => s("title", {}, text);
+
+const FIRST_PHRASES = 3;
+
+/** A text of many phrases with semicolons between: the first few, the others on demand. */
+export function phrases(text: string): Node {
+  const all = text.split("; ");
+  if (all.length <= FIRST_PHRASES + 1) return document.createTextNode(text);
+  const rest = all.slice(FIRST_PHRASES).map((one) => h("li", {}, one));
+  return h(
+    "div",
+    {},
+    all.slice(0, FIRST_PHRASES).join("; "),
+    h("details", {}, h("summary", {}, `and ${rest.length} more`), h("ul", {}, rest)),
+  );
+}

@@ -27,6 +27,12 @@ export function flameView(main: { kind: string }): View {
   };
 }
 
+/** On paper it is as wide as the paper. */
+function scalable(drawing: SVGSVGElement | null): void {
+  const [width, height] = ["width", "height"].map((name) => drawing?.getAttribute(name) ?? "0");
+  drawing?.setAttribute("viewBox", `0 0 ${width} ${height}`);
+}
+
 class Flame {
   private zoomed: number;
   private selected: number;
@@ -119,6 +125,12 @@ class Flame {
     return choice;
   }
 
+  /** A loop is known by its edge. Narrow ones show the end of their name, where the line is; marks keep it in order. */
+  private label(frame: FlameNode): string {
+    const loop = frame.node >= 0 && KINDS[this.tree.kind(frame.node)] === "loop";
+    return loop ? `\u200e${frame.name.replace(/^loop /, "")}\u200e` : frame.name;
+  }
+
   private draw(): void {
     this.width = Math.max(300, this.chart.clientWidth);
     this.frames = framesFor(this.tree, this.zoomed, LEAST_PIXELS / this.width);
@@ -132,10 +144,12 @@ class Flame {
       .inverted(false)
       .selfValue(false)
       .setColorMapper((frame) => this.colour(frame.data))
+      .getName((frame) => this.label(frame.data))
       .setLabelHandler((frame) =>
         frame.data.node < 0 ? "frames too narrow to be drawn" : this.tree.name(frame.data.node),
       );
     chart(select(this.chart).datum(this.frames));
+    scalable(this.chart.querySelector("svg"));
     this.mark();
     this.drawTrail();
     this.drawLegend();

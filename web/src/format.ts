@@ -20,6 +20,10 @@ export function short(value: number): string {
   return (unit === 0 ? String(Math.round(value)) : value.toPrecision(3)) + UNITS[unit];
 }
 
+/** Numbers in a sentence as people write them: "4.48e+06 as it is" -> "4.48 M as it is". */
+export const readable = (text: string): string =>
+  text.replace(/\b\d(?:\.\d+)?e\+\d+\b/g, (number) => short(Number(number)));
+
 /** 1234567 -> "1,234,567". */
 export const grouped = (value: number): string => String(value).replace(/\B(?=(\d{3})+$)/g, ",");
 
@@ -37,5 +41,11 @@ export function bytes(value: number): string {
 
 /** 1.8402 -> "1.84×". */
 export const times = (value: number): string => `${value >= 10 ? value.toFixed(1) : value.toFixed(2)}×`;
+
+/** The first few of a list: "a, b and 7 more". */
+export function firstOf(list: string[], most: number): string {
+  if (list.length <= most + 1) return list.join(", ");
+  return `${list.slice(0, most).join(", ")} and ${grouped(list.length - most)} more`;
+}
 
 export const plural = (count: number, noun: string): string => `${grouped(count)} ${noun}${count === 1 ? "" : "s"}`;

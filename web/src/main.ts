@@ -91,7 +91,8 @@ async function start(): Promise<void> {
     }
     document.documentElement.dataset.ready = location.hash || "#";
   };
-  window.addEventListener("hashchange", () => void show());
+  const follow = () => focusLost() && body.focus({ preventScroll: true });
+  window.addEventListener("hashchange", () => void show().then(follow));
   window.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
     const tab = shown.find((one) => one.key === event.key);
@@ -110,6 +111,9 @@ async function start(): Promise<void> {
 
 const commandOf = (main: ReportMain | DiffMain): string =>
   main.kind === "diff" ? `${main.a.program.command}  →  ${main.b.program.command}` : main.program.command;
+
+/** What had the focus is gone with the view that it was in: Tab is to go on in the new one. */
+const focusLost = (): boolean => document.activeElement === null || document.activeElement === document.body;
 
 const isTyping = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement && (target.matches("input, textarea, select") || target.isContentEditable);

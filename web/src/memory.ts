@@ -1,6 +1,6 @@
 // What a region's loads and stores do along each of its loops, the objects that they touch, and what memory asks for.
 import { h } from "./dom";
-import { bytes, grouped, plural } from "./format";
+import { bytes, firstOf, grouped, plural } from "./format";
 import type { Access, Loop, Near, ObjectRow, RegionDocument, Source, Touched } from "./model";
 
 export interface StrideRow {
@@ -47,7 +47,7 @@ export function strideRows(region: RegionDocument): StrideRow[] {
 }
 
 const FIRST_ROWS = 14;
-const MOST_COLUMNS = 8;
+const MOST_COLUMNS = 5; // loops; with more, only the innermost of each access is shown
 
 export function stridesSection(region: RegionDocument): HTMLElement {
   const section = h(
@@ -70,27 +70,22 @@ export function stridesSection(region: RegionDocument): HTMLElement {
   const used = region.loops
     .map((loop, at) => ({ loop, at }))
     .filter(({ at }) => all.some((row) => row.strides[at] !== null));
-  const columns = used.slice(0, MOST_COLUMNS);
-  const rows = all.filter((row) => columns.some(({ at }) => row.strides[at] !== null));
+  const rows = all.filter((row) => row.strides.some((one) => one !== null));
   if (rows.length === 0) {
     section.append(h("p", {}, "The region's loops neither load nor store."));
     return section;
   }
+  const nameOf = objectNames(region);
+  const wide = used.length > MOST_COLUMNS;
   const draw = (row: StrideRow) =>
     h(
       "tr",
       {},
       h("td", { class: "place" }, placeWords(region, row.source)),
       h("td", {}, row.kind),
-      h("td", {}, objectName(region, row.object)),
+      h("td", {}, nameOf(row.object)),
       h("td", { class: "number" }, `${row.size} B`),
-      columns.map(({ at }) =>
-        h(
-          "td",
-          { class: "stride-cell" },
-          row.strides[at] === null ? "" : h("span", { class: `stride ${row.near[at]}` }, row.strides[at]!),
-        ),
-      ),
+      wide ? innermostCells(region, row) : used.map(({ at }) => strideCell(row, at)),
       h("td", { class: "number" }, grouped(row.count)),
     );
   const body = h("tbody", {}, rows.slice(0, FIRST_ROWS).map(draw));
@@ -117,7 +112,9 @@ export function stridesSection(region: RegionDocument): HTMLElement {
             h("th", {}, ""),
             h("th", {}, "object"),
             h("th", { class: "number" }, "size"),
-            columns.map(({ loop }) => h("th", { title: loop.function }, "along", h("br"), h("code", {}, loop.where))),
+            wide
+              ? [h("th", {}, "innermost loop"), h("th", {}, "along it")]
+              : used.map(({ loop }) => h("th", { title: loop.function }, "along", h("br"), h("code", {}, loop.where))),
             h("th", { class: "number" }, "times"),
           ),
         ),
@@ -126,18 +123,36 @@ export function stridesSection(region: RegionDocument): HTMLElement {
     ),
   );
   if (rest.length > 0) section.append(more);
-  if (columns.length < used.length)
-    section.append(h("p", { class: "dim" }, `The first ${MOST_COLUMNS} of ${used.length} loops; the profile has all.`));
   return section;
+}
+
+const strideCell = (row: StrideRow, at: number): HTMLElement =>
+  h(
+    "td",
+    { class: "stride-cell" },
+    row.strides[at] === null ? "" : h("span", { class: `stride ${row.near[at]}` }, row.strides[at]!),
+  );
+
+/** With many loops, the one that goes round most often says most. Loops come outermost first. */
+function innermostCells(region: RegionDocument, row: StrideRow): HTMLElement[] {
+  const at = row.strides.reduce((last, one, here) => (one === null ? last : here), -1);
+  return [h("td", { class: "place" }, h("code", {}, region.loops[at]?.where ?? "")), strideCell(row, at)];
 }
 
 function placeWords(region: RegionDocument, source: Source): string {
   return source === null ? "no line" : `${region.files[source[0]]?.name ?? "?"}:${source[1]}`;
 }
 
-function objectName(region: RegionDocument, object: number | null): string {
-  return object === null ? "" : (region.objects.find((one) => one.id === object)?.name ?? "");
+/** Names of objects; where several of a region have one name, they are told apart by a number: "malloc in f (2)". */
+export function objectNames(region: RegionDocument): (object: number | null) => string {
+  const same = new Map<string, number[]>();
+  for (const one of region.objects) same.set(one.name, [...(same.get(one.name) ?? []), one.id]);
+  const names = new Map<number, string>();
+  for (const [name, ids] of same)
+    ids.forEach((id, at) => names.set(id, ids.length === 1 || name === "" ? name : `${name} (${at + 1})`));
+  return (object) => (object === null ? "" : (names.get(object) ?? ""));
 }
+
 
 export function objectsSection(region: RegionDocument): HTMLElement {
   const loads = new Map<number, number>();
@@ -151,6 +166,8 @@ export function objectsSection(region: RegionDocument): HTMLElement {
     .map((one) => ({ one, loads: loads.get(one.id) ?? 0, stores: stores.get(one.id) ?? 0 }))
     .sort((a, b) => b.loads + b.stores - a.loads - a.stores);
   const first = rows.slice(0, FIRST_ROWS);
+  const nameOf = objectNames(region);
+  const objectRow = (row: (typeof rows)[number]) => drawObject(row, nameOf(row.one.id));
   const section = h("section", { id: "objects" }, h("h2", {}, "Memory"), liveRanges(region));
   if (rows.length === 0) return section;
   section.append(
@@ -159,7 +176,7 @@ export function objectsSection(region: RegionDocument): HTMLElement {
       { class: "table-scroll" },
       h(
         "table",
-        { class: "data objects" },
+        { class: "data objects all-objects" },
         h(
           "thead",
           {},
@@ -177,18 +194,21 @@ export function objectsSection(region: RegionDocument): HTMLElement {
   const rest = rows.slice(FIRST_ROWS);
   const more = h(
     "button",
-    { onclick: () => (section.querySelector("tbody")!.append(...rest.map(objectRow)), more.remove()) },
+    { onclick: () => (section.querySelector(".all-objects tbody")!.append(...rest.map(objectRow)), more.remove()) },
     `Show ${plural(rest.length, "more object")}`,
   );
   if (rest.length > 0) section.append(more);
   return section;
 }
 
-function objectRow({ one, loads, stores }: { one: ObjectRow; loads: number; stores: number }): HTMLElement {
+function drawObject(
+  { one, loads, stores }: { one: ObjectRow; loads: number; stores: number },
+  name: string,
+): HTMLElement {
   return h(
     "tr",
     {},
-    h("td", {}, one.name),
+    h("td", {}, name),
     h("td", {}, one.kind),
     h("td", {}, one.type || "–"),
     h("td", {}, one.source ?? "–"),
@@ -199,37 +219,70 @@ function objectRow({ one, loads, stores }: { one: ObjectRow; loads: number; stor
   );
 }
 
-/** "t at heat.c:12: private(t)". */
-export function touchedWords(region: RegionDocument, one: Touched): string {
-  const name = one.variable !== "" ? one.variable : objectName(region, one.object);
-  const place = one.source === null ? "" : placeWords(region, one.source);
-  const clause = one.clause === "" ? "" : `: ${one.clause}`;
-  const size = one.bytes === null ? "" : `, ${bytes(one.bytes)}`;
-  return [name, place].filter((word) => word !== "").join(" at ") + size + clause;
+export interface NeedRow {
+  what: string; // "t at heat.c:12"
+  need: string;
+  clause: string; // of OpenMP
+  bytes: number; // of copies, the most that a loop needs; 0: not known, or none
+  loops: string[];
 }
 
 const isOpen = (loop: Loop): boolean => loop.verdict.endsWith("*") && loop.reuse === "unknown";
 
-/** What iterations need of their own before they may run in another order. */
-function liveRanges(region: RegionDocument): HTMLElement {
-  const items: HTMLElement[] = [];
-  const say = (loop: Loop, list: Touched[], words: string) => {
-    if (list.length === 0) return;
-    const names = [...new Set(list.map((one) => touchedWords(region, one)))];
-    items.push(h("li", {}, h("code", {}, loop.where), `: ${words} `, h("strong", {}, names.join("; "))));
+/** What memory asks for before a loop's iterations may run in another order; the same for several loops is one row. */
+export function needRows(region: RegionDocument): NeedRow[] {
+  const rows = new Map<string, NeedRow>();
+  const name = objectNames(region);
+  const add = (loop: Loop, one: Touched, need: string) => {
+    const place = one.source === null ? "" : placeWords(region, one.source);
+    const what = [one.variable !== "" ? one.variable : name(one.object), place].filter((word) => word !== "");
+    const row: NeedRow = {
+      what: what.join(" at ") || "a value",
+      need,
+      clause: one.clause,
+      bytes: one.bytes ?? 0,
+      loops: [loop.where],
+    };
+    const key = JSON.stringify([row.what, need, row.clause]);
+    const known = rows.get(key);
+    if (known === undefined) rows.set(key, row);
+    else {
+      known.bytes = Math.max(known.bytes, row.bytes);
+      if (!known.loops.includes(loop.where)) known.loops.push(loop.where);
+    }
   };
   for (const loop of region.loops) {
-    say(loop, loop.private, "each iteration needs its own copy of");
-    say(loop, loop.expand, "to be expanded to one element per iteration:");
-    say(loop, loop.reload, "to be loaded again by each iteration:");
-    if (isOpen(loop) && loop.reuse_why !== "")
-      items.push(h("li", { class: "dim" }, h("code", {}, loop.where), `: not decided, ${loop.reuse_why}`));
+    for (const one of loop.private) add(loop, one, "a copy for each iteration");
+    for (const one of loop.expand) add(loop, one, "an element for each iteration");
+    for (const one of loop.reload) add(loop, one, "to be loaded again by each iteration");
   }
+  return [...rows.values()];
+}
+
+const FIRST_NEEDS = 8;
+const FIRST_LOOPS = 4;
+
+/** What iterations need of their own before they may run in another order, and what is not decided. */
+function liveRanges(region: RegionDocument): HTMLElement {
+  const needs = needRows(region);
+  const undecided = [
+    ...new Set(
+      region.loops
+        .filter((loop) => isOpen(loop) && loop.reuse_why !== "")
+        .map((loop) => `${loop.where}: not decided, ${loop.reuse_why}`),
+    ),
+  ];
   const open = region.loops.some((loop) => isOpen(loop) && loop.reuse_why === "");
   return h(
     "div",
     { class: "live-ranges" },
-    items.length > 0 ? h("ul", {}, items) : null,
+    needs.length > 0 ? needsTable(needs) : null,
+    undecided.length > 0
+      ? listed(
+          undecided.map((text) => h("li", { class: "dim" }, text)),
+          "not decided",
+        )
+      : null,
     open
       ? h(
           "p",
@@ -238,5 +291,69 @@ function liveRanges(region: RegionDocument): HTMLElement {
             "and so need copies of their own, is not decided in this profile.",
         )
       : null,
+  );
+}
+
+/** The first few, the others on demand. */
+function listed(items: HTMLElement[], what: string): HTMLElement {
+  const list = h("ul", {}, items.slice(0, FIRST_NEEDS));
+  const rest = items.slice(FIRST_NEEDS);
+  const more = h(
+    "button",
+    { onclick: () => (list.append(...rest), more.remove()) },
+    `Show ${grouped(rest.length)} more ${what}`,
+  );
+  return h("div", {}, list, rest.length > 0 ? more : null);
+}
+
+function needsTable(needs: NeedRow[]): HTMLElement {
+  const draw = (row: NeedRow) =>
+    h(
+      "tr",
+      {},
+      h("td", { class: "place" }, row.what),
+      h("td", {}, row.need),
+      h("td", {}, row.clause === "" ? "" : h("code", {}, row.clause)),
+      h("td", { class: "number" }, row.bytes > 0 ? bytes(row.bytes) : ""),
+      h(
+        "td",
+        { class: "place", title: row.loops.length > FIRST_LOOPS ? row.loops.join(", ") : null },
+        firstOf(row.loops, FIRST_LOOPS),
+      ),
+    );
+  const body = h("tbody", {}, needs.slice(0, FIRST_NEEDS).map(draw));
+  const rest = needs.slice(FIRST_NEEDS);
+  const more = h(
+    "button",
+    { onclick: () => (body.append(...rest.map(draw)), more.remove()) },
+    `Show ${grouped(rest.length)} more`,
+  );
+  return h(
+    "div",
+    { class: "needs-table" },
+    h("h3", {}, "Before iterations may run in another order"),
+    h(
+      "div",
+      { class: "table-scroll" },
+      h(
+        "table",
+        { class: "data objects" },
+        h(
+          "thead",
+          {},
+          h(
+            "tr",
+            {},
+            h("th", {}, "memory"),
+            h("th", {}, "needs"),
+            h("th", {}, "OpenMP clause"),
+            h("th", { class: "number" }, "copies"),
+            h("th", {}, "in the loops"),
+          ),
+        ),
+        body,
+      ),
+    ),
+    rest.length > 0 ? more : null,
   );
 }

@@ -67,7 +67,7 @@ export interface Suggestion {
   title: string;
   lines: string;
   legal: string;
-  requires: { kind: string; text: string }[];
+  requires: { kind: string; text: string; clause: string }[];
   gain: number;
   estimate: string;
   evidence: string[];
@@ -178,6 +178,7 @@ export interface Statement {
   node: number;
   loops: (number | null)[];
   source: [file: number, line: number][];
+  line_ops: number[]; // of source: operations of each line
   domain: string;
   exact: boolean;
   count: number;

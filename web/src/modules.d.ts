@@ -20,6 +20,7 @@ declare module "d3-flame-graph" {
     inverted(is: boolean): Chart<Data>;
     selfValue(is: boolean): Chart<Data>;
     setColorMapper(color: (frame: Frame<Data>, original: string) => string): Chart<Data>;
+    getName(name: (frame: Frame<Data>) => string): Chart<Data>;
     setLabelHandler(label: (frame: Frame<Data>) => string): Chart<Data>;
     destroy(): void;
   }

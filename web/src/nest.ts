@@ -1,6 +1,6 @@
 // The loops of a region as nested boxes, and the nest as written beside the one that was found.
 import { parseAst, tagsOf, type AstLine } from "./ast";
-import { h } from "./dom";
+import { h, phrases } from "./dom";
 import { percent } from "./format";
 import type { Loop, RegionDocument, RegionRow } from "./model";
 import { verdictBadge, verdictClass } from "./verdict";
@@ -128,11 +128,13 @@ export function orderSection(row: RegionRow, region: RegionDocument): HTMLElemen
   }
   const { status } = row.transformed;
   if (status === "gave up") {
-    section.append(h("p", {}, "No order was found: ", row.transformed.why || "the search was given up", "."));
+    const why = row.transformed.why || "the search was given up";
+    section.append(h("div", { class: "why-same" }, phrases(`No order was found: ${why}`)));
     if (transformed.ast_before === "") return section;
   }
   const same = status === "original" || transformed.ast === transformed.ast_before;
-  if (same && row.transformed.why !== "") section.append(h("p", { class: "dim" }, row.transformed.why));
+  if (same && row.transformed.why !== "")
+    section.append(h("div", { class: "dim why-same" }, phrases(row.transformed.why)));
   section.append(
     h(
       "div",

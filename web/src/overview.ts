@@ -1,6 +1,7 @@
 // The first view: what to do next, how much of the run could run in parallel, suggestions, quality.
+import { actionOf } from "./action";
 import { h } from "./dom";
-import { grouped, percent, plural, short, times } from "./format";
+import { grouped, percent, plural, readable, short, times } from "./format";
 import type { ReportMain, Suggestion } from "./model";
 import { routeText } from "./route";
 import { SHARE_WORDS, verdictBadge } from "./verdict";
@@ -41,8 +42,15 @@ function headline(main: ReportMain): HTMLElement {
       "p",
       { class: "hero-gain" },
       h("strong", {}, times(best.gain)),
-      h("span", {}, ` estimated speed of the whole program · ${best.estimate}`),
+      h(
+        "span",
+        {},
+        "the speed of the whole program, estimated",
+        h("br"),
+        h("span", { class: "dim" }, readable(best.estimate)),
+      ),
     ),
+    doThis(best),
     needs(best),
     h(
       "p",
@@ -97,6 +105,18 @@ function hottest(main: ReportMain): HTMLElement | null {
         )
       : null,
     h("p", {}, h("a", { class: "button", href: routeText("region", region.id) }, "See its loops and the reasons")),
+  );
+}
+
+/** What to write, and where. */
+export function doThis(suggestion: Suggestion): HTMLElement | null {
+  const { code, above, text } = actionOf(suggestion);
+  if (code === "") return text === "" ? null : h("p", { class: "do" }, text);
+  return h(
+    "p",
+    { class: "do" },
+    h("code", {}, code),
+    above ? h("span", { class: "dim" }, ` above ${suggestion.lines}`) : null,
   );
 }
 
@@ -176,6 +196,7 @@ function card(suggestion: Suggestion, main: ReportMain): HTMLElement {
     ),
     h("h3", {}, suggestion.title),
     h("p", { class: "where" }, suggestion.lines, region ? h("span", { class: "dim" }, ` in ${region.function}`) : null),
+    doThis(suggestion),
     h(
       "p",
       { class: "card-needs" },

@@ -1,10 +1,12 @@
 // One region: what to do to it, its loops and why, its source and flow, the order that was found, memory, iterations.
 import { hasPart, part } from "./data";
-import { h } from "./dom";
-import { percent, plural, times } from "./format";
+import { h, phrases } from "./dom";
+import { percent, plural, readable, times } from "./format";
+import { layoutSection } from "./layout";
 import { objectsSection, stridesSection } from "./memory";
-import type { RegionDocument, RegionRow, ReportMain, Suggestion } from "./model";
+import type { Loop, RegionDocument, RegionRow, ReportMain, Suggestion } from "./model";
 import { loopsSection, orderSection } from "./nest";
+import { doThis } from "./overview";
 import { routeText } from "./route";
 import { sliceSection } from "./slice";
 import { sourceSection } from "./source";
@@ -18,13 +20,14 @@ const SECTIONS: [id: string, label: string][] = [
   ["order", "Order"],
   ["iterations", "Iterations"],
   ["strides", "Strides"],
+  ["layout", "Layout"],
   ["objects", "Memory"],
 ];
 
 export function regionView(main: ReportMain): View {
   return async (route, into) => {
-    const row = main.regions[Number(route.item)];
-    if (row === undefined) {
+    const given = main.regions[Number(route.item)];
+    if (given === undefined) {
       into.append(
         h(
           "p",
@@ -35,25 +38,35 @@ export function regionView(main: ReportMain): View {
       );
       return;
     }
-    into.append(head(main, row));
-    if (!hasPart(`region-${row.id}`)) {
+    into.append(head(main, given));
+    if (!hasPart(`region-${given.id}`)) {
       into.append(
         h(
           "p",
           { class: "note" },
           "The details of this region were left out to keep the page small; ",
-          h("code", {}, `loopfold explain ${row.id}`),
+          h("code", {}, `loopfold explain ${given.id}`),
           " shows them.",
         ),
       );
       return;
     }
-    const region = await part<RegionDocument>(`region-${row.id}`);
+    const [row, region] = named(given, await part<RegionDocument>(`region-${given.id}`));
+    const layout = layoutSection(
+      region,
+      main.suggestions.filter((one) => one.region === row.id),
+    );
     into.append(
       h(
         "nav",
         { class: "sections", "aria-label": "In this region" },
-        SECTIONS.map(([id, label]) => h("a", { href: `#${id}`, onclick: (event: Event) => jump(event, id) }, label)),
+        SECTIONS.filter(([id]) => id !== "layout" || layout !== null).map(([id, label]) =>
+          h(
+            "a",
+            { href: routeText("region", row.id, { section: id }), onclick: (event: Event) => jump(event, id) },
+            label,
+          ),
+        ),
       ),
       advice(main, row),
       loopsSection(region),
@@ -61,6 +74,7 @@ export function regionView(main: ReportMain): View {
       orderSection(row, region),
       sliceSection(region),
       stridesSection(region),
+      layout ?? "",
       objectsSection(region),
       leftOut(region),
     );
@@ -69,10 +83,36 @@ export function regionView(main: ReportMain): View {
   };
 }
 
+/** Orders speak of loops without a line as "loop 17 of f": by the name that everything else here calls them by. */
+export function renaming(loops: Loop[]): (text: string) => string {
+  const names = loops
+    .filter((loop) => loop.source === null)
+    .flatMap((loop) => loop.nodes.map((node) => [`loop ${node} of ${loop.function}`, loop.where] as const));
+  return (text) =>
+    text.includes("loop ") ? names.reduce((left, [from, to]) => left.replaceAll(from, to), text) : text;
+}
+
+function named(row: RegionRow, region: RegionDocument): [RegionRow, RegionDocument] {
+  const rename = renaming(region.loops);
+  const { transformed } = region;
+  const newRow = {
+    ...row,
+    why_not: row.why_not.map(rename),
+    transformed: row.transformed === null ? null : { ...row.transformed, why: rename(row.transformed.why) },
+  };
+  if (transformed === null) return [newRow, region];
+  const orders = { ast: rename(transformed.ast), ast_before: rename(transformed.ast_before) };
+  return [newRow, { ...region, transformed: { ...transformed, ...orders, steps: transformed.steps.map(rename) } }];
+}
+
 /** Within the page, without changing the fragment that says where we are. */
 function jump(event: Event, id: string): void {
   event.preventDefault();
-  document.getElementById(id)?.scrollIntoView({ behavior: "smooth" });
+  const target = document.getElementById(id);
+  const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
+  target?.scrollIntoView({ behavior: still ? "auto" : "smooth" });
+  target?.setAttribute("tabindex", "-1");
+  target?.focus({ preventScroll: true });
 }
 
 function head(main: ReportMain, row: RegionRow): HTMLElement {
@@ -137,7 +177,19 @@ function advice(main: ReportMain, row: RegionRow): HTMLElement {
           h(
             "ul",
             { class: "why-list" },
-            row.why_not.map((one) => h("li", {}, one)),
+            row.why_not.map((one) => h("li", {}, phrases(one))),
+          ),
+        ),
+    row.static_obstacles.length === 0
+      ? null
+      : h(
+          "details",
+          { class: "why-more obstacles" },
+          h("summary", {}, `What would stop a static compiler (${row.static_obstacles.length})`),
+          h(
+            "ul",
+            { class: "why-list" },
+            row.static_obstacles.map((one) => h("li", {}, one)),
           ),
         ),
   );
@@ -155,6 +207,7 @@ function suggestion(one: Suggestion): HTMLElement {
     ),
     h("h3", {}, one.title),
     h("p", { class: "where" }, one.lines),
+    doThis(one),
     h(
       "dl",
       { class: "details" },
@@ -171,14 +224,14 @@ function suggestion(one: Suggestion): HTMLElement {
           ]
         : null,
       h("dt", {}, "gain"),
-      h("dd", {}, one.estimate),
+      h("dd", {}, readable(one.estimate)),
       one.evidence.length > 0
         ? [
             h("dt", {}, "because"),
             h(
               "dd",
               {},
-              one.evidence.map((text) => h("div", {}, text)),
+              one.evidence.map((text) => h("div", {}, readable(text))),
             ),
           ]
         : null,

@@ -101,6 +101,10 @@ const of = <Result>(
   value: (transformed: NonNullable<RegionRow["transformed"]>) => Result,
 ): Result | null => (row.transformed === null || row.transformed.status === "gave up" ? null : value(row.transformed));
 
+/** "R: calls malloc at kernel.h:28" begins with the letter that POLY-PROF's table has. */
+const obstacleLetters = (row: RegionRow): string =>
+  [...new Set(row.static_obstacles.map((one) => one.charAt(0)))].join("");
+
 const TABLE5: Column<RegionRow>[] = [
   WHERE,
   count("vertices", "#V", "Statements after folding", (row) => row.vertices),
@@ -118,8 +122,9 @@ const TABLE5: Column<RegionRow>[] = [
   {
     key: "static",
     label: "static",
-    title: "What would stop a static compiler",
-    value: (row) => row.static_obstacles.join("") || null,
+    title: "What would stop a static compiler: R calls, C control, B bounds, F accesses, A aliases, P base pointers",
+    value: (row) => obstacleLetters(row) || null,
+    cell: (row) => h("span", { title: row.static_obstacles.join("\n") }, obstacleLetters(row) || "–"),
   },
   { key: "skew", label: "skew", title: "The schedule skews loops", value: (row) => of(row, (t) => yes(t.skew)) },
   share("par", "%||ops", "Operations in parallel loops", (row) => of(row, (t) => t.parallel_ops_percent)),

@@ -2,7 +2,7 @@
 import { h, s, title } from "./dom";
 import { plural } from "./format";
 import type { RegionDocument, Statement } from "./model";
-import { drawable, firstChoice, rangeOf, sliceOf, type Choice, type Slice } from "./slice_model";
+import { changesOrder, drawable, firstChoice, rangeOf, sliceOf, type Choice, type Slice } from "./slice_model";
 
 const STEP = 28;
 const MARGIN = 44;
@@ -39,14 +39,18 @@ export function sliceSection(region: RegionDocument): HTMLElement {
   return section;
 }
 
-/** The first that has arrows, of those with most operations. */
+const TRIED = 12;
+
+/** The first with arrows to be seen, of those with most operations in the new order. */
 function preferred(region: RegionDocument, statements: Statement[]): Statement {
   const scheduled = region.transformed?.schedule ?? "";
   const score = (one: Statement) => {
     const own = region.dependences.some((d) => d.from === one.id && d.to === one.id && d.kind === "memory");
     return (scheduled.includes(`S${one.id}[`) ? 2 : 0) + (own ? 1 : 0) + (one.loops.length > 1 ? 4 : 0);
   };
-  return statements.slice().sort((a, b) => score(b) - score(a) || b.ops - a.ops)[0]!;
+  const ranked = statements.slice().sort((a, b) => score(b) - score(a) || b.ops - a.ops);
+  const flows = (one: Statement) => sliceOf(region, firstChoice(region, one)).arrows.length > 0;
+  return ranked.slice(0, TRIED).find(flows) ?? ranked[0]!;
 }
 
 function loopName(region: RegionDocument, node: number | null): string {
@@ -130,7 +134,7 @@ function panels(region: RegionDocument, choice: Choice, slice: Slice): HTMLEleme
   ].filter((one) => one !== "");
   const list = [panel("as written", grid(slice, slice.before, x, y))];
   if (slice.after !== null) {
-    const same = JSON.stringify(slice.after) === JSON.stringify(slice.before);
+    const same = !changesOrder(slice);
     const [rx, ry] = slice.afterRows!;
     list.push(
       panel(

@@ -84,28 +84,38 @@ export function drawable(region: RegionDocument): Statement[] {
     .sort((a, b) => Math.min(2, b.loops.length) - Math.min(2, a.loops.length) || b.ops - a.ops || a.id - b.id);
 }
 
-/** A statement's slice to begin with: two loops that a skew is about, else those between whose iterations most flows. */
+/**
+ * A statement's slice to begin with: two loops that a skew is about; else two that change places and between whose
+ * iterations something flows; else those between whose iterations most flows.
+ */
 export function firstChoice(region: RegionDocument, statement: Statement): Choice {
   const domain = pieces(statement.domain)!;
   const fixed = boxOf(domain).map(([low, high]) =>
     Number.isFinite(low) ? (Number.isFinite(high) ? Math.floor((low + high) / 2) : low) : 0,
   );
   const depth = statement.loops.length;
-  const innermost: Choice = { statement, x: depth - 1, y: depth - 2, fixed };
   for (const [skewed, by] of region.transformed?.skew ?? []) {
     const [x, y] = [statement.loops.indexOf(skewed!), statement.loops.indexOf(by!)];
     if (x >= 0 && y >= 0) return { statement, x, y, fixed };
   }
-  let best = innermost;
-  let most = depth > 2 ? sliceOf(region, innermost).arrows.length : 0;
+  let best: Choice = { statement, x: depth - 1, y: depth - 2, fixed };
+  let most = -1;
   for (let x = depth - 1; x > 0 && depth > 2; x--) {
     for (let y = x - 1; y >= 0; y--) {
-      const arrows = sliceOf(region, { statement, x, y, fixed }).arrows.length;
-      if (arrows > most) [best, most] = [{ statement, x, y, fixed }, arrows];
+      const slice = sliceOf(region, { statement, x, y, fixed });
+      const flows = slice.arrows.length;
+      const score = flows + (flows > 0 && changesOrder(slice) ? CHANGED : 0);
+      if (score > most) [best, most] = [{ statement, x, y, fixed }, score];
     }
   }
   return best;
 }
+
+const CHANGED = 1e6; // counts more than any number of arrows
+
+/** Some point of the slice lies elsewhere in the new order. */
+export const changesOrder = (slice: Slice): boolean =>
+  slice.after !== null && JSON.stringify(slice.after) !== JSON.stringify(slice.before);
 
 export function rangeOf(statement: Statement, coordinate: number): Interval {
   return boxOf(pieces(statement.domain)!)[coordinate]!;

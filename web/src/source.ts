@@ -1,7 +1,8 @@
 // Source lines of a region with their share of its operations, and flow between lines as arcs beside them.
 import { arcsOf, lineShares, placed, type Arc } from "./arcs";
 import { h, s, title } from "./dom";
-import { grouped, percent, plural } from "./format";
+import { firstOf, grouped, percent, plural } from "./format";
+import { objectNames } from "./memory";
 import type { RegionDocument, SourceFile } from "./model";
 
 const ROW = 20;
@@ -9,7 +10,9 @@ const LANE = 11;
 const MOST_LANES = 24;
 const MOST_ARCS = 60;
 const OPEN_FILES = 2;
-const FIRST_FILES = 8;
+const FIRST_FILES = 6;
+const FIRST_WORDS = 2; // of the loops that carry a flow, and of its distances
+const LITTLE = 1; // percent of the region: a file with less is shown on demand
 
 interface Row {
   line: number; // 0: a gap
@@ -25,17 +28,21 @@ export function sourceSection(region: RegionDocument): HTMLElement {
     const files = region.files
       .map((file, number) => ({ file, number, share: shareOf(shares, number) }))
       .filter((one) => one.share > 0 || arcs.some((arc) => arc.from[0] === one.number || arc.to[0] === one.number))
-      .sort((a, b) => b.share - a.share);
+      .sort((a, b) => Number(isThere(b)) - Number(isThere(a)) || b.share - a.share);
     const draw = (one: (typeof files)[number], at: number) =>
       fileBlock(region, one.file, one.number, one.share, arcs, shares, at < OPEN_FILES && one.file.runs.length > 0);
-    const rest = files.slice(FIRST_FILES);
+    const large = files.filter((one) => one.share >= LITTLE).slice(0, FIRST_FILES);
+    const rest = files.filter((one) => !large.includes(one));
+    const few = rest.every((one) => one.share < LITTLE) ? ` with less than ${LITTLE} % each` : "";
     const more = h(
       "button",
       { class: "more-files", onclick: () => more.replaceWith(...rest.map((one) => draw(one, OPEN_FILES))) },
-      `Show ${plural(rest.length, "more file")}`,
+      `Show ${plural(rest.length, large.length > 0 ? "more file" : "file")}${few}`,
     );
+    const unknown = 100 - files.reduce((sum, one) => sum + one.share, 0);
     place.replaceChildren(
-      ...files.slice(0, FIRST_FILES).map(draw),
+      unknown >= LITTLE && files.length > 0 ? withoutLines(unknown) : "",
+      ...large.map(draw),
       rest.length > 0 ? more : "",
       arcTable(region, arcs, place),
     );
@@ -65,6 +72,17 @@ export function sourceSection(region: RegionDocument): HTMLElement {
     place,
   );
 }
+
+/** Text that can be read comes before files that were not found; but not if next to nothing is done there. */
+const isThere = (one: { file: SourceFile; share: number }): boolean => one.file.runs.length > 0 && one.share >= LITTLE;
+
+const withoutLines = (share: number): HTMLElement =>
+  h(
+    "p",
+    { class: "dim" },
+    `${percent(share)} % of the region's operations are in code without line numbers; ` +
+      "compile with -g, or install debug symbols.",
+  );
 
 function shareOf(shares: Map<string, number>, file: number): number {
   let sum = 0;
@@ -190,23 +208,21 @@ function placeWords(region: RegionDocument, [file, line]: [number, number]): str
   return `${region.files[file]?.name ?? "?"}:${line}`;
 }
 
-function objectName(region: RegionDocument, object: number | null): string {
-  return object === null ? "" : (region.objects.find((one) => one.id === object)?.name ?? "");
-}
+const objectName = (region: RegionDocument, object: number | null): string => objectNames(region)(object);
 
-function loopNames(region: RegionDocument, nodes: number[]): string {
+function loopNames(region: RegionDocument, nodes: number[]): string[] {
   return [
     ...new Set(
       nodes
         .map((node) => region.loops.find((loop) => loop.nodes.includes(node))?.where)
         .filter((one) => one !== undefined),
     ),
-  ].join(", ");
+  ];
 }
 
 function arcWords(region: RegionDocument, arc: Arc): string {
   const object = objectName(region, arc.object);
-  const carriers = loopNames(region, arc.carriers);
+  const carriers = loopNames(region, arc.carriers).join(", ");
   return [
     `${placeWords(region, arc.from)} → ${placeWords(region, arc.to)}`,
     `${arc.kind}${object === "" ? "" : `: ${object}`}`,
@@ -217,6 +233,18 @@ function arcWords(region: RegionDocument, arc: Arc): string {
     ...arc.texts,
   ].join("\n");
 }
+
+/** "1", "1, 3"; of many the least and the greatest. */
+export function distanceWords(distances: string[]): string {
+  const numbers = distances.flatMap((one) => one.match(/-?\d+/g) ?? []).map(Number);
+  if (distances.length <= FIRST_WORDS || numbers.length === 0) return distances.join(", ");
+  return `${Math.min(...numbers)} to ${Math.max(...numbers)}`;
+}
+
+const carrierCell = (loops: string[]): HTMLElement =>
+  loops.length === 0
+    ? h("td", {}, h("span", { class: "dim" }, "same iteration"))
+    : h("td", { title: loops.length > FIRST_WORDS ? loops.join(", ") : null }, firstOf(loops, FIRST_WORDS));
 
 function arcTable(region: RegionDocument, arcs: Arc[], place: HTMLElement): HTMLElement | string {
   if (arcs.length === 0) return h("p", { class: "dim" }, "No value goes from one line to another through memory.");
@@ -239,8 +267,12 @@ function arcTable(region: RegionDocument, arcs: Arc[], place: HTMLElement): HTML
       h("td", {}, placeWords(region, arc.to)),
       h("td", {}, arc.kind),
       h("td", {}, objectName(region, arc.object)),
-      h("td", {}, loopNames(region, arc.carriers) || h("span", { class: "dim" }, "same iteration")),
-      h("td", { class: "number" }, arc.distances.join(", ")),
+      carrierCell(loopNames(region, arc.carriers)),
+      h(
+        "td",
+        { class: "distance", title: arc.distances.length > FIRST_WORDS ? arc.distances.join(", ") : null },
+        distanceWords(arc.distances),
+      ),
       h("td", { class: "number" }, grouped(arc.count)),
       h("td", {}, arc.blocking ? h("span", { class: "badge sequential" }, "blocks") : ""),
     );
@@ -254,7 +286,7 @@ function arcTable(region: RegionDocument, arcs: Arc[], place: HTMLElement): HTML
       h(
         "tr",
         {},
-        heads.map((one) => h("th", { class: one === "distance" || one === "times" ? "number" : "" }, one)),
+        heads.map((one) => h("th", { class: one === "times" ? "number" : "" }, one)),
       ),
     ),
     h("tbody", {}, arcs.slice(0, 12).map(row)),

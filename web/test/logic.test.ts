@@ -6,7 +6,7 @@ import { changeText, headline, type DiffMain } from "../src/diff_model";
 import { differenceVariable, mixed } from "../src/flame_colours";
 import { bytes, grouped, percent, plural, short, times } from "../src/format";
 import { blocks, inlines } from "../src/markdown";
-import { strideRows, touchedWords } from "../src/memory";
+import { needRows, objectNames, strideRows } from "../src/memory";
 import { parseRoute, routeText } from "../src/route";
 import { firstChoice, relevant, sliceOf } from "../src/slice_model";
 import { csv, filtered, parseOrder, sorted, type Column } from "../src/table";
@@ -138,11 +138,26 @@ test("accesses that do the same are one row", () => {
 test("what iterations need of their own", () => {
   const region = regionExample();
   const one = { source: [0, 15] as [number, number], object: 7, variable: "", clause: "", bytes: null };
-  assert.equal(touchedWords(region, one), "malloc in block_of at relaxation.c:15");
-  assert.equal(
-    touchedWords(region, { ...one, variable: "t", clause: "private(t)", bytes: 4096 }),
-    "t at relaxation.c:15, 4 KiB: private(t)",
-  );
+  for (const loop of region.loops) loop.private = [one];
+  region.loops[0]!.expand = [{ ...one, variable: "t", clause: "private(t)", bytes: 4096 }];
+  assert.deepEqual(needRows(region), [
+    {
+      what: "malloc in block_of at relaxation.c:15",
+      need: "a copy for each iteration",
+      clause: "",
+      bytes: 0,
+      loops: region.loops.map((loop) => loop.where),
+    },
+    {
+      what: "t at relaxation.c:15",
+      need: "an element for each iteration",
+      clause: "private(t)",
+      bytes: 4096,
+      loops: [region.loops[0]!.where],
+    },
+  ]);
+  region.objects.push({ ...region.objects[0]!, id: 99 });
+  assert.deepEqual([7, 99, null].map(objectNames(region)), ["malloc in block_of (1)", "malloc in block_of (2)", ""]);
 });
 
 test("arcs: one per pair of lines and object, blocking first", () => {
@@ -156,8 +171,10 @@ test("arcs: one per pair of lines and object, blocking first", () => {
 });
 
 test("shares of lines add up to the whole", () => {
-  const sum = [...lineShares(regionExample()).values()].reduce((a, b) => a + b, 0);
+  const shares = lineShares(regionExample());
+  const sum = [...shares.values()].reduce((a, b) => a + b, 0);
   assert.ok(Math.abs(sum - 100) < 1e-9);
+  assert.equal(shares.get("0:15"), (100 * 4176) / 5604, "a line has the operations of its instructions");
 });
 
 test("register flow matters where a verdict speaks of it", () => {
