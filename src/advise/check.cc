@@ -12,6 +12,7 @@
 #include "advise/liveness/conflicts.h"
 #include "advise/liveness/repair.h"
 #include "poly/budget.h"
+#include "profile/levels.h"
 
 namespace loopfold::advise {
 
@@ -69,8 +70,10 @@ class Proposer {
 
   Result<void> apply(const Step& step, StepOrder& order, Proposed* proposed) {
     std::vector<std::vector<std::uint32_t>> loops;
+    const bool iterations =
+        step.kind == Step::Kind::kParallel || step.kind == Step::Kind::kVector || step.kind == Step::Kind::kReverse;
     for (const LoopRef& ref : step.loops) {
-      Result<std::vector<std::uint32_t>> found = nest_.find(ref);
+      Result<std::vector<std::uint32_t>> found = iterations ? nest_.find_iterations(ref) : nest_.find(ref);
       if (!found) return tl::unexpected<Error>(found.error());
       for (const std::uint32_t loop : *found)
         if (proposed != nullptr && proposed->doubt.empty()) proposed->doubt = nest_.moved_out_of(loop);
@@ -547,7 +550,8 @@ Result<std::string> schedule_template(const ddg::Graph& graph, const poly::Conte
       "# interchange A B; tile A,B SIZE; parallel A [reduction]; vector A; skew A B F; fuse A B; distribute A [at "
       "LINE];\n"
       "# reverse A; private VARIABLE. Loops:\n";
-  for (const NamedLoop& loop : nest.loops) text += fmt::format("#   {}@{}\n", loop.name, loop.node);
+  for (const NamedLoop& loop : nest.loops)
+    text += fmt::format("#   {}@{}{}\n", loop.name, loop.node, profile::counter_words(profile.tree[loop.node]));
   text += "{\n";
   for (std::size_t u = 0; u < nest.units.all.size(); ++u) {
     for (const ddg::StatementId id : nest.units.all[u].statements) {

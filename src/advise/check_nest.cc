@@ -7,6 +7,7 @@
 
 #include "advise/liveness/conflicts.h"
 #include "poly/budget.h"
+#include "profile/levels.h"
 
 namespace loopfold::advise {
 
@@ -148,7 +149,8 @@ void CheckNest::name_loops() {
     NamedLoop loop;
     loop.name = line_name(row);
     loop.node = row.node;
-    loop.trips = std::max<std::uint64_t>(row.trip.max, 1);
+    const std::uint64_t block = std::max<std::uint64_t>(row.block, 1);
+    loop.trips = std::max<std::uint64_t>((row.trip.max + block - 1) / block, 1);
     for (ContextId id = 1; id < context_.tree.contexts().size(); ++id)
       if (context_.tree[id].kind == structure::Context::Kind::kLoop &&
           std::find(row.nodes.begin(), row.nodes.end(), context_.nodes[id]) != row.nodes.end())
@@ -165,7 +167,7 @@ void CheckNest::name_loops() {
   }
 }
 
-Result<std::vector<std::uint32_t>> CheckNest::find(const LoopRef& ref) const {
+Result<std::vector<std::uint32_t>> CheckNest::find_named(const LoopRef& ref) const {
   std::vector<std::uint32_t> found;
   for (std::uint32_t i = 0; i < loops.size(); ++i)
     if (matches(row_of(loops[i]), ref)) found.push_back(i);
@@ -180,6 +182,48 @@ Result<std::vector<std::uint32_t>> CheckNest::find(const LoopRef& ref) const {
                                 }(),
                                 ", ")));
   return found;
+}
+
+Result<std::vector<std::uint32_t>> CheckNest::find(const LoopRef& ref) const {
+  Result<std::vector<std::uint32_t>> found = find_named(ref);
+  if (found && found->size() > 1 && has_levels(*found)) {
+    std::vector<std::string> names;
+    for (const std::uint32_t loop : *found)
+      names.push_back(fmt::format("{}@{}{}", loops[loop].name, loops[loop].node,
+                                  profile::counter_words(profile_.tree[loops[loop].node])));
+    return fail(ErrorKind::kBadInput, fmt::format("the loop at {} has hidden loops; which one is meant: {}?", ref.text,
+                                                  fmt::join(names, ", ")));
+  }
+  return found;
+}
+
+/// Iterations of a loop with hidden levels are iterations of all its levels.
+Result<std::vector<std::uint32_t>> CheckNest::find_iterations(const LoopRef& ref) const {
+  Result<std::vector<std::uint32_t>> found = find_named(ref);
+  if (!found) return found;
+  const std::size_t named = found->size();
+  for (std::uint32_t i = 0; i < loops.size(); ++i) {
+    if (!profile_.tree[loops[i].node].hidden || std::find(found->begin(), found->end(), i) != found->end()) continue;
+    const std::uint32_t whole = loop_as_written(loops[i].node);
+    const bool inside =
+        std::any_of(found->begin(), found->begin() + static_cast<std::ptrdiff_t>(named), [&](auto loop) {
+          const std::vector<std::uint32_t>& nodes = row_of(loops[loop]).nodes;
+          return std::find(nodes.begin(), nodes.end(), whole) != nodes.end();
+        });
+    if (inside) found->push_back(i);
+  }
+  return found;
+}
+
+/// Of a hidden level: the node of the loop that it is in.
+std::uint32_t CheckNest::loop_as_written(std::uint32_t node) const {
+  while (profile_.tree[node].hidden) node = *profile_.tree[node].parent;
+  return node;
+}
+
+bool CheckNest::has_levels(const std::vector<std::uint32_t>& found) const {
+  return std::any_of(found.begin(), found.end(),
+                     [&](std::uint32_t loop) { return profile_.tree[loops[loop].node].hidden; });
 }
 
 const profile::Loop& CheckNest::row_of(const NamedLoop& loop) const {

@@ -29,8 +29,10 @@ class CheckNest {
 
   isl_ctx* isl() const { return isl_.get(); }
 
-  /// The loops that a name means, by number.
+  /// The loops that a name means, by number. An error if it is a loop with hidden levels, and says not which.
   Result<std::vector<std::uint32_t>> find(const LoopRef& ref) const;
+  /// The same where every iteration of the loop is meant: a loop with hidden levels is all of them.
+  Result<std::vector<std::uint32_t>> find_iterations(const LoopRef& ref) const;
   /// By unit, for distributing a loop: 0 in front of the line, 1 from it on.
   Result<std::vector<std::int64_t>> parts_at(std::uint32_t loop, int line) const;
   /// By unit: the component of those that need each other, in an order that suits them.
@@ -72,6 +74,9 @@ class CheckNest {
   void build(const poly::SourceLoop& nest, std::uint64_t operations);
   void name_loops();
   bool matches(const profile::Loop& row, const LoopRef& ref) const;
+  Result<std::vector<std::uint32_t>> find_named(const LoopRef& ref) const;
+  std::uint32_t loop_as_written(std::uint32_t node) const;
+  bool has_levels(const std::vector<std::uint32_t>& found) const;
   Result<void> choose_region(const ScheduleText& schedule, std::optional<std::uint32_t> wanted);
   std::vector<const poly::FlowOfLoop*> candidates(const ScheduleText& schedule) const;
   bool comes_from_load(poly::CodePoint at, int depth) const;

@@ -237,7 +237,7 @@ std::vector<Distribution> find_distributions(const ddg::Graph& graph, const poly
                                              const profile::Profile& profile) {
   std::vector<Distribution> found;
   for (const profile::Loop& row : region.loops) {
-    if (row.parallel != Loop::Parallel::kNo) continue;
+    if (row.parallel != Loop::Parallel::kNo || row.hidden || row.block != 0) continue;  // parts would be of blocks
     for (const poly::FlowOfLoop& loop : flow.loops()) {
       if (loop.loop.loops.empty() || context.nodes[loop.loop.loops.front()] != row.node) continue;
       if (std::optional<Distribution> split = Splitter(graph, context, flow, loop, profile.tree[row.node]).run())

@@ -6,6 +6,8 @@
 #include <map>
 #include <set>
 
+#include "profile/levels.h"
+
 namespace loopfold::advise {
 
 namespace {
@@ -97,7 +99,8 @@ std::string OrderText::line_of(std::uint32_t node) const {
       loop != nullptr && loop->source ? loop->source : profile_.tree[node].source;
   if (!source) return fmt::format("loop {} of {}", node, profile_.tree[node].function);
   const std::size_t slash = source->file.rfind('/');
-  return fmt::format("{}:{}", slash == std::string::npos ? source->file : source->file.substr(slash + 1), source->line);
+  return fmt::format("{}:{}{}", slash == std::string::npos ? source->file : source->file.substr(slash + 1),
+                     source->line, profile::counter_words(profile_.tree[node]));
 }
 
 std::vector<BandMember::Term> OrderText::terms(const Order& order, const OrderBand& band, std::uint32_t place) const {
@@ -188,9 +191,12 @@ void OrderText::print(const Order& order, const std::vector<std::uint32_t>& grou
   const std::vector<BandMember::Term> loops = terms(order, *band, place);
   std::string head = fmt::format("{:{}}for {}", "", 2 * depth, name(loops));
   if (loops.size() == 1) {
-    if (const profile::Loop* loop = loop_at(loops.front().node))
-      head += loop->trip.min == loop->trip.max ? fmt::format("  {} trips", loop->trip.max)
-                                               : fmt::format("  ~{:.4g} trips", loop->trip.mean);
+    if (const profile::Loop* loop = loop_at(loops.front().node)) {
+      const std::uint64_t block = std::max<std::uint64_t>(loop->block, 1);
+      head += loop->trip.min == loop->trip.max
+                  ? fmt::format("  {} trips", (loop->trip.max + block - 1) / block)
+                  : fmt::format("  ~{:.4g} trips", std::max(1.0, loop->trip.mean / static_cast<double>(block)));
+    }
   }
   const std::string marked = marks(order, *band, place, transformed);
   text += marked.empty() ? head + "\n" : fmt::format("{}  [{}]\n", head, marked);

@@ -31,6 +31,12 @@ bool is_as_written(const Suggestion& suggestion, const std::vector<Suggestion>& 
   return suggestion.rule == "LF-SIMD" && !is_moved(suggestion.loops.front(), all);
 }
 
+/// What is suggested for a loop whose iterations keep their order is about blocks of them; the row speaks of single
+/// ones.
+bool is_about_blocks(const Loop& row) {
+  return row.blocks && row.parallel != Loop::Parallel::kYes && row.parallel != Loop::Parallel::kReduction;
+}
+
 std::string name_of(const profile::Touched& touched) {
   if (!touched.variable.empty() || !touched.source) return touched.variable;
   return fmt::format("{}:{}", touched.source->file, touched.source->line);
@@ -57,6 +63,7 @@ void require_reuse(const profile::Region& region, std::vector<Suggestion>& sugge
     if (!is_as_written(suggestion, suggestions)) continue;
     const Loop* const row = row_of(region, suggestion.loops.front());
     if (row == nullptr) continue;
+    if (is_about_blocks(*row)) continue;
     if (row->reuse == Loop::Reuse::kUnknown) {
       if (!row->reuse_why.empty())
         suggestion.evidence.push_back(fmt::format("memory reuse is not known: {}", row->reuse_why));

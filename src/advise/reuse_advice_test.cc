@@ -63,6 +63,22 @@ TEST(ReuseAdvice, WhatIsNotKnownStaysSo) {
   EXPECT_EQ(all[0].evidence.size(), 1U);
 }
 
+/// The row speaks of single iterations, which keep their order.
+TEST(ReuseAdvice, BlocksOfIterationsAreNotWhatTheRowIsAbout) {
+  Region region = region_with(Loop::Reuse::kNone);
+  region.loops[0].blocks = Loop::Parallel::kYes;
+  for (const Loop::Parallel verdict : {Loop::Parallel::kNo, Loop::Parallel::kUnknown}) {
+    region.loops[0].parallel = verdict;
+    std::vector<Suggestion> all{suggestion_of("LF-PAR")};
+    require_reuse(region, all);
+    EXPECT_EQ(all[0].legal, Suggestion::Legal::kUnknown);
+  }
+  region.loops[0].parallel = Loop::Parallel::kYes;
+  std::vector<Suggestion> all{suggestion_of("LF-PAR")};
+  require_reuse(region, all);
+  EXPECT_EQ(all[0].legal, Suggestion::Legal::kYes);
+}
+
 TEST(ReuseAdvice, NewOrdersAreLeftAlone) {
   std::vector<Suggestion> all{suggestion_of("LF-ICH"), suggestion_of("LF-SIMD")};
   require_reuse(region_with(Loop::Reuse::kNone), all);

@@ -98,6 +98,7 @@ class Finder {
   std::optional<SiblingFusion> fuse(std::uint32_t first, std::uint32_t second) {
     const profile::Loop& a = profile_.regions[first].loops.front();
     const profile::Loop& b = profile_.regions[second].loops.front();
+    if (a.block != 0 || b.block != 0) return std::nullopt;  // their coordinates count blocks
     const bool as_often = a.trip.min == a.trip.max && b.trip.min == b.trip.max && a.trip.max == b.trip.max;
     if (!as_often || a.trip.max < 2 || node_of(first).entries != node_of(second).entries || is_opaque(first) ||
         is_opaque(second))

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "advise/order_text.h"
+#include "profile/levels.h"
 
 namespace loopfold::advise {
 
@@ -74,12 +75,15 @@ class Suggester {
   std::string place(const Loop& loop) const {
     if (!loop.source) return fmt::format("the loop in {}", loop.function);
     const std::size_t slash = loop.source->file.rfind('/');
-    return fmt::format("{}:{}", slash == std::string::npos ? loop.source->file : loop.source->file.substr(slash + 1),
-                       loop.source->line);
+    return fmt::format("{}:{}{}", slash == std::string::npos ? loop.source->file : loop.source->file.substr(slash + 1),
+                       loop.source->line, profile::hidden_words(profile_.tree[loop.node]));
   }
+  /// Of a loop as a counter: that of a loop with hidden levels counts blocks.
   std::string place(std::uint32_t node) const {
     const Loop* const loop = loop_at(node);
-    return loop != nullptr ? place(*loop) : fmt::format("loop {}", node);
+    if (loop == nullptr) return fmt::format("loop {}", node);
+    const profile::TreeNode& of = profile_.tree[node];
+    return of.hidden ? place(*loop) : place(*loop) + profile::counter_words(of);
   }
 
   Suggestion& add(std::string rule, std::string title, const std::vector<std::uint32_t>& nodes) {
@@ -113,7 +117,10 @@ class Suggester {
     for (const Loop& loop : region_.loops) {
       if (loop.depth > inside) continue;
       inside = 0xffffffff;
-      if (loop.parallel != Loop::Parallel::kYes && loop.parallel != Loop::Parallel::kReduction) continue;
+      if (loop.parallel != Loop::Parallel::kYes && loop.parallel != Loop::Parallel::kReduction) {
+        if (suggest_blocks(loop)) inside = loop.depth;
+        continue;
+      }
       if (loop.trip.mean < 2) continue;
       inside = loop.depth;
       const bool reduction = loop.parallel == Loop::Parallel::kReduction;
@@ -132,6 +139,22 @@ class Suggester {
              is_name(r.variable) ? fmt::format("reduction({}:{})", r.operation, r.variable) : "", std::nullopt});
       add_conditions(loop, made);
     }
+  }
+
+  /// Iterations that keep their order, in blocks that need not: a loop with hidden levels.
+  bool suggest_blocks(const Loop& loop) {
+    if (loop.block == 0 || loop.blocks != Loop::Parallel::kYes) return false;
+    const double blocks = loop.trip.mean / static_cast<double>(loop.block);
+    if (blocks < 2) return false;
+    const double cores = std::min(kCores, blocks);
+    Suggestion& made = add(
+        "LF-PAR", fmt::format("Run blocks of {} iterations of {} in parallel", loop.block, place(loop)), {loop.node});
+    made.gain = amdahl(share_of(loop), cores);
+    made.estimate = fmt::format("Amdahl: {:.1f} % of the operations on {:.2g} cores", loop.ops_percent, cores);
+    made.evidence.push_back(
+        fmt::format("no value flows from one block of {} iterations to another; inside a block some do", loop.block));
+    add_conditions(loop, made);
+    return true;
   }
 
   // ---- memory ----

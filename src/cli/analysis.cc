@@ -62,6 +62,7 @@ Json json_of(const poly::StageSeconds& seconds) {
           {"naming", seconds.naming},
           {"choosing", seconds.choosing},
           {"pass2", seconds.pass2},
+          {"hidden", seconds.hidden},
           {"describing", seconds.describing},
           {"judging", seconds.judging},
           {"advising", seconds.advising}};

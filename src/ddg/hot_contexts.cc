@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <set>
 
 namespace loopfold::ddg {
 
@@ -10,7 +11,9 @@ namespace {
 /// How many statements a context can have: the nodes of its function that are in its loop, and in no loop inside it.
 class Estimate {
  public:
-  explicit Estimate(const structure::Structure& structure) {
+  Estimate(const structure::Structure& structure, const structure::LoopTree& tree) : tree_(tree) {
+    for (const structure::Context& context : tree.contexts())
+      if (context.hidden != 0) holds_level_.insert(context.parent);
     for (structure::FunctionId id = 0; id < structure.forests.size(); ++id) {
       const structure::LoopForest& forest = structure.forests[id];
       std::vector<std::uint32_t>& counts = nodes_.emplace_back(forest.loops().size() + 1);
@@ -24,11 +27,20 @@ class Estimate {
   std::uint64_t of(const structure::Context& context) const {
     if (context.function >= nodes_.size()) return 0;
     const std::vector<std::uint32_t>& counts = nodes_[context.function];
+    if (has_hidden_levels(context)) return 0;
     const bool loop = context.kind == structure::Context::Kind::kLoop && context.loop + std::size_t{1} < counts.size();
     return loop ? counts[context.loop] : counts.back();
   }
 
  private:
+  /// Everything in it is in the innermost level.
+  bool has_hidden_levels(const structure::Context& context) const {
+    const auto id = static_cast<structure::ContextId>(&context - tree_.contexts().data());
+    return holds_level_.contains(id);
+  }
+
+  const structure::LoopTree& tree_;
+  std::set<structure::ContextId> holds_level_;
   std::vector<std::vector<std::uint32_t>> nodes_;  // by function and loop; the last: in no loop
 };
 
@@ -36,7 +48,7 @@ class Estimate {
 
 std::vector<bool> hot_contexts(const structure::Structure& structure, const structure::LoopTree& tree,
                                std::uint64_t max_statements) {
-  const Estimate estimate(structure);
+  const Estimate estimate(structure, tree);
   const std::span<const structure::Context> contexts = tree.contexts();
   std::uint64_t all = 0;
   for (const structure::Context& context : contexts) all += estimate.of(context);

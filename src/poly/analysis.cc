@@ -4,15 +4,21 @@
 
 #include <algorithm>
 #include <atomic>
+#include <map>
+#include <optional>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "ddg/hot_contexts.h"
 #include "poly/describe.h"
 #include "poly/excluded.h"
+#include "poly/hidden_loops.h"
 #include "poly/pure_calls.h"
 #include "poly/regions.h"
 #include "poly/source_loops.h"
 #include "poly/verdicts.h"
+#include "poly/whole_loop.h"
 #include "structure/function_facts.h"
 #include "structure/loop_names.h"
 #include "structure/loop_walk.h"
@@ -96,70 +102,194 @@ void add_quality(const PureCalls& pure, const AnalysisOptions& options, profile:
                              static_cast<double>(pure.instructions) / whole});
 }
 
+/// What pass 2 gives.
+struct Walked {
+  structure::LoopTree tree;
+  ddg::Graph graph;
+  std::uint64_t threads = 0;
+  std::vector<std::uint32_t> nodes;  // by context; filled by describe_tree()
+};
+
+/// Loops that are split, as the binary has them.
+struct Unsplit {
+  profile::Profile profile;                         // with rows for these loops only
+  std::map<structure::ContextId, WholeLoop> loops;  // by context without splits
+  std::vector<structure::ContextId> contexts;       // by context with splits
+};
+
+/// Whether both walks have numbered their statements alike.
+bool have_same_statements(const ddg::Graph& unsplit, const ddg::Graph& split,
+                          const std::vector<structure::ContextId>& contexts) {
+  return std::equal(unsplit.statements.begin(), unsplit.statements.end(), split.statements.begin(),
+                    split.statements.end(), [&](const ddg::Statement& a, const ddg::Statement& b) {
+                      return a.kind == b.kind && a.function == b.function && a.node == b.node && a.place == b.place &&
+                             a.context == contexts[b.context] && a.instructions.size() == b.instructions.size();
+                    });
+}
+
+class Analysis {
+ public:
+  Analysis(const trace::Reader& reader, const AnalysisOptions& options, AnalysisCosts& costs)
+      : reader_(reader),
+        options_(options),
+        costs_(costs),
+        symbolizer_(reader.modules()),
+        structure_{structure::CodeMap(reader, structure::function_facts(symbolizer_)), {}, {}, {}, {}, {}} {
+    lap(&StageSeconds::code);
+  }
+
+  profile::Profile run() {
+    structure_.flow =
+        structure::find_control_flow(reader_, structure_.code, structure_.damage, pass1_progress(options_));
+    lap(&StageSeconds::pass1);
+    structure::find_loops(structure_);
+    lap(&StageSeconds::loops);
+    names_.emplace(structure_, symbolizer_);
+    structure::find_tests(structure_, *names_, symbolizer_);
+    lap(&StageSeconds::naming);
+
+    Walked walked = walk();
+    std::optional<Walked> split = split_loops(walked);
+    profile::Profile profile = split ? describe_all(*split, &walked) : describe_all(walked, nullptr);
+    note_costs(split ? *split : walked);
+    return profile;
+  }
+
+ private:
+  void lap(double StageSeconds::*stage) {
+    costs_.cpu.*stage += watch_.lap();
+    costs_.wall.*stage += clock_.lap();
+  }
+
+  Walked walk() {
+    Walked walked;
+    walked.graph = build(reader_, structure_, options_, symbolizer_, walked.tree, walked.threads,
+                         [&] { lap(&StageSeconds::choosing); });
+    lap(&StageSeconds::pass2);
+    return walked;
+  }
+
+  /// Once more with hidden loops, if there are some and more is affine then. Otherwise nothing is split.
+  std::optional<Walked> split_loops(const Walked& walked) {
+    if (!options_.hidden_loops) return std::nullopt;
+    structure::Splits splits =
+        find_hidden_loops(reader_, structure_, walked.tree, walked.graph, hidden_candidates(walked.graph, walked.tree));
+    lap(&StageSeconds::hidden);
+    if (splits.empty()) return std::nullopt;
+    structure_.splits = std::move(splits);
+    Walked again = walk();
+    if (is_worth_it(quality_of(walked.graph), quality_of(again.graph), again.graph.costs.instructions)) return again;
+    structure_.splits = {};
+    return std::nullopt;
+  }
+
+  Context context_of(const Walked& walked) {
+    return {walked.tree,
+            walked.nodes,
+            [&](std::uint64_t address) -> const symbols::Location& { return symbolizer_.locate(address); },
+            reader_.end() ? reader_.end()->hidden_instructions : 0,
+            options_.jobs,
+            &structure_,
+            &symbolizer_};
+  }
+
+  profile::Profile describe_graph(Walked& walked) {
+    profile::Profile profile =
+        structure::describe(reader_, structure_, walked.tree, walked.threads, *names_, symbolizer_, &walked.nodes);
+    lap(&StageSeconds::naming);
+    describe(walked.graph, context_of(walked), profile);
+    costs_.unmatched_excluded = exclude(options_.exclude, profile);
+    lap(&StageSeconds::describing);
+    return profile;
+  }
+
+  /// `unsplit`: the same without hidden loops, if there are some.
+  profile::Profile describe_all(Walked& walked, Walked* unsplit) {
+    profile::Profile profile = describe_graph(walked);
+    if (!options_.verdicts) return profile;
+    const Context context = context_of(walked);
+    PureCalls pure = pure_calls(options_.pure, context, profile);
+    add_quality(pure, options_, profile);
+    const std::vector<SourceLoop> loops = loops_in_regions(source_loops(structure_, walked.tree, *names_, symbolizer_),
+                                                           context, options_.min_percent, profile);
+    RegionFlow flow(walked.graph, structure_, walked.tree);
+    VerdictOptions verdict_options{std::move(pure.contexts), &symbolizer_, {}, {}, options_.jobs};
+    std::optional<Unsplit> whole;
+    if (unsplit != nullptr) {
+      whole = judge_unsplit(*unsplit, walked);
+      verdict_options.whole = [&](const SourceLoop& loop) { return whole_of(loop, walked.tree, *whole); };
+    }
+    if (options_.advise) verdict_options.on_loop = [&](const JudgedLoop& judged) { flow.add(judged); };
+    describe_regions(walked.graph, judge(walked.graph, structure_, walked.tree, loops, verdict_options), context,
+                     options_.min_percent, profile);
+    if (whole) judge_as_written(whole->profile, unsplit->nodes, whole->contexts, context, profile);
+    costs_.unmatched_pure = std::move(pure.unmatched);
+    lap(&StageSeconds::judging);
+    if (options_.advise) {
+      flow.finish();
+      options_.advise(walked.graph, context, flow, profile);
+    }
+    lap(&StageSeconds::advising);
+    return profile;
+  }
+
+  /// Judges the loops that are split, on the graph in which they are not.
+  Unsplit judge_unsplit(Walked& unsplit, const Walked& split) {
+    Unsplit result;
+    result.profile = describe_graph(unsplit);
+    result.contexts = structure::unsplit_contexts(structure_.splits, split.tree);
+    const Context context = context_of(unsplit);
+    std::vector<SourceLoop> loops = source_loops(structure_, unsplit.tree, *names_, symbolizer_);
+    std::erase_if(loops, [&](const SourceLoop& loop) {
+      return std::all_of(loop.loops.begin(), loop.loops.end(),
+                         [&](structure::ContextId id) { return structure_.splits.periods(id).empty(); });
+    });
+    VerdictOptions options{
+        pure_calls(options_.pure, context, result.profile).contexts, &symbolizer_, {}, {}, options_.jobs};
+    if (have_same_statements(unsplit.graph, split.graph, result.contexts))
+      options.on_loop = [&](const JudgedLoop& judged) {
+        WholeLoop whole;
+        if (!describe_whole(judged, whole)) return;
+        for (const structure::ContextId id : judged.verdict.loop.loops) result.loops[id] = whole;
+      };
+    describe_regions(unsplit.graph, judge(unsplit.graph, structure_, unsplit.tree, loops, options), context, 0,
+                     result.profile);
+    return result;
+  }
+
+  /// Of a level; none for other loops.
+  static const WholeLoop* whole_of(const SourceLoop& loop, const structure::LoopTree& tree, const Unsplit& unsplit) {
+    const structure::ContextId first = loop.loops.front();
+    const auto found = unsplit.loops.find(unsplit.contexts[first]);
+    const bool is_level = tree[first].hidden != 0 || std::any_of(loop.loops.begin(), loop.loops.end(),
+                                                                 [&](auto id) { return tree.splits().contains(id); });
+    return is_level && found != unsplit.loops.end() ? &found->second : nullptr;
+  }
+
+  void note_costs(const Walked& walked) {
+    costs_.functions = structure_.flow.functions().size();
+    costs_.places = structure_.code.places();
+    for (const structure::LoopForest& forest : structure_.forests) costs_.static_loops += forest.loops().size();
+    costs_.contexts = walked.tree.contexts().size();
+    costs_.ddg = walked.graph.costs;
+    costs_.fold = statistics(walked.graph);
+    costs_.max_intermediate = walked.graph.max_intermediate;
+  }
+
+  const trace::Reader& reader_;
+  const AnalysisOptions& options_;
+  AnalysisCosts& costs_;
+  Stopwatch watch_;
+  WallClock clock_;
+  symbols::Symbolizer symbolizer_;
+  structure::Structure structure_;
+  std::optional<structure::LoopNames> names_;
+};
+
 }  // namespace
 
 profile::Profile analyse(const trace::Reader& reader, const AnalysisOptions& options, AnalysisCosts& costs) {
-  Stopwatch watch;
-  WallClock clock;
-  const auto lap = [&](double StageSeconds::*stage) {
-    costs.cpu.*stage += watch.lap();
-    costs.wall.*stage += clock.lap();
-  };
-  symbols::Symbolizer symbolizer(reader.modules());
-  const structure::FunctionFacts facts = structure::function_facts(symbolizer);
-  structure::Structure structure{structure::CodeMap(reader, facts), {}, {}, {}, {}, {}};
-  lap(&StageSeconds::code);
-  structure.flow = structure::find_control_flow(reader, structure.code, structure.damage, pass1_progress(options));
-  lap(&StageSeconds::pass1);
-  structure::find_loops(structure);
-  lap(&StageSeconds::loops);
-  structure::LoopNames names(structure, symbolizer);
-  structure::find_tests(structure, names, symbolizer);
-  lap(&StageSeconds::naming);
-
-  structure::LoopTree tree;
-  std::uint64_t threads = 0;
-  const ddg::Graph graph =
-      build(reader, structure, options, symbolizer, tree, threads, [&] { lap(&StageSeconds::choosing); });
-  lap(&StageSeconds::pass2);
-
-  std::vector<std::uint32_t> nodes;
-  profile::Profile profile = structure::describe(reader, structure, tree, threads, names, symbolizer, &nodes);
-  lap(&StageSeconds::naming);
-  const Context context{tree, nodes,
-                        [&](std::uint64_t address) -> const symbols::Location& { return symbolizer.locate(address); },
-                        reader.end() ? reader.end()->hidden_instructions : 0, options.jobs, &structure, &symbolizer};
-  describe(graph, context, profile);
-  costs.unmatched_excluded = exclude(options.exclude, profile);
-  lap(&StageSeconds::describing);
-
-  if (options.verdicts) {
-    PureCalls pure = pure_calls(options.pure, context, profile);
-    add_quality(pure, options, profile);
-    const std::vector<SourceLoop> loops =
-        loops_in_regions(source_loops(structure, tree, names, symbolizer), context, options.min_percent, profile);
-    RegionFlow flow(graph, structure, tree);
-    VerdictOptions verdict_options{std::move(pure.contexts), &symbolizer, {}, options.jobs};
-    if (options.advise) verdict_options.on_loop = [&](const JudgedLoop& judged) { flow.add(judged); };
-    describe_regions(graph, judge(graph, structure, tree, loops, verdict_options), context, options.min_percent,
-                     profile);
-    costs.unmatched_pure = std::move(pure.unmatched);
-    lap(&StageSeconds::judging);
-    if (options.advise) {
-      flow.finish();
-      options.advise(graph, context, flow, profile);
-    }
-    lap(&StageSeconds::advising);
-  }
-
-  costs.functions = structure.flow.functions().size();
-  costs.places = structure.code.places();
-  for (const structure::LoopForest& forest : structure.forests) costs.static_loops += forest.loops().size();
-  costs.contexts = tree.contexts().size();
-  costs.ddg = graph.costs;
-  costs.fold = statistics(graph);
-  costs.max_intermediate = graph.max_intermediate;
-  return profile;
+  return Analysis(reader, options, costs).run();
 }
 
 }  // namespace loopfold::poly

@@ -2,7 +2,8 @@
 // and what can be said of each loop.
 //
 // Structure (pass 1: graphs and loops), ddg (pass 2: iteration vectors, dependences, folding), and their description;
-// then the loops of the source, and a verdict for each that is in a region.
+// then the loops of the source, and a verdict for each that is in a region. If there are loops that the binary hides
+// (hidden_loops.h), pass 2 is done again with these split, and what is said of iteration vectors is about that.
 // Deterministic: the same trace and options give the same profile, byte for byte, for any number of jobs. A trace that
 // is cut off or damaged gives what comes before, and the profile says so.
 #pragma once
@@ -27,6 +28,7 @@ struct AnalysisOptions {
   std::uint64_t max_memory = ddg::Options{}.max_memory;
   unsigned jobs = 1;
   bool by_runs = true;                   // iterations of loops many at a time; the result is the same
+  bool hidden_loops = true;              // look for them (hidden_loops.h)
   std::uint64_t max_statements = 20000;  // the contexts that ran most have them; 0: all
   bool verdicts = true;                  // judge loops; without, values are not followed through copies
   double min_percent = 1;                // of the operations: outermost loops with less are not judged
@@ -45,6 +47,7 @@ struct StageSeconds {
   double loops = 0;       // forests and recursive components
   double choosing = 0;    // reading control again, for the contexts that ran most
   double pass2 = 0;       // reading everything: iteration vectors, dependences, folding
+  double hidden = 0;      // looking for hidden loops; if there are some, pass 2 is done twice
   double naming = 0;      // source lines
   double describing = 0;  // the graph as profile
   double judging = 0;     // loops of the source, verdicts

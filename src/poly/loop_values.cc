@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "poly/functions.h"
+#include "poly/whole_loop.h"
 
 namespace loopfold::poly {
 
@@ -36,11 +37,11 @@ bool is_affine_along(const fold::Folded& folded, std::size_t coordinate) {
 }  // namespace
 
 LoopValues::LoopValues(const FlowIndex& index, const Control& control, const SourceLoop& loop,
-                       std::vector<std::uint32_t>& scratch)
+                       std::vector<std::uint32_t>& scratch, const WholeLoop* whole)
     : index_(index), control_(control), base_(scratch) {
   flow_.loops = loop.loops;
   flow_.level = static_cast<std::uint16_t>(ddg::dimensions_of(index.tree(), loop.loops.front()) - 1);
-  add_statements();
+  add_statements(whole);
   for (const structure::ContextId copy : loop.loops) {
     const std::span<const ddg::StatementId> exits = control.exit_deciders(copy);
     exits_.insert(exits_.end(), exits.begin(), exits.end());
@@ -71,7 +72,7 @@ LoopValues::~LoopValues() {
   for (const ddg::StatementId statement : statements_) base_[statement] = kOutside;
 }
 
-void LoopValues::add_statements() {
+void LoopValues::add_statements(const WholeLoop* whole) {
   for (const structure::ContextId copy : flow_.loops) {
     for (const ddg::StatementId id : index_.statements_in(copy)) {
       const ddg::Statement& statement = index_.graph().statements[id];
@@ -84,6 +85,7 @@ void LoopValues::add_statements() {
         passes_.push_back(index_.pass(node.at));
         node.copy = passes_.back() != Pass::kNone;
         flow_.nodes.push_back(node);
+        known_.push_back(whole != nullptr && whole->index.contains(node.at));
       }
     }
   }
@@ -149,6 +151,8 @@ void LoopValues::judge_alone() {
       if (another || !same_offset || !same_block) data_[node] = true;
     }
   }
+  for (std::uint32_t node = 0; node < flow_.nodes.size(); ++node)
+    if (known_[node]) data_[node] = false;
 }
 
 /// Its values are affine along the loop, step by step in each entry.
@@ -180,7 +184,7 @@ bool LoopValues::find_decided() {
       more = true;
       for (std::size_t i = 0; i < index_.graph().statements[statement].instructions.size(); ++i) {
         flow_.nodes[first + i].data_decided = true;
-        if (!agreed_[first + i]) data_[first + i] = true;
+        if (!agreed_[first + i] && !known_[first + i]) data_[first + i] = true;
       }
       break;
     }
@@ -233,7 +237,7 @@ bool LoopValues::passes_opaque(const ddg::Statement& statement, std::uint16_t in
 void LoopValues::find_data() {
   std::vector<std::uint32_t> work;
   const auto mark = [&](std::uint32_t node) {
-    if (data_[node]) return;
+    if (data_[node] || known_[node]) return;
     data_[node] = true;
     work.push_back(node);
   };

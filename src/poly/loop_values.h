@@ -36,8 +36,9 @@ struct EdgeFacts {
 class LoopValues {
  public:
   /// `scratch` is by statement, all FlowEdge::kOutside, and is left so.
+  /// `whole`: of a level of a loop that is split.
   LoopValues(const FlowIndex& index, const Control& control, const SourceLoop& loop,
-             std::vector<std::uint32_t>& scratch);
+             std::vector<std::uint32_t>& scratch, const WholeLoop* whole = nullptr);
   ~LoopValues();
   LoopValues(const LoopValues&) = delete;
   LoopValues& operator=(const LoopValues&) = delete;
@@ -74,7 +75,7 @@ class LoopValues {
  private:
   using Kind = ddg::Dependence::Kind;
 
-  void add_statements();
+  void add_statements(const WholeLoop* whole);
   void judge_alone();
   bool is_steady(CodePoint at) const;
 
@@ -135,6 +136,7 @@ class LoopValues {
   std::vector<bool> steady_;             // by node: its values are affine along the loop
   std::vector<bool> unvalued_;           // by node
   std::vector<bool> agreed_;             // by node: one of the ways in which every iteration does the same
+  std::vector<bool> known_;              // by node: an index value of the whole loop, and so of this level
 };
 
 }  // namespace loopfold::poly

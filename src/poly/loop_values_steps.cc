@@ -39,7 +39,8 @@ std::vector<std::uint32_t> LoopValues::components(const std::vector<bool>& left_
 /// Recurrences that are not affine are data. Says whether there were any.
 bool LoopValues::find_recurrences() {
   std::vector<bool> anchored(flow_.nodes.size());
-  for (std::uint32_t node = 0; node < flow_.nodes.size(); ++node) anchored[node] = !data_[node] && is_anchored(node);
+  for (std::uint32_t node = 0; node < flow_.nodes.size(); ++node)
+    anchored[node] = !data_[node] && (known_[node] || is_anchored(node));
   const std::vector<std::uint32_t> head = components(anchored);
   std::vector<bool> recurs(flow_.nodes.size());
   bool any = false;
@@ -99,7 +100,7 @@ bool LoopValues::find_state() {
   }
   any = false;
   for (std::uint32_t node = 0; node < flow_.nodes.size(); ++node) {
-    if (data_[node] || !state[head[node]] || counts[head[node]]) continue;
+    if (data_[node] || known_[node] || !state[head[node]] || counts[head[node]]) continue;
     data_[node] = any = true;
   }
   return any;

@@ -238,8 +238,8 @@ class RegionDescriber {
         region.interprocedural = true;
         continue;
       }
-      binary[i] += 1;
-      source[i] += is_copy_of_parent(node) ? 0 : 1;
+      binary[i] += node.hidden ? 0 : 1;
+      source[i] += node.hidden || is_copy_of_parent(node) ? 0 : 1;
       region.depth_binary = std::max(region.depth_binary, binary[i]);
       region.depth_source = std::max(region.depth_source, source[i]);
     }
@@ -309,6 +309,9 @@ class RegionDescriber {
     loop.source = source_of(row);
     loop.function = profile_.tree[loop.node].function;
     loop.depth = row.depth;
+    loop.hidden = profile_.tree[loop.node].hidden;
+    loop.period = profile_.tree[loop.node].period;
+    loop.block = loop.hidden ? 0 : profile_.tree[loop.node].block;
     loop.ops_percent = percent(ops_of(loop.nodes, profile_), profile_.program.instructions);
     loop.trip = trip_of(row);
     loop.stride01_percent = row.accesses == 0 ? 100.0 : percent(row.near, row.accesses);
@@ -388,6 +391,62 @@ std::vector<SourceLoop> loops_in_regions(std::span<const SourceLoop> loops, cons
   for (const SourceLoop& loop : loops)
     if (!loop.loops.empty() && hot[outermost[loop.loops.front()]]) inside.push_back(loop);
   return inside;
+}
+
+/// Whether a number of an object means the same in both.
+static bool have_same_objects(const profile::Profile& a, const profile::Profile& b) {
+  return std::equal(a.objects.begin(), a.objects.end(), b.objects.begin(), b.objects.end(),
+                    [](const profile::Object& one, const profile::Object& other) {
+                      return one.kind == other.kind && one.name == other.name && one.size == other.size &&
+                             one.blocks == other.blocks;
+                    });
+}
+
+void judge_as_written(const profile::Profile& unsplit, std::span<const std::uint32_t> unsplit_nodes,
+                      std::span<const structure::ContextId> unsplit_contexts, const Context& context,
+                      profile::Profile& profile) {
+  const bool same_objects = have_same_objects(unsplit, profile);
+  std::map<std::uint32_t, const profile::Loop*> rows;  // of the profile without splits, by node
+  for (const profile::Region& region : unsplit.regions)
+    for (const profile::Loop& loop : region.loops)
+      for (const std::uint32_t node : loop.nodes) rows[node] = &loop;
+  std::map<std::uint32_t, const profile::Loop*> as_written;  // by node of the profile
+  for (structure::ContextId id = 1; id < unsplit_contexts.size(); ++id) {
+    if (context.tree[id].hidden != 0 || unsplit_contexts[id] == structure::kNoContext) continue;
+    const auto row = rows.find(unsplit_nodes[unsplit_contexts[id]]);
+    if (row != rows.end()) as_written[context.nodes[id]] = row->second;
+  }
+  for (profile::Region& region : profile.regions) {
+    for (profile::Loop& loop : region.loops) {
+      const auto has_levels = [&](std::uint32_t node) {
+        return !profile.tree[node].hidden && profile.tree[node].block != 0;
+      };
+      const auto split = std::find_if(loop.nodes.begin(), loop.nodes.end(), has_levels);
+      if (split == loop.nodes.end()) continue;
+      profile::Loop unknown;
+      unknown.parallel = profile::Loop::Parallel::kUnknown;
+      unknown.unknown.push_back({"it was judged in blocks of iterations only", loop.source, 0});
+      const auto found = as_written.find(*split);
+      const profile::Loop& flat = found != as_written.end() ? *found->second : unknown;
+      loop.block = profile.tree[*split].block;
+      loop.blocks = loop.parallel;
+      loop.parallel = flat.parallel;
+      if (loop.blocks != profile::Loop::Parallel::kReduction) loop.reductions.clear();
+      for (const profile::Reduction& reduction : flat.reductions) add_new(loop.reductions, reduction);
+      for (profile::Touched touched : flat.reload) {
+        if (!same_objects) touched.object.reset();
+        add_new(loop.reload, touched);
+      }
+      for (const profile::Assumption& assumption : flat.assumes) add_new(loop.assumes, assumption);
+      loop.blocking = flat.blocking;
+      for (profile::Blocking& blocking : loop.blocking)
+        if (!same_objects) blocking.object.reset();
+      loop.unknown = flat.unknown;
+      if (found == as_written.end()) continue;
+      loop.trip = flat.trip;
+      loop.stride01_percent = flat.stride01_percent;
+    }
+  }
 }
 
 void describe_regions(const ddg::Graph& graph, std::span<const LoopVerdict> verdicts, const Context& context,

@@ -40,4 +40,11 @@ std::vector<SourceLoop> loops_in_regions(std::span<const SourceLoop> loops, cons
 void describe_regions(const ddg::Graph& graph, std::span<const LoopVerdict> verdicts, const Context& context,
                       double min_percent, profile::Profile& profile);
 
+/// Rows of loops that are split say what holds for the loop as the binary has it: what was found without splits. What
+/// was found for blocks of its iterations is kept beside it. `unsplit`: a profile of the same trace without splits, its
+/// nodes by its contexts, and these by the contexts of `context`.
+void judge_as_written(const profile::Profile& unsplit, std::span<const std::uint32_t> unsplit_nodes,
+                      std::span<const structure::ContextId> unsplit_contexts, const Context& context,
+                      profile::Profile& profile);
+
 }  // namespace loopfold::poly

@@ -18,6 +18,7 @@
 #include "poly/repeats.h"
 #include "poly/taken_out.h"
 #include "poly/unrolled.h"
+#include "poly/whole_loop.h"
 #include "structure/loop_names.h"
 #include "support/parallel.h"
 
@@ -33,7 +34,7 @@ class Judge {
  public:
   Judge(const FlowIndex& index, const structure::Structure& structure, const Control& control,
         const ReductionFinder& reductions, const VerdictOptions& options, structure::LoopNames* names,
-        const LoopValues& values, LoopVerdict& verdict)
+        const LoopValues& values, const WholeLoop* whole, LoopVerdict& verdict)
       : index_(index),
         structure_(structure),
         reductions_(reductions),
@@ -42,6 +43,7 @@ class Judge {
         options_(options),
         names_(names),
         values_(values),
+        whole_(whole),
         flow_(values.flow()),
         verdict_(verdict) {}
 
@@ -210,6 +212,7 @@ class Judge {
       const FlowEdge& edge = flow_.edges[number];
       const EdgeFacts& facts = values_.facts(number);
       const CodePoint to = flow_.nodes[edge.to].at;
+      if (whole_ != nullptr && !whole_->asks_for(to, edge.operand, edge.lane)) continue;
       if (facts.turns > 0) turns_.push_back(number);
       if (facts.window > 0 && !moves_on(edge))
         doubt("values from before the loop, one after the other, as of a window over an array", to, facts.window);
@@ -374,6 +377,7 @@ class Judge {
     for (const auto& [key, blocking] : merged_) verdict_.blocking.push_back(blocking);
     std::stable_sort(verdict_.blocking.begin(), verdict_.blocking.end(),
                      [](const Blocking& a, const Blocking& b) { return a.count > b.count; });
+    if (whole_ != nullptr) reload_.insert(whole_->reload.begin(), whole_->reload.end());
     verdict_.reload.assign(reload_.begin(), reload_.end());
     if (undecided_)
       verdict_.parallel = Parallel::kUnknown;
@@ -393,6 +397,7 @@ class Judge {
   const VerdictOptions& options_;
   structure::LoopNames* names_;  // none without a symbolizer
   const LoopValues& values_;
+  const WholeLoop* whole_;  // of a level of a loop that is split, if known
   const LoopFlow& flow_;
   LoopVerdict& verdict_;
   bool undecided_ = false;  // whatever it carries
@@ -447,8 +452,10 @@ std::vector<LoopVerdict> judge(const ddg::Graph& graph, const structure::Structu
   const auto bench = [&] { return Bench(graph, structure, options.symbolizer); };
   for_each_with(jobs, loops.size(), bench, [&](Bench& own, std::size_t i) {
     verdicts[i].loop = loops[i];
-    const LoopValues values(index, control, loops[i], own.scratch);
-    Judge judge(index, structure, control, reductions, options, own.names ? &*own.names : nullptr, values, verdicts[i]);
+    const WholeLoop* const whole = options.whole ? options.whole(loops[i]) : nullptr;
+    const LoopValues values(index, control, loops[i], own.scratch, whole);
+    Judge judge(index, structure, control, reductions, options, own.names ? &*own.names : nullptr, values, whole,
+                verdicts[i]);
     judge.run();
     if (!options.on_loop) return;
     turns.take(i, [&] { options.on_loop({verdicts[i], values, control, judge.kept()}); });

@@ -77,6 +77,7 @@ struct LoopVerdict {
 
 class Control;
 class LoopValues;
+struct WholeLoop;
 
 /// A flow that the loop carries and that a new order of its iterations must keep: an edge of its LoopFlow.
 struct KeptEdge {
@@ -100,6 +101,8 @@ struct VerdictOptions {
   symbols::Symbolizer* symbolizer = nullptr;
   /// Told of every loop, one after the other.
   std::function<void(const JudgedLoop&)> on_loop;
+  /// Of a level of a loop that is split: what is known of the whole (whole_loop.h), or none. May be empty.
+  std::function<const WholeLoop*(const SourceLoop&)> whole;
   unsigned jobs = 1;
 };
 

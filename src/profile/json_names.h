@@ -145,6 +145,9 @@ void visit(Visitor& fields, Thing& node) {
   fields.may("depth_source", node.depth_source);
   fields.may("irreducible", node.irreducible);
   fields.may("excluded", node.excluded);
+  fields.may("hidden", node.hidden);
+  fields.may("period", node.period);
+  fields.may("block", node.block);
   fields.may("index", node.index);
   fields.need("ops", node.ops);
   fields.need("self_ops", node.self_ops);
@@ -329,6 +332,10 @@ void visit(Visitor& fields, Thing& loop) {
   fields.need("blocking", loop.blocking);
   fields.need("unknown", loop.unknown);
   fields.percent("stride01_percent", loop.stride01_percent);
+  fields.may("hidden", loop.hidden);
+  fields.may("period", loop.period);
+  fields.may("block", loop.block);
+  fields.may("blocks", loop.blocks);
 }
 
 template <typename Visitor, Is<BandMember::Term> Thing>

@@ -66,6 +66,9 @@ struct TreeNode {
   std::uint32_t depth_binary = 0;    // of a loop: loops around it in its function, itself included
   std::uint32_t depth_source = 0;    // of a loop: the same for loops of the source
   bool irreducible = false;          // of a loop
+  bool hidden = false;               // of a loop: a level inside a loop that the binary has as one (its parent's)
+  std::uint64_t period = 0;          // of a hidden level: iterations of an entry, if the loop does not end before
+  std::uint64_t block = 0;           // of what has hidden levels inside: iterations of the binary's loop in each of it
   bool excluded = false;             // left out as asked: in no region
   std::uint32_t index = 0;           // static index among its siblings
   std::uint64_t ops = 0;             // guest instructions, inclusive
@@ -316,7 +319,11 @@ struct Loop {
   std::vector<Assumption> assumes;
   std::vector<Blocking> blocking;  // most instances first
   std::vector<Doubt> unknown;
-  double stride01_percent = 0;  // of its accesses
+  double stride01_percent = 0;     // of its accesses
+  bool hidden = false;             // a level that the binary hides in the loop around it
+  std::uint64_t period = 0;        // if so: its iterations
+  std::uint64_t block = 0;         // of a loop with hidden levels: its coordinate counts blocks of so many iterations
+  std::optional<Parallel> blocks;  // if so: the verdict for these blocks; `parallel` is that of single iterations
 };
 
 /// One loop of a new order: it goes over a sum of counters of the loops as written.

@@ -16,7 +16,8 @@ std::size_t hash_of(const ContextKey& context) {
   std::uint64_t hash = mix(context.parent, static_cast<std::uint64_t>(context.kind));
   hash = mix(hash, std::uint64_t{context.function} << 32 | context.site);
   hash = mix(hash, std::uint64_t{context.caller} << 32 | context.node);
-  return mix(hash, std::uint64_t{context.loop} << 8 | static_cast<std::uint64_t>(context.origin));
+  return mix(hash, std::uint64_t{context.hidden} << 40 | std::uint64_t{context.loop} << 8 |
+                       static_cast<std::uint64_t>(context.origin));
 }
 
 }  // namespace
@@ -43,6 +44,14 @@ ContextId LoopTree::child(const ContextKey& key, std::uint32_t index, std::uint3
   last_child_.push_back(kNoContext);
   if (contexts_.size() * 2 > table_.size()) grow();
   return id;
+}
+
+ContextId LoopTree::find(const ContextKey& key) const {
+  if (key.parent >= contexts_.size()) return kNoContext;
+  for (std::size_t slot = hash_of(key) & (table_.size() - 1); table_[slot] != kNoContext;
+       slot = (slot + 1) & (table_.size() - 1))
+    if (key == contexts_[table_[slot]]) return table_[slot];
+  return kNoContext;
 }
 
 void LoopTree::grow() {

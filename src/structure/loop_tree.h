@@ -11,6 +11,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <span>
 #include <vector>
 
@@ -47,6 +48,7 @@ struct ContextKey {
   FunctionId caller = kNoFunction;    // and in which function: hidden code and shared code are in several
   NodeId node = kNoNode;              // and at which of its nodes: that where longjmp lands is another one
   LoopId loop = kNoLoop;              // kLoop: in the function's forest
+  std::uint8_t hidden = 0;            // kLoop: level inside a loop that is split (splits.h); 0: the loop itself
   friend bool operator==(const ContextKey&, const ContextKey&) = default;
 };
 
@@ -62,6 +64,14 @@ struct Context : ContextKey {
   std::uint64_t finished = 0;  // entries that ended: what the two below are over
   EntryCounts iterations;      // kLoop: executions of the header; kRecursion: steps
   EntryCounts trips;           // kLoop: the same without one that left from a test at the top
+  std::uint64_t period = 0;    // of a hidden level: iterations of an entry, if the loop does not end before
+};
+
+/// Of a loop that is split: how often per entry of all its levels together. The totals are those of its innermost
+/// level.
+struct SplitCounts {
+  EntryCounts iterations;
+  EntryCounts trips;
 };
 
 class LoopTree {
@@ -76,6 +86,11 @@ class LoopTree {
   /// The context with this key, made with the given place among its siblings if there is none. The parent itself if
   /// there are too many contexts already.
   ContextId child(const ContextKey& key, std::uint32_t index, std::uint32_t minor);
+  /// The same if there is one, else kNoContext.
+  ContextId find(const ContextKey& key) const;
+  /// Loops that are split, by the context of their outermost level.
+  std::map<ContextId, SplitCounts>& splits() { return splits_; }
+  const std::map<ContextId, SplitCounts>& splits() const { return splits_; }
   /// More contexts would have been needed than there may be.
   bool full() const { return full_; }
 
@@ -85,6 +100,7 @@ class LoopTree {
   std::vector<Context> contexts_;
   std::vector<ContextId> last_child_;  // by context: of the last search
   std::vector<ContextId> table_;       // open addressing
+  std::map<ContextId, SplitCounts> splits_;
   bool full_ = false;
 };
 

@@ -25,6 +25,11 @@
 // Numeric vectors (numbers()) alternate static indices and counters and increase lexicographically over the life of a
 // stack; a prefix comes before what it is a prefix of, so a call comes before what it calls.
 //
+// A loop that is split (splits.h) has several dimensions, one for each level, and several contexts in each other. They
+// are entered and left together. The innermost one counts; when it comes to the end of its period, its entry ends, the
+// level around it counts on, and a new entry begins: for everything behind the walk, as if it had been left and entered
+// again.
+//
 // Iterations of runs are not expanded: an iteration that leaves everything but counters as it was is recorded (its
 // *journal*), and further ones along the same path are the journal times their number. An Observer that wants every
 // part has kEveryPart and is told of each, in order. One with kValues is also told of every event, with all its slots,
@@ -39,6 +44,7 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -55,8 +61,11 @@ struct Dimension {
   ContextId outer = kNoContext;    // that it was entered from
   LoopId loop = kNoLoop;
   std::uint64_t counter = 0;
-  std::uint64_t headers = 0;  // executions of the loop's header in this entry
-  std::uint64_t serial = 0;   // of the entry: no two are the same
+  std::uint64_t headers = 0;         // executions of the loop's header in this entry
+  std::uint64_t serial = 0;          // of the entry: no two are the same
+  std::uint64_t period = kNoPeriod;  // of a hidden level
+  std::uint8_t level = 0;            // of a loop that is split
+  static constexpr std::uint64_t kNoPeriod = ~std::uint64_t{0};
 
   /// But for the serial number.
   friend bool operator==(const Dimension& a, const Dimension& b) {
@@ -149,7 +158,7 @@ class LoopWalk {
     start.origin = stack.origin;
     start.parent = LoopTree::root();
     start.function = frame.function;
-    state.context = tree_.child(start, static_cast<std::uint32_t>(tree_.contexts().size()), 0);
+    state.context = child(start, static_cast<std::uint32_t>(tree_.contexts().size()), 0);
     push_dimension(state, LoopTree::root(), kNoLoop, 0);
     state.dimensions.back().counter = tree_[state.context].entries++;
     if (thread_ == 0) tree_[state.context].main_thread = true;
@@ -310,11 +319,8 @@ class LoopWalk {
       context.iterations.total += times * note.iterations;
       context.trips.total += times * note.trips;
     }
-    for (const Step& step : recorded.steps) {
-      Dimension& dimension = stack.data.dimensions[step.dimension];
-      dimension.counter += times * step.counted;
-      dimension.headers += times * step.headers;
-    }
+    for (const Step& step : recorded.steps)
+      advance(stack.data, step.dimension, times * step.counted, times * step.headers);
   }
 
   Known known_path(S& stack, const trace::RunPath& path) {
@@ -333,18 +339,20 @@ class LoopWalk {
     if constexpr (kStretches) observer_.learn_path(*this, stack, path.exits, counts);
   }
 
-  /// If the last iteration `ends` the loop and was done, control is at its beginning afterwards.
+  /// If the last iteration `ends` the loop and was done, control is at its beginning afterwards. What is done at once
+  /// is in one entry of a hidden level.
   std::uint64_t stretch(S& stack, const trace::RunExpander& ahead, std::uint64_t iterations, bool ends) {
     if constexpr (kStretches) {
       PathTotals totals;
-      const std::uint64_t done = observer_.stretch(*this, stack, ahead, iterations, totals);
+      const Dimension& innermost = stack.data.dimensions.back();
+      const std::uint64_t most = std::min(iterations, innermost.period - innermost.counter);
+      const std::uint64_t done = observer_.stretch(*this, stack, ahead, most, totals);
       const std::uint64_t passed = ends && done == iterations ? done - 1 : done;
       Context& context = tree_[stack.data.context];
       context.instructions += passed * totals.instructions;
       context.memory += passed * totals.memory;
       context.floating += passed * totals.floating;
-      stack.data.dimensions.back().counter += passed;
-      stack.data.dimensions.back().headers += passed;
+      advance(stack.data, stack.data.dimensions.size() - 1, passed, passed);
       return done;
     } else {
       return 0;
@@ -413,6 +421,25 @@ class LoopWalk {
     n.trips += trips;
   }
 
+  ContextId child(const ContextKey& key, std::uint32_t index, std::uint32_t minor) {
+    const ContextId id = tree_.child(key, index, minor);
+    if (!structure_.splits.empty() && id >= unsplit_.size()) note_unsplit(id, key);
+    return id;
+  }
+
+  /// What a new context would have been without splits.
+  void note_unsplit(ContextId id, ContextKey key) {
+    if (unsplit_.empty()) unsplit_.push_back(LoopTree::root());
+    const ContextId parent = unsplit_[key.parent];
+    key.parent = parent;
+    unsplit_.resize(id + std::size_t{1}, kNoContext);
+    if (parent != kNoContext) unsplit_[id] = key.hidden != 0 ? parent : structure_.splits.find(key);
+  }
+
+  std::span<const std::uint64_t> periods_of(ContextId loop) const {
+    return loop < unsplit_.size() ? structure_.splits.periods(unsplit_[loop]) : std::span<const std::uint64_t>{};
+  }
+
   const typename Stack::Component* live(const Stack& state, ComponentId component) const {
     for (const typename Stack::Component& c : state.components)
       if (c.component == component) return &c;
@@ -450,14 +477,14 @@ class LoopWalk {
   }
 
   void enter_call(Stack& state, const ContextKey& key, std::uint32_t index) {
-    state.context = tree_.child(key, index, key.function);
+    state.context = child(key, index, key.function);
     count_entry(state.context);
   }
 
   void enter_component(Stack& state, Frame& frame, ContextKey key, std::uint32_t index) {
     key.kind = Context::Kind::kRecursion;
     const ContextId outer = state.context;
-    state.context = tree_.child(key, index, frame.function);
+    state.context = child(key, index, frame.function);
     count_entry(state.context);
     state.components.push_back(
         {structure_.recursion.component_of(frame.function), static_cast<std::uint32_t>(state.dimensions.size())});
@@ -475,7 +502,7 @@ class LoopWalk {
 
   /// Of the context that control is in now, entered from `outer`.
   void push_dimension(Stack& state, ContextId outer, LoopId loop, std::uint64_t headers) {
-    state.dimensions.push_back({state.context, outer, loop, 0, headers, ++next_serial_});
+    state.dimensions.push_back({state.context, outer, loop, 0, headers, ++next_serial_, Dimension::kNoPeriod, 0});
   }
 
   void pop_dimension(Stack& state) {
@@ -495,9 +522,36 @@ class LoopWalk {
     if (context.kind == Context::Kind::kLoop && context.loop == dimension.loop) {
       const std::vector<NodeId>& tests = structure_.tests[context.function][dimension.loop];
       const bool tested_at_top = dimension.headers > 0 && std::find(tests.begin(), tests.end(), from) != tests.end();
+      if (dimension.level != 0) return leave_levels(state, tested_at_top);
       finish_entry(dimension.context, dimension.headers, dimension.headers - (tested_at_top ? 1 : 0));
     }
     pop_dimension(state);
+  }
+
+  /// All levels of a loop that is split. An iteration of a level that found only that the loop is over is no trip.
+  void leave_levels(Stack& state, bool tested_at_top) {
+    std::uint64_t counted = 0;
+    std::uint64_t block = 1;  // iterations of the loop in one of the level
+    bool only_tested = tested_at_top;
+    for (bool more = true; more;) {
+      const Dimension dimension = state.dimensions.back();
+      finish_entry(dimension.context, dimension.headers, dimension.headers - (only_tested ? 1 : 0));
+      only_tested = only_tested && dimension.headers == 1;
+      counted += block * dimension.counter;
+      more = dimension.level != 0;
+      if (more)
+        block *= dimension.period;
+      else
+        count_split(dimension, counted + (dimension.headers - dimension.counter), tested_at_top);
+      pop_dimension(state);
+    }
+  }
+
+  void count_split(const Dimension& outermost, std::uint64_t iterations, bool tested_at_top) {
+    const bool first = !tree_.splits().contains(outermost.context);
+    SplitCounts& counts = tree_.splits()[outermost.context];
+    counts.iterations.add(iterations, first);
+    counts.trips.add(iterations - (tested_at_top ? 1 : 0), first);
   }
 
   void arrive_at_entry(S& stack) {
@@ -536,9 +590,52 @@ class LoopWalk {
     return state.dimensions.size() > frame.dimensions ? state.dimensions.back().loop : kNoLoop;
   }
 
-  static void iterate(Stack& state) {
-    ++state.dimensions.back().counter;
-    ++state.dimensions.back().headers;
+  void iterate(Stack& state) {
+    Dimension& innermost = state.dimensions.back();
+    ++innermost.headers;
+    if (++innermost.counter == innermost.period) [[unlikely]]
+      begin_again(state, state.dimensions.size() - 1);
+  }
+
+  /// Counts a dimension on. Nothing inside it stays as it is if a hidden level begins again.
+  void advance(Stack& state, std::size_t at, std::uint64_t counted, std::uint64_t headers) {
+    Dimension& dimension = state.dimensions[at];
+    dimension.counter += counted;
+    dimension.headers += headers;
+    if (dimension.counter >= dimension.period) [[unlikely]]
+      begin_again(state, at);
+  }
+
+  /// The counter of a hidden level has gone past its period, perhaps several times.
+  void begin_again(Stack& state, std::size_t at) {
+    Dimension& dimension = state.dimensions[at];
+    const std::uint64_t entries = dimension.counter / dimension.period;
+    const std::uint64_t counter = dimension.counter % dimension.period;
+    const std::uint64_t whole = (entries - 1) * dimension.period;
+    const std::uint64_t first = dimension.headers - whole - counter - 1;
+    finish_entry(dimension.context, first, first);
+    if (entries > 1) finish_entries(dimension.context, dimension.period, entries - 1);
+    tree_[dimension.context].entries += entries;
+    if (journaling_) note(dimension.context).entries += entries;
+    dimension.counter = counter;
+    dimension.headers = counter + 1;
+    dimension.serial = ++next_serial_;
+    lowest_ = std::min(lowest_, at);
+    advance(state, at - 1, entries, entries);
+  }
+
+  /// Entries of a hidden level that came to its period.
+  void finish_entries(ContextId context, std::uint64_t period, std::uint64_t entries) {
+    finish_entry(context, period, period);
+    Context& c = tree_[context];
+    c.finished += entries - 1;
+    c.iterations.total += (entries - 1) * period;
+    c.trips.total += (entries - 1) * period;
+    if (!journaling_) return;
+    Note& n = note(context);
+    n.finished += entries - 1;
+    n.iterations += (entries - 1) * period;
+    n.trips += (entries - 1) * period;
   }
 
   /// Enters the loops inside `outer` down to the one that control has come to.
@@ -552,10 +649,26 @@ class LoopWalk {
       const ContextId outer_context = state.context;
       const ContextKey key{Context::Kind::kLoop, {},      outer_context, frame.function, kNoPlace,
                            kNoFunction,          kNoNode, loop};
-      state.context = tree_.child(key, forest.index_of_loop(loop), 0);
+      state.context = child(key, forest.index_of_loop(loop), 0);
       count_entry(state.context);
       const bool at_header = loop == info.innermost && info.header;
       push_dimension(state, outer_context, loop, at_header ? 1 : 0);
+      if (!structure_.splits.empty()) enter_levels(state, key, forest.index_of_loop(loop));
+    }
+  }
+
+  /// The hidden levels of the loop that was just entered.
+  void enter_levels(Stack& state, ContextKey key, std::uint32_t index) {
+    for (const std::uint64_t period : periods_of(state.context)) {
+      const Dimension outer = state.dimensions.back();
+      key.parent = state.context;
+      ++key.hidden;
+      state.context = child(key, index, 0);
+      tree_[state.context].period = period;
+      count_entry(state.context);
+      push_dimension(state, outer.context, outer.loop, outer.headers);
+      state.dimensions.back().period = period;
+      state.dimensions.back().level = key.hidden;
     }
   }
 
@@ -569,6 +682,7 @@ class LoopWalk {
   std::uint64_t next_serial_ = 0;
   std::vector<std::uint64_t> activations_;  // by function: how many there were
   std::vector<LoopId> entering_;
+  std::vector<ContextId> unsplit_;  // by context: without splits
 
   // Of the iteration of a run that is being recorded.
   bool journaling_ = false;

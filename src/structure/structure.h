@@ -8,6 +8,7 @@
 #include "structure/control_flow.h"
 #include "structure/loop_forest.h"
 #include "structure/recursive_components.h"
+#include "structure/splits.h"
 
 namespace loopfold::structure {
 
@@ -18,6 +19,7 @@ struct Structure {
   std::vector<std::vector<std::vector<NodeId>>> tests;  // by function and loop: see loop_names.h
   RecursiveComponents recursion;                        // of the call graph, whose nodes are functions
   std::string damage;                                   // one line if the trace could not be read to its end
+  Splits splits{};                                      // loops that the walk counts by several levels
 };
 
 /// Pass 1 over the whole trace, and what follows from it. `reader` must outlive the result.

@@ -143,7 +143,7 @@ class Describer {
   std::vector<Group> children_of(const Group& parents) const {
     const auto key = [&](ContextId id) {
       const Context& context = tree_[id];
-      return std::tuple(context.kind, context.origin, context.function, site_[id], context.loop);
+      return std::tuple(context.kind, context.origin, context.function, site_[id], context.loop, context.period);
     };
     const auto place = [&](const Group& group) {
       const Context& top = tree_[top_of(group.front())];
@@ -166,7 +166,7 @@ class Describer {
     TreeNode node = name(contexts.front());
     bool finished = false;
     for (const ContextId id : contexts) {
-      const Context& context = tree_[id];
+      const Context context = whole_loop(id);
       node.self_ops += context.instructions + passed_instructions_[id];
       node.self_mem_ops += context.memory + passed_memory_[id];
       node.self_fp_ops += context.floating;
@@ -179,6 +179,41 @@ class Describer {
     node.iterations = node.iterations_per_entry.total;
     if (node.kind == TreeNode::Kind::kRoot) node.entries = 1;
     return node;
+  }
+
+  /// A loop that is split has the counts of all its levels together.
+  Context whole_loop(ContextId id) const {
+    Context context = tree_[id];
+    const auto found = tree_.splits().find(id);
+    if (found == tree_.splits().end()) return context;
+    const Context& innermost = tree_[levels_of(id).back()];
+    context.iterations = found->second.iterations;
+    context.trips = found->second.trips;
+    context.iterations.total = innermost.iterations.total;
+    context.trips.total = innermost.trips.total;
+    return context;
+  }
+
+  /// The contexts of a loop's levels from this one inwards.
+  std::vector<ContextId> levels_of(ContextId id) const {
+    std::vector<ContextId> levels{id};
+    for (;;) {
+      const std::vector<ContextId>& inside = children_[levels.back()];
+      const auto next = std::find_if(inside.begin(), inside.end(), [&](ContextId child) {
+        return tree_[child].kind == Context::Kind::kLoop && tree_[child].hidden != 0;
+      });
+      if (next == inside.end()) return levels;
+      levels.push_back(*next);
+    }
+  }
+
+  /// Of a level: how many iterations of the binary's loop are in one of its own; 0 if there are no levels inside.
+  std::uint64_t block_of(ContextId id) const {
+    const std::vector<ContextId> levels = levels_of(id);
+    if (levels.size() == 1) return 0;
+    std::uint64_t block = 1;
+    for (std::size_t i = 1; i < levels.size(); ++i) block *= tree_[levels[i]].period;
+    return block;
   }
 
   static void add(profile::Counts& to, const EntryCounts& counts, bool first) {
@@ -204,6 +239,9 @@ class Describer {
     if (context.kind == Context::Kind::kLoop) {
       node.kind = TreeNode::Kind::kLoop;
       describe_loop(context, node);
+      node.hidden = context.hidden != 0;
+      node.period = context.period;
+      node.block = block_of(id);
     }
     if (context.kind == Context::Kind::kStart) node.origin = origin(context);
     if (site_[id] != kNoPlace) node.call_site = source_of(structure_.code.last_instruction(site_[id]));

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <unordered_map>
 #include <vector>
 
@@ -41,8 +42,8 @@ bool same(const EntryCounts& a, const EntryCounts& b) { return a.min == b.min &&
 
 bool same(const Context& a, const Context& b) {
   return a.kind == b.kind && a.origin == b.origin && a.parent == b.parent && a.function == b.function &&
-         a.site == b.site && a.caller == b.caller && a.node == b.node && a.loop == b.loop &&
-         a.instructions == b.instructions && a.memory == b.memory && a.floating == b.floating &&
+         a.site == b.site && a.caller == b.caller && a.node == b.node && a.loop == b.loop && a.hidden == b.hidden &&
+         a.period == b.period && a.instructions == b.instructions && a.memory == b.memory && a.floating == b.floating &&
          a.entries == b.entries && a.finished == b.finished && same(a.iterations, b.iterations) &&
          same(a.trips, b.trips);
 }
@@ -63,6 +64,14 @@ std::string difference(const LoopTree& events, const LoopTree& runs) {
     if (same(a, b)) continue;
     return fmt::format("context {} is {} event by event, but {} run by run", id, described(a), described(b));
   }
+  const auto same_split = [](const auto& a, const auto& b) {
+    return a.first == b.first && a.second.iterations.min == b.second.iterations.min &&
+           a.second.iterations.max == b.second.iterations.max && a.second.trips.min == b.second.trips.min &&
+           a.second.trips.max == b.second.trips.max;
+  };
+  if (!std::equal(events.splits().begin(), events.splits().end(), runs.splits().begin(), runs.splits().end(),
+                  same_split))
+    return "loops that are split have other counts run by run";
   return {};
 }
 

@@ -16,6 +16,7 @@
 #include "structure/tree_profile.h"
 #include "symbols/symbolizer.h"
 #include "verify/claims.h"
+#include "verify/hidden.h"
 #include "verify/judge.h"
 #include "verify/names.h"
 #include "verify/order.h"
@@ -31,7 +32,8 @@ constexpr int kMostReplays = 8;
 /// Tells each order of what happens in its region.
 class OrderWatch : public Watch {
  public:
-  OrderWatch(std::vector<OrderCheck>& orders, const Flow& flow, Needs& needs) : needs_(needs), order_of_(flow.nodes.size()) {
+  OrderWatch(std::vector<OrderCheck>& orders, const Flow& flow, Needs& needs)
+      : needs_(needs), order_of_(flow.nodes.size()) {
     for (OrderCheck& order : orders)
       for (NodeIndex node = 0; node < flow.nodes.size(); ++node)
         if (order.is_in_region(node)) order_of_[node] = &order;
@@ -52,12 +54,18 @@ class OrderWatch : public Watch {
 
 class Verifier {
  public:
-  Verifier(const trace::Reader& reader, const profile::Profile& profile, const Options& options)
-      : reader_(reader), profile_(profile), options_(options), symbolizer_(reader.modules()) {}
+  /// `flat`: of a profile with hidden loops, the part of it without.
+  Verifier(const trace::Reader& reader, const profile::Profile& profile, const Options& options,
+           const FlatProfile* flat = nullptr)
+      : reader_(reader), profile_(profile), options_(options), flat_(flat), symbolizer_(reader.modules()) {}
 
   Result<Report> run() {
     const structure::FunctionFacts facts = structure::function_facts(symbolizer_);
     structure_.emplace(structure::find_structure(reader_, facts));
+    if (flat_ != nullptr) {
+      const Result<void> split = split_loops();
+      if (!split) return tl::unexpected<Error>(split.error());
+    }
     for (int replay = 0; replay < kMostReplays; ++replay) {
       this->replay(flow_);
       if (replay == 0) {
@@ -73,6 +81,32 @@ class Verifier {
   }
 
  private:
+  /// Splits loops as the profile has them.
+  Result<void> split_loops() {
+    structure::LoopTree unsplit;
+    structure::NoObserver nothing;
+    structure::LoopWalk<structure::NoObserver> walk(*structure_, unsplit, nothing);
+    walk.walk(reader_, report_.damage);
+    std::vector<std::uint32_t> nodes;
+    structure::LoopNames names(*structure_, symbolizer_);
+    const profile::Profile described =
+        structure::describe(reader_, *structure_, unsplit, walk.threads(), names, symbolizer_, &nodes);
+    if (!is_same_tree(described, flat_->profile)) return other_trace();
+    structure_->splits = splits_of(profile_, *flat_, std::move(unsplit), nodes);
+    return {};
+  }
+
+  static bool is_same_tree(const profile::Profile& a, const profile::Profile& b) {
+    const auto same = [](const profile::TreeNode& one, const profile::TreeNode& other) {
+      return one.kind == other.kind && one.parent == other.parent && one.function == other.function &&
+             one.address == other.address;
+    };
+    return std::equal(a.tree.begin(), a.tree.end(), b.tree.begin(), b.tree.end(), same);
+  }
+  static Result<void> other_trace() {
+    return fail(ErrorKind::kBadInput, "the profile is not one of this trace; analyse again: loopfold analyze");
+  }
+
   void replay(Flow& flow, Watch* watch = nullptr) {
     tree_ = {};
     Replay replay(reader_, *structure_, code_, flow, watch);
@@ -91,11 +125,7 @@ class Verifier {
     structure::LoopNames names(*structure_, symbolizer_);
     const profile::Profile described =
         structure::describe(reader_, *structure_, tree_, threads_, names, symbolizer_, &nodes_);
-    const auto same = [](const profile::TreeNode& a, const profile::TreeNode& b) {
-      return a.kind == b.kind && a.parent == b.parent && a.function == b.function && a.address == b.address;
-    };
-    if (!std::equal(described.tree.begin(), described.tree.end(), profile_.tree.begin(), profile_.tree.end(), same))
-      return fail(ErrorKind::kBadInput, "the profile is not one of this trace; analyse again: loopfold analyze");
+    if (!is_same_tree(described, profile_)) return other_trace();
     Result<std::vector<LoopClaim>> claims = loop_claims(profile_, tree_, nodes_);
     if (!claims) return tl::unexpected<Error>(claims.error());
     claims_ = std::move(*claims);
@@ -238,9 +268,9 @@ class Verifier {
     violation.producer = misplaced.producer;
     violation.consumer = misplaced.consumer;
     violation.count = misplaced.count;
-    violation.why = fmt::format("{} at [{}] {} {} at [{}], which needs it", violation.from_text,
-                                fmt::join(misplaced.from_time, ", "), what, violation.to_text,
-                                fmt::join(misplaced.to_time, ", "));
+    violation.why =
+        fmt::format("{} at [{}] {} {} at [{}], which needs it", violation.from_text,
+                    fmt::join(misplaced.from_time, ", "), what, violation.to_text, fmt::join(misplaced.to_time, ", "));
     return violation;
   }
 
@@ -259,7 +289,8 @@ class Verifier {
     for (const LoopPlace& place : loop.places) {
       const Judge judge(flow_, *structure_, tree_, place, pure_);
       claim.checked += judge.instances();
-      for (const Carried& carried : judge.violations(operators)) claim.violations.push_back(violation_of(carried, place));
+      for (const Carried& carried : judge.violations(operators))
+        claim.violations.push_back(violation_of(carried, place));
     }
     finish(claim);
   }
@@ -317,6 +348,7 @@ class Verifier {
   const trace::Reader& reader_;
   const profile::Profile& profile_;
   const Options& options_;
+  const FlatProfile* flat_;
   symbols::Symbolizer symbolizer_;
   std::optional<structure::Structure> structure_;
   structure::LoopTree tree_;
@@ -331,8 +363,34 @@ class Verifier {
 
 }  // namespace
 
+namespace {
+
+bool is_about_loop(const Claim& claim) {
+  return claim.node && claim.kind != Claim::Kind::kSchedule && claim.kind != Claim::Kind::kBand;
+}
+
+/// Of a loop with hidden levels: the units that a claim about its outermost level is about.
+std::string block_words(const profile::TreeNode& node) {
+  return node.hidden || node.block == 0 ? "" : fmt::format("blocks of {} iterations", node.block);
+}
+
+}  // namespace
+
 Result<Report> verify(const trace::Reader& reader, const profile::Profile& profile, const Options& options) {
-  return Verifier(reader, profile, options).run();
+  if (!has_hidden_loops(profile)) return Verifier(reader, profile, options).run();
+  const FlatProfile flat = flat_profile(profile);
+  Result<Report> as_written = Verifier(reader, flat.profile, options).run();
+  if (!as_written) return as_written;
+  const profile::Profile levels = level_profile(profile);
+  Result<Report> report = Verifier(reader, levels, options, &flat).run();
+  if (!report) return report;
+  for (Claim& claim : as_written->claims)
+    if (claim.node) claim.node = flat.nodes[*claim.node];
+  for (Claim& claim : report->claims)
+    if (claim.text.empty() && is_about_loop(claim)) claim.text = block_words(profile.tree[*claim.node]);
+  report->claims.insert(report->claims.begin(), as_written->claims.begin(), as_written->claims.end());
+  report->replays += as_written->replays;
+  return report;
 }
 
 }  // namespace loopfold::verify

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "profile/levels.h"
 #include "support/units.h"
 
 namespace loopfold::views {
@@ -94,7 +95,9 @@ std::string AdviceWords::legal(Suggestion::Legal legal) {
 }
 
 std::string AdviceWords::loop(std::uint32_t node) const {
-  return node < profile_.tree.size() ? words_.where(profile_.tree[node]) : "?";
+  if (node >= profile_.tree.size()) return "?";
+  const profile::TreeNode& of = profile_.tree[node];
+  return of.hidden ? words_.where(of) : words_.where(of) + profile::counter_words(of);
 }
 
 std::string AdviceWords::region(const Region& region) const {
@@ -165,7 +168,9 @@ std::string AdviceWords::interchanges(const Transformed& transformed) const {
     std::vector<std::string> lines;
     for (const std::uint32_t node : pair) {
       const bool known = node < profile_.tree.size() && profile_.tree[node].source;
-      lines.push_back(known ? std::to_string(profile_.tree[node].source->line) : loop(node));
+      lines.push_back(known ? std::to_string(profile_.tree[node].source->line) +
+                                  profile::counter_words(profile_.tree[node])
+                            : loop(node));
     }
     pairs.push_back(fmt::format("{}", fmt::join(lines, ",")));
   }

@@ -69,7 +69,11 @@ class Explanation {
     add_source(loop);
     add_path(loop);
     add_verdict(loop);
-    add_accesses(loop);
+    add_accesses(loop, loop.block == 0
+                           ? "What its loads and stores do from one iteration to the next"
+                           : fmt::format("What its loads and stores do from one block of {} iterations to the next",
+                                         grouped(loop.block)));
+    add_levels(region, loop);
     add_schedule(region, &loop);
     add_nests(region);
     add_obstacles(region);
@@ -82,7 +86,8 @@ class Explanation {
   void add_path(const Loop& loop);
   void add_verdict(const Loop& loop);
   void add_blocking(const Loop& loop);
-  void add_accesses(const Loop& loop);
+  void add_accesses(const Loop& loop, const std::string& heading);
+  void add_levels(const Region& region, const Loop& loop);
   void add_schedule(const Region& region, const Loop* loop);
   void add_nests(const Region& region);
   void add_obstacles(const Region& region);
@@ -193,6 +198,7 @@ void Explanation::add_verdict(const Loop& loop) {
     add_blocking(loop);
   else
     for (const std::string& reason : report_.reasons(loop)) page_.item("- ", reason, 2);
+  if (loop.parallel == Loop::Parallel::kNo && loop.blocks) page_.item("- ", report_.blocks(loop), 2);
   if (ReportWords::has_footnote(loop)) page_.paragraph(ReportWords::footnote(), 2, Style::kFaint);
 }
 
@@ -219,9 +225,9 @@ void Explanation::add_blocking(const Loop& loop) {
   if (shown < loop.blocking.size()) faint(fmt::format("  {} {} more", page_.dots(), loop.blocking.size() - shown));
 }
 
-void Explanation::add_accesses(const Loop& loop) {
+void Explanation::add_accesses(const Loop& loop, const std::string& heading) {
   const std::vector<LoopAccess> accesses = accesses_of(profile_, loop);
-  page_.heading("What its loads and stores do from one iteration to the next");
+  page_.heading(heading);
   if (accesses.empty()) {
     page_.paragraph("There are none.", 2);
     return;
@@ -236,6 +242,24 @@ void Explanation::add_accesses(const Loop& loop) {
   }
   if (accesses.size() > kMostAccesses)
     faint(fmt::format("  {} {} more", page_.dots(), accesses.size() - kMostAccesses));
+}
+
+/// Loops that the binary hides in this one, outermost first.
+void Explanation::add_levels(const Region& region, const Loop& loop) {
+  if (loop.block == 0) return;
+  const auto is_inside = [&](const Loop& level) {
+    std::uint32_t node = level.node;
+    while (profile_.tree[node].hidden) node = *profile_.tree[node].parent;
+    return level.hidden && std::find(loop.nodes.begin(), loop.nodes.end(), node) != loop.nodes.end();
+  };
+  for (const Loop& level : region.loops) {
+    if (!is_inside(level)) continue;
+    page_.heading(fmt::format("Hidden in it: a loop of {}", grouped(level.period)));
+    page_.line("  " + page_.paint(report_.verdict(level), ReportWords::style(level)));
+    for (const std::string& reason : report_.reasons(level)) page_.item("- ", reason, 2);
+    add_accesses(level, fmt::format("What loads and stores do from one iteration of the loop of {} to the next",
+                                    grouped(level.period)));
+  }
 }
 
 void Explanation::add_schedule(const Region& region, const Loop* loop) {

@@ -100,7 +100,8 @@ ParallelShares parallel_shares(const profile::Profile& profile) {
   std::vector<std::array<std::uint64_t, 4>> by_region(profile.regions.size() + 1);
   for (std::size_t i = 0; i < profile.tree.size(); i++) {
     const TreeNode& node = profile.tree[i];
-    states[i] = state_below(node.parent ? states[*node.parent] : kNoLoop, verdicts[i]);
+    const NodeVerdict as_written = node.hidden ? NodeVerdict::kNone : verdicts[i];  // the source does not have it
+    states[i] = state_below(node.parent ? states[*node.parent] : kNoLoop, as_written);
     by_region[std::min<std::size_t>(regions[i], profile.regions.size())][states[i]] += node.self_ops;
   }
   std::array<double, 4> sums{};

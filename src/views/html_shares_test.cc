@@ -52,6 +52,16 @@ TEST(HtmlShares, what_is_parallel_already_is_not_counted_as_transformed) {
   EXPECT_NEAR(shares.transformed, share_of(profile, 2) - share_of(profile, 3), 1e-9);
 }
 
+TEST(HtmlShares, hidden_loops_are_not_as_written) {
+  Profile profile = product_profile();
+  profile.regions[0].loops[0].parallel = Loop::Parallel::kNo;
+  profile.regions[0].transformed.reset();
+  const double inside = parallel_shares(profile).parallel;
+  EXPECT_GT(inside, 0);
+  for (const std::uint32_t node : profile.regions[0].loops[1].nodes) profile.tree[node].hidden = true;
+  EXPECT_LT(parallel_shares(profile).parallel, inside);
+}
+
 TEST(HtmlShares, doubt_stays_doubt_below_a_blocked_loop) {
   Profile profile = product_profile();
   for (Loop& loop : profile.regions[0].loops) loop.parallel = Loop::Parallel::kUnknown;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "profile/levels.h"
 #include "support/units.h"
 
 namespace loopfold::views {
@@ -101,7 +102,8 @@ std::string ReportWords::footnote() {
 }
 
 std::string ReportWords::where(const Loop& loop) const {
-  return loop.source ? words_.place(*loop.source) : words_.where(profile_.tree[loop.node]);
+  if (!loop.source) return words_.where(profile_.tree[loop.node]);
+  return words_.place(*loop.source) + profile::hidden_words(profile_.tree[loop.node]);
 }
 
 std::string ReportWords::function(const Loop& loop) const {
@@ -183,6 +185,20 @@ void ReportWords::add_conditions(const Loop& loop, std::vector<std::string>& rea
                                   loop.assumes.size() == 1 ? "es" : ""));
 }
 
+std::string ReportWords::blocks(const Loop& loop) const {
+  if (loop.block == 0 || !loop.blocks) return "";
+  Loop blocks = loop;
+  blocks.parallel = *loop.blocks;
+  blocks.reductions.clear();
+  blocks.reuse = Loop::Reuse::kNone;
+  const bool good = *loop.blocks == Loop::Parallel::kYes || *loop.blocks == Loop::Parallel::kReduction;
+  const bool known = loop.parallel == Loop::Parallel::kYes && loop.reuse == Loop::Reuse::kNone;
+  return fmt::format(
+      "it goes over a nest, whose inner loops are hidden in it (below); blocks of {} of its iterations: {}{}",
+      grouped(loop.block), verdict(blocks),
+      good && !known ? ", as far as values go; whether blocks need memory of their own is not known" : "");
+}
+
 std::vector<std::string> ReportWords::reasons(const Loop& loop) const {
   std::vector<std::string> reasons;
   switch (loop.parallel) {
@@ -205,6 +221,7 @@ std::vector<std::string> ReportWords::reasons(const Loop& loop) const {
         reasons.push_back(fmt::format("and {} more", loop.blocking.size() - kMostBlocking));
       break;
   }
+  if (const std::string words = blocks(loop); !words.empty()) reasons.push_back(words);
   return reasons;
 }
 

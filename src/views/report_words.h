@@ -40,6 +40,8 @@ class ReportWords {
 
   /// Why the verdict is what it is, and what it needs; one phrase each, the most important first.
   std::vector<std::string> reasons(const profile::Loop& loop) const;
+  /// Of a loop with hidden loops: that it is one, and what holds for its blocks of iterations. Else nothing.
+  std::string blocks(const profile::Loop& loop) const;
 
  private:
   std::string place(const std::optional<profile::Source>& source) const;

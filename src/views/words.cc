@@ -6,6 +6,7 @@
 #include <set>
 #include <vector>
 
+#include "profile/levels.h"
 #include "support/units.h"
 
 namespace loopfold::views {
@@ -108,9 +109,9 @@ std::string Words::place(const Source& source) const {
 
 std::string Words::where(const TreeNode& node) const {
   if (node.kind == Kind::kRoot) return "";
-  if (node.source) return place(*node.source);
+  if (node.source) return place(*node.source) + profile::hidden_words(node);
   if (node.module.empty()) return fmt::format("{:#x}", node.address);
-  return fmt::format("{}+{:#x}", inert(node.module, charset_), node.address);
+  return fmt::format("{}+{:#x}{}", inert(node.module, charset_), node.address, profile::hidden_words(node));
 }
 
 std::string Words::function(const TreeNode& node) const {

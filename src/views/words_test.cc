@@ -38,6 +38,9 @@ TEST(ViewWords, nodes) {
   TreeNode& jit = tree.loop(std::nullopt, 1, 7, 1);
   jit.module.clear();
   jit.address = 0x7000;
+  TreeNode& level = tree.loop(Source{"f.c", 4}, 1, 7, 1);
+  level.hidden = true;
+  level.period = 64;
   TreeNode& again = tree.open(TreeNode::Kind::kRecursion);
   again.function = "fib";
   const profile::Profile profile = tree.finish();
@@ -47,7 +50,8 @@ TEST(ViewWords, nodes) {
   EXPECT_EQ(words.frame(profile.tree[2]), "loop f.c:4");
   EXPECT_EQ(words.frame(profile.tree[3]), "irreducible loop lib.so+0x1234");
   EXPECT_EQ(words.frame(profile.tree[4]), "loop 0x7000");
-  EXPECT_EQ(words.frame(profile.tree[5]), "recursion fib");
+  EXPECT_EQ(words.frame(profile.tree[5]), "loop f.c:4 (hidden loop of 64)");
+  EXPECT_EQ(words.frame(profile.tree[6]), "recursion fib");
   EXPECT_EQ(words.command_line(), "'/bin/my prog' 'a b'");
 }
 

@@ -1,6 +1,6 @@
 """`loopfold verify` finds nothing wrong with profiles as they are, and everything that was made wrong in them.
 
-Every program in kernels/, kernels/verdicts and kernels/advice is built by GCC, recorded, analysed and verified. Then its
+Every program in kernels/, kernels/verdicts, kernels/advice and kernels/hidden is built by GCC, recorded, analysed and verified. Then its
 profile is corrupted (verify_corruptions.py), at random but always in the same way, in as many claims as possible at once,
 and verified again: every corrupted claim is violated, with a line of the source that belongs to it, and no other is.
 
@@ -53,11 +53,11 @@ def build_and_analyse(source, level, directory):
 
 
 def arguments_of(source):
-    """Of kernels/advice, what the program says itself."""
+    """Of kernels/advice and kernels/hidden, what the program says itself."""
     if "/verdicts/" in source:
         return ["43", "1"]
     with open(source, encoding="utf-8") as file:
-        said = re.search(r"advice: run (.*)", file.read()) if "/advice/" in source else None
+        said = re.search(r"advice: run (.*)", file.read()) if re.search("/(advice|hidden)/", source) else None
     return said[1].split() if said else []
 
 
@@ -153,12 +153,14 @@ def levels_of(number, source):
         return LEVELS
     if "/verdicts/" in source:
         return ("-O1", ("-O2", "-O0")[number % 2])
+    if "/hidden/" in source:
+        return (LEVELS[number % len(LEVELS)], LEVELS[(number + 1) % len(LEVELS)])
     return (LEVELS[number % len(LEVELS)],)
 
 
 def cases():
     every = []
-    for pattern in ("verdicts/*.c*", "*.c", "advice/*.[cf]*"):
+    for pattern in ("verdicts/*.c*", "*.c", "advice/*.[cf]*", "hidden/*.c"):
         sources = sorted(glob.glob(os.path.join(lf.SOURCE, "kernels", pattern)))
         sources = [source for source in sources if shutil.which(COMPILERS[os.path.splitext(source)[1]][0])]
         every += [(source, level) for number, source in enumerate(sources) for level in levels_of(number, source)]

@@ -49,6 +49,8 @@ def verdict(chance, region, loop):
         loop["parallel"], loop["blocking"] = "reduction", []
         loop["reductions"] = [{"operator": chance.choice("^&|"), "variable": "", "reassociates": False, "array": False,
                                "source": source}]
+        if loop.get("blocks") == "reduction":
+            loop["blocks"] = "unknown"
         return Corruption("no to reduction", ("reduction", region["id"], loop["node"], ""), lines)
     if loop["parallel"] == "no":
         what = "no to yes"
@@ -59,6 +61,8 @@ def verdict(chance, region, loop):
         return None
     loop["parallel"] = "yes"
     loop["blocking"], loop["reductions"] = [], []
+    if loop.get("blocks") == "reduction":
+        loop["blocks"] = "unknown"
     return Corruption(what, ("parallel", region["id"], loop["node"], ""), lines)
 
 

@@ -1,4 +1,5 @@
-"""Advice: what Loopfold says of the kernels that carry `// expect-advice:` lines (kernels/, kernels/advice).
+"""Advice: what Loopfold says of the kernels that carry `// expect-advice:` lines (kernels/, kernels/advice,
+kernels/hidden).
 
 Each kernel is built by GCC (gfortran), by default at -O1 and at -O2 without vectorisation, recorded in the size that it
 names, and analysed. Its loops have the verdicts of their `// expect:` lines, a `no` names an instance, and all facts of
@@ -29,7 +30,7 @@ from advice_facts import SILENT, Profile  # noqa: E402
 from advice_lines import kernels_in  # noqa: E402
 
 KERNELS = os.path.join(lf.SOURCE, "kernels")
-DIRECTORIES = [KERNELS, os.path.join(KERNELS, "advice")]
+DIRECTORIES = [KERNELS, os.path.join(KERNELS, "advice"), os.path.join(KERNELS, "hidden")]
 FEWEST_KERNELS, FEWEST_FACTS = 30, 200
 
 suite = lf.Suite()

@@ -59,9 +59,14 @@ class Profile:
 
 def of_loop(fact, row, _):
     """The problem with a fact of a loop, or None."""
-    entry, (wanted, *_) = row.entry, fact.values
+    entry, (wanted, *_) = row.entry, fact.values or (None,)
     if fact.kind == "stride01":
         return outside(wanted, entry["stride01_percent"])
+    if fact.kind == "hidden":
+        found = tuple(level.entry["period"] for level in row.levels)
+        return None if found == fact.values else f"its hidden loops are {list(found)}"
+    if fact.kind == "blocks":
+        return None if entry.get("blocks") == wanted else f"it is {entry.get('blocks')}"
     if fact.kind == "trip":
         return outside(wanted, entry["trip"]["min"]) or outside(wanted, entry["trip"]["max"])
     found = [block for block in entry["blocking"] if blocks(block, fact.values)]
@@ -85,6 +90,8 @@ def of_region(fact, region, profile):
     if fact.kind == "obstacles":
         found = "".join(text[0] for text in region["static_obstacles"])
         return None if found == fact.values[0] else f"they are {found or 'none'}: {region['static_obstacles']}"
+    if fact.kind == "affine":
+        return outside(fact.values[0], region["affine_percent"])
     if "transformed" not in region:
         return SILENT
     if fact.kind in ("suggests", "never", "others"):

@@ -16,7 +16,7 @@ RULES = ("LF-PAR", "LF-RED", "LF-SIMD", "LF-ICH", "LF-TIL", "LF-SKW", "LF-FUS", 
 PERCENTAGES = ("parallel_ops", "simd_ops", "reuse", "potential_reuse", "tilable_ops")
 NEEDS = ("private", "expand", "reduction", "reload")
 CHOICES = {"skew": ("yes", "no"), "interprocedural": ("yes", "no"), "fusion": ("max", "smart", "none"),
-           "status": ("found", "original", "gave up")}
+           "status": ("found", "original", "gave up"), "blocks": ("yes", "no", "reduction", "unknown")}
 LEVELS = ("-O0", "-O1", "-O2")
 ADVICE = re.compile(r"expect-advice(?P<level> -O[012])?(?: at (?P<call>\w+))?:(?P<facts>.*)$")
 C_NAME = re.compile(r"for\s*\([\w\s*]*?(\w+)\s*=")
@@ -47,7 +47,7 @@ class Fact:
     call: int = None   # only where the loop was reached through the call in this line
 
     def of_loop(self):
-        return self.kind in ("stride01", "trip", "blocking")
+        return self.kind in ("stride01", "trip", "blocking", "hidden", "blocks")
 
 
 def amount(text, spare):
@@ -72,12 +72,13 @@ class Reader:
     def fact(self, loop, text, level, call):
         kind, _, rest = text.partition(" ")
         method = {"suggests": self.suggestion, "never": self.suggestion, "interchange": self.interchange,
-                  "blocking": self.blocking, "components": self.components, "others": self.others, "obstacles": self.obstacles}.get(kind)
+                  "blocking": self.blocking, "components": self.components, "others": self.others, "obstacles": self.obstacles,
+                  "hidden": self.hidden}.get(kind)
         if method:
             values = method(loop, rest.strip())
         elif kind in CHOICES:
             values = (self.choice(rest.strip(), CHOICES[kind]),)
-        elif kind in PERCENTAGES + ("stride01",):
+        elif kind in PERCENTAGES + ("stride01", "affine"):
             values = (amount(rest, 1),)
         elif kind in ("tile_depth", "trip"):
             values = (amount(rest, 0),)
@@ -97,6 +98,13 @@ class Reader:
         if text != "none" and not re.fullmatch("R?C?B?F?A?P?", text):
             raise ValueError(f"obstacles are some of RCBFAP: {text}")
         return ("" if text == "none" else text,)
+
+    @staticmethod
+    def hidden(_, text):
+        """Periods of hidden levels, outermost first; none at all: `none`."""
+        if text != "none" and not re.fullmatch(r"\d+( \d+)*", text):
+            raise ValueError(f"hidden levels are periods, or none: {text}")
+        return () if text == "none" else tuple(int(period) for period in text.split())
 
     def suggestion(self, loop, text):
         """(rule, loops, what it needs, whether it is legal); no rule: `nothing`."""

@@ -32,7 +32,7 @@ REFUSED = ["", "tile_depth", "tile_depth two", "tile_depth 3..2", "skew maybe", 
            "reuse", "suggests", "suggests LF-XXX", "suggests LF-PAR k", "suggests LF-PAR i needs luck", "never",
            "suggests LF-PAR i legal maybe", "blocking S", "blocking S -> T", "blocking S -> S distance x",
            "components 2", "others known", "depth 3", "tile_depth 2,skew no", "fusion", "status good",
-           "suggests LF-PAR j.2"]
+           "suggests LF-PAR j.2", "hidden", "hidden x", "blocks", "blocks maybe", "affine"]
 
 
 def here(line):
@@ -51,7 +51,7 @@ def made_up_profile():
                 {"node": call + 2, "nodes": [call + 2], "source": here(4), "parallel": "no", "reductions": [],
                  "blocking": [{"source_from": here(5), "source_to": here(5), "distance": 1, "count": 3}],
                  "stride01_percent": 50, "trip": {"min": 4, "max": 4}}]
-        regions.append({"loops": rows, "interprocedural": False, "static_obstacles": ["R: calls f", "F: x"], "transformed": {
+        regions.append({"loops": rows, "interprocedural": False, "affine_percent": 99.9, "static_obstacles": ["R: calls f", "F: x"], "transformed": {
             "status": "found", "parallel_ops_percent": 95.0, "simd_ops_percent": 0.0, "reuse_percent": 50.4,
             "potential_reuse_percent": 100.0, "tilable_ops_percent": 90.0, "tile_depth": 2, "skew": [],
             "interchange": [[call + 1, call + 2]], "fusion": "max", "components_before": 2, "components_after": 1},
@@ -66,13 +66,14 @@ TRUE = ["tile_depth 2", "tile_depth >= 2", "tile_depth 1..2", "skew no", "interc
         "simd_ops <= 10", "reuse 50", "potential_reuse 100", "tilable_ops 85..95", "fusion max", "components 2 -> 1",
         "status found", "suggests LF-PAR i", "suggests LF-PAR i needs private legal yes", "suggests LF-ICH i j",
         "suggests LF-ICH i j needs expand", "never LF-SKW", "never LF-PAR j", "interprocedural no", "stride01 0",
-        "trip 4", "obstacles RF"]
+        "trip 4", "obstacles RF", "affine >= 99", "hidden none"]
 FALSE = ["tile_depth 3", "tile_depth >= 3", "tile_depth 0..1", "skew yes", "interchange j i", "interchange none",
          "parallel_ops >= 96", "simd_ops >= 1", "reuse 52", "potential_reuse <= 98", "fusion none",
          "components 2 -> 2", "status original", "status gave up", "suggests LF-PAR j",
          "suggests LF-PAR i needs expand", "suggests LF-TIL i", "suggests LF-PAR i legal no", "suggests nothing",
          "never LF-PAR", "never LF-PAR i", "never LF-ICH", "stride01 50", "others unknown", "interprocedural yes",
-         "trip 5", "blocking S -> S", "obstacles none", "obstacles R", "obstacles RFA"]
+         "trip 5", "blocking S -> S", "obstacles none", "obstacles R", "obstacles RFA",
+         "affine <= 90", "hidden 4", "blocks yes"]
 
 
 def kernel_with(facts, prefix=""):
@@ -108,6 +109,7 @@ def run(suite):
         suite.check(f"false: {facts}", len(found) == 2 and None not in found and SILENT not in found, found)
     check_context(suite, profile)
     check_silence(suite, profile)
+    check_hidden(suite, profile)
     check_fortran(suite)
 
 
@@ -134,6 +136,23 @@ def check_silence(suite, profile):
         del region["transformed"], region["suggestions"]
     suite.check("silence is told apart", problems("skew no; suggests nothing", silent) == [SILENT] * 4)
     suite.check("loops are not silent", problems("trip 4; stride01 50", silent) == [None, None, "it is 0", "it is 0"])
+
+
+def check_hidden(suite, profile):
+    """Levels of the outer loop: no loops of the source, but listed with its row."""
+    split = copy.deepcopy(profile)
+    split["regions"] = split["regions"][:1]
+    outer, inner = split["regions"][0]["loops"]
+    split["tree"][inner["node"]]["parent"] = len(split["tree"]) + 1
+    for period in (3, 2):
+        node = len(split["tree"])
+        parent = outer["node"] if period == 3 else node - 1
+        split["tree"].append({"id": node, "parent": parent, "kind": "loop", "hidden": True, "period": period})
+        split["regions"][0]["loops"].append({**outer, "node": node, "nodes": [node], "hidden": True, "period": period})
+    outer["blocks"] = "no"
+    suite.check("hidden levels", problems("hidden 3 2; blocks no; trip 4", split) == [None] * 3,
+                problems("hidden 3 2; blocks no; trip 4", split))
+    suite.check("other hidden levels", None not in problems("hidden 2 3; hidden 3; hidden none; blocks yes", split))
 
 
 def check_fortran(suite):

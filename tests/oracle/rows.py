@@ -5,6 +5,7 @@ the branch of another line for it, the innermost loop of the text that contains 
 nested in another of the same line, the outer one belongs to the loop around; where two rows would be one loop, and one
 is nested in the other, the inner one is one of the loops inside. Several loops on one line are told apart by their
 order. Where a compiler left fewer or more rows of such a line than it has loops, the row may be any of them.
+Hidden levels of a loop are no loops of the source: they are listed with the loop's row.
 """
 
 import os
@@ -16,7 +17,7 @@ class Row:
     """A loop of one context, as the profile has it, and the loops of the source that it may be."""
 
     def __init__(self, entry):
-        self.entry, self.line, self.loops = entry, entry["source"]["line"], []
+        self.entry, self.line, self.loops, self.levels = entry, entry["source"]["line"], [], []
 
     def nodes(self):
         return set(self.entry.get("nodes") or [self.entry["node"]])
@@ -46,7 +47,12 @@ def rows_of(profile, file_name, loops):
     tree = {node["id"]: node for node in profile["tree"]}
     rows = [Row(entry) for region in profile["regions"] for entry in region["loops"]
             if entry["source"] and os.path.basename(entry["source"]["file"]) == file_name]
+    levels = [row for row in rows if row.entry.get("hidden")]
+    rows = [row for row in rows if not row.entry.get("hidden")]
     rows.sort(key=lambda row: min(row.nodes()))
+    for row in rows:
+        row.levels = sorted((level for level in levels if loop_of(tree, level) in row.nodes()),
+                            key=lambda level: min(level.nodes()))
     groups = {}
     for row in rows:
         groups.setdefault((calls_around(tree, row), row.line), []).append(row)
@@ -64,6 +70,11 @@ def move_inwards(tree, row, rows, loops):
         loop = row.loops[0]
         if any(other.loops == [loop] and other.nodes() & around for other in rows):
             row.loops = [inner for inner in loops if inner.parent is loop]
+
+
+def loop_of(tree, level):
+    """The node of the loop that a hidden level is in."""
+    return next(node for node in ancestors(tree, level) if not tree[node].get("hidden"))
 
 
 def calls_around(tree, row):

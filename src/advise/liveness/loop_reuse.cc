@@ -44,9 +44,9 @@ struct Finding {
 class LoopReuse {
  public:
   LoopReuse(const ddg::Graph& graph, const poly::Context& context, const ValueWays& ways, const FlowOfLoop& loop,
-            const poly::RegionFlow& flow, Locals& locals, isl_ctx* isl)
+            const poly::RegionFlow& flow, Locals& locals, bool whole, isl_ctx* isl)
       : graph_(graph), context_(context), ways_(ways), loop_(loop), flow_(flow), locals_(locals), isl_(isl) {
-    inside_ = ways.inside(loop.loop);
+    inside_ = ways.inside(loop.loop, whole);
     for (const CodePoint test : loop.tests) {
       const ddg::Instruction& instruction = graph.statements[test.statement].instructions[test.instruction];
       if ((instruction.kinds & trace::kBranch) != 0) tests_.push_back(instruction.address);
@@ -185,11 +185,14 @@ class LoopReuse {
     for (int k = 0; k < static_cast<int>(loop_.level); ++k)
       same = Isl<isl_map>(isl_map_equate(same.release(), isl_dim_in, k, isl_dim_out, k));
     if (copy_of(a) != copy_of(b)) return is_there(same);
-    const int at = loop_.level;
-    const std::optional<bool> less =
-        is_there(Isl<isl_map>(isl_map_order_lt(same.copy(), isl_dim_in, at, isl_dim_out, at)));
-    if (!less || *less) return less;
-    return is_there(Isl<isl_map>(isl_map_order_gt(same.copy(), isl_dim_in, at, isl_dim_out, at)));
+    for (int at = loop_.level; at <= static_cast<int>(inside_.last.at(copy_of(a))); ++at) {
+      for (const auto order : {isl_map_order_lt, isl_map_order_gt}) {
+        const std::optional<bool> meets = is_there(Isl<isl_map>(order(same.copy(), isl_dim_in, at, isl_dim_out, at)));
+        if (!meets || *meets) return meets;
+      }
+      same = Isl<isl_map>(isl_map_equate(same.release(), isl_dim_in, at, isl_dim_out, at));
+    }
+    return false;
   }
 
   static std::optional<bool> is_there(const Isl<isl_map>& map) {
@@ -234,7 +237,7 @@ class LoopReuse {
 
   Isl<isl_set> head_of(Isl<isl_set> set) const {
     const auto length = static_cast<unsigned>(isl_set_dim(set.get(), isl_dim_set));
-    const unsigned kept = loop_.level + 1U;
+    const unsigned kept = last_level() + 1U;
     set = Isl<isl_set>(isl_set_project_out(set.release(), isl_dim_set, kept, length - kept));
     return Isl<isl_set>(isl_set_reset_tuple_id(set.release()));
   }
@@ -244,11 +247,18 @@ class LoopReuse {
     Isl<isl_map> later(isl_map_universe(isl_space_map_from_set(isl_set_get_space(head.get()))));
     for (int k = 0; k < static_cast<int>(loop_.level); ++k)
       later = Isl<isl_map>(isl_map_equate(later.release(), isl_dim_in, k, isl_dim_out, k));
-    later = Isl<isl_map>(isl_map_order_lt(later.release(), isl_dim_in, loop_.level, isl_dim_out, loop_.level));
     later = Isl<isl_map>(isl_map_intersect_domain(later.release(), head.release()));
     later = Isl<isl_map>(isl_map_intersect_range(later.release(), iterations.copy()));
-    return isl_map_is_empty(later.get()) == isl_bool_true;
+    for (int at = loop_.level; at <= static_cast<int>(last_level()); ++at) {
+      const Isl<isl_map> here(isl_map_order_lt(later.copy(), isl_dim_in, at, isl_dim_out, at));
+      if (isl_map_is_empty(here.get()) != isl_bool_true) return false;
+      later = Isl<isl_map>(isl_map_equate(later.release(), isl_dim_in, at, isl_dim_out, at));
+    }
+    return true;
   }
+
+  /// Of a loop that is one in the binary.
+  std::uint16_t last_level() const { return inside_.last.begin()->second; }
 
   // ---- variables in registers ----
 
@@ -372,7 +382,8 @@ void find_reuse(const ddg::Graph& graph, const poly::Context& context, const pol
         for (const FlowOfLoop* loop : loops[node]) {
           const poly::IslContext isl(isl_ctx_alloc());
           const poly::IslBudget budget(isl.get(), operations_for(share), kNet);
-          LoopReuse(graph, context, ways, *loop, flow, locals, isl.get()).run(row.trip.max, row);
+          LoopReuse(graph, context, ways, *loop, flow, locals, row.blocks.has_value(), isl.get())
+              .run(row.trip.max, row);
         }
       }
     }

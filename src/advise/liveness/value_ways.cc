@@ -26,9 +26,18 @@ ValueWays::ValueWays(const ddg::Graph& graph, const structure::LoopTree& tree) :
     if (graph.dependences[i].from != ddg::kNoStatement) from_[graph.dependences[i].from].push_back(i);
 }
 
-Inside ValueWays::inside(const poly::SourceLoop& loop) const {
+/// Of a loop that is split: the last of the levels in each other.
+structure::ContextId ValueWays::innermost_level(structure::ContextId loop) const {
+  for (structure::ContextId id = loop + 1; id < tree_.contexts().size(); ++id)
+    if (tree_[id].parent == loop && tree_[id].hidden != 0) return innermost_level(id);
+  return loop;
+}
+
+Inside ValueWays::inside(const poly::SourceLoop& loop, bool whole) const {
   Inside made;
   made.level = static_cast<std::uint16_t>(ddg::dimensions_of(tree_, loop.loops.front()) - 1);
+  for (const structure::ContextId id : loop.loops)
+    made.last[id] = static_cast<std::uint16_t>(ddg::dimensions_of(tree_, whole ? innermost_level(id) : id) - 1);
   std::vector<structure::ContextId> copy(tree_.contexts().size(), structure::kNoContext);
   for (structure::ContextId id = 1; id < copy.size(); ++id) {
     const bool root = std::find(loop.loops.begin(), loop.loops.end(), id) != loop.loops.end();
@@ -62,9 +71,10 @@ ValueWays::Counts ValueWays::counts_of(const ddg::Dependence& dependence, const 
   const bool from = inside.holds(dependence.from);
   const bool to = inside.holds(dependence.to);
   const bool one_copy = from && to && inside.copy_of.at(dependence.from) == inside.copy_of.at(dependence.to);
+  const std::size_t last = one_copy ? inside.last.at(inside.copy_of.at(dependence.from)) : inside.level;
   for (std::size_t level = 0; level < dependence.carried.size(); ++level) {
     const std::uint64_t count = dependence.carried[level];
-    const bool same_so_far = level > inside.level || level + 1 == dependence.carried.size();  // the last: none differs
+    const bool same_so_far = level > last || level + 1 == dependence.carried.size();  // the last: none differs
     if (!from || !to || (level < inside.level && level + 1 != dependence.carried.size()))
       counts.before += count;
     else if (!one_copy || !same_so_far)

@@ -25,6 +25,7 @@ namespace loopfold::advise::liveness {
 /// What is in a loop of the source.
 struct Inside {
   std::uint16_t level = 0;                                   // its coordinate
+  std::map<structure::ContextId, std::uint16_t> last;        // by copy: the same, or that of its innermost hidden level
   std::vector<ddg::StatementId> statements;                  // increasing
   std::map<ddg::StatementId, structure::ContextId> copy_of;  // the copy of the loop that it is in
   bool holds(ddg::StatementId statement) const { return copy_of.contains(statement); }
@@ -44,7 +45,9 @@ class ValueWays {
  public:
   ValueWays(const ddg::Graph& graph, const structure::LoopTree& tree);
 
-  Inside inside(const poly::SourceLoop& loop) const;
+  /// `whole`: an iteration is one of the loop that the binary has, and none of the level that this is of it
+  /// (structure/splits.h).
+  Inside inside(const poly::SourceLoop& loop, bool whole = false) const;
   std::span<const ddg::Access> accesses(ddg::StatementId statement) const;
 
   /// `accesses` are all of one variable in the loop.
@@ -75,6 +78,7 @@ class ValueWays {
   };
   bool is_index(poly::CodePoint at, const poly::RegionFlow& flow, int depth) const;
   Counts counts_of(const ddg::Dependence& dependence, const Inside& inside) const;
+  structure::ContextId innermost_level(structure::ContextId loop) const;
   std::span<const ddg::Dependence> into(ddg::StatementId to, std::uint16_t instruction) const;
   void add_uses(ddg::StatementId from, std::uint16_t instruction, const Inside& inside, bool memory, Ways& ways) const;
   void add_sources(const ddg::Access& load, const Inside& inside, Ways& ways) const;
