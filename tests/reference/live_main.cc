@@ -3,7 +3,7 @@
 // A question is one line of JSON, and so is its answer:
 //
 //     {"nest": 12, "steps": [{"what": "interchange", "lines": [12, 13], "number": 0}],
-//      "variables": {"t": {"lines": [14], "kind": "private", "first": false, "last": true},
+//      "variables": {"t": {"lines": [14], "scalar": true, "kind": "private", "first": false, "last": true},
 //                    "row": {"lines": [15, 16], "kind": "expand", "along": [12]}, "a": {"lines": [17]}}}
 //     {"right": false, "reads": 120, "flow": 0, "overlaps": 8, "collisions": 0, "example": "..."}
 //
@@ -29,6 +29,7 @@ using Json = nlohmann::json;
 LiveVariable variable_of(const Json& from) {
   LiveVariable variable;
   variable.lines = from.at("lines").get<std::vector<std::uint32_t>>();
+  variable.scalar = from.value("scalar", false);
   const std::string kind = from.value("kind", "");
   using Kind = Treatment::Kind;
   variable.treatment.kind = kind == "private"     ? Kind::kPrivate

@@ -29,13 +29,16 @@ class Replayer {
            const std::map<std::string, LiveVariable>& variables)
       : trace_(trace), times_(times), treatment_(trace.cells.size()), named_(trace.cells.size()) {
     for (const LiveStep& step : trace.steps) in_nest_.push_back(counter_of(step, nest).has_value());
+    std::map<std::uint32_t, const LiveVariable*> assigned;  // by line
     for (const auto& [name, variable] : variables)
-      for (std::size_t c = 0; c < trace.cells.size(); ++c)
-        if (std::any_of(variable.lines.begin(), variable.lines.end(),
-                        [&](std::uint32_t line) { return trace.cells[c].written_in.contains(line); })) {
-          named_[c] = true;
-          if (variable.treatment.kind != Treatment::Kind::kNone) treatment_[c] = &variable.treatment;
-        }
+      for (const std::uint32_t line : variable.lines) assigned[line] = &variable;
+    for (const LiveAccess& access : trace.accesses) {
+      const auto found = assigned.find(access.line);
+      if (!access.write || access.cell == kNothing || found == assigned.end() || !in_nest_[access.step]) continue;
+      if (trace.cells[access.cell].is_register && !found->second->scalar) continue;
+      named_[access.cell] = true;
+      if (found->second->treatment.kind != Treatment::Kind::kNone) treatment_[access.cell] = &found->second->treatment;
+    }
   }
 
   LiveAnswer run() {

@@ -9,7 +9,8 @@
 // only if it is `first`, and what the last iteration leaves is seen behind the loop only if it is `last`. An *expanded*
 // one has a place for each iteration of loops as written, by the counters of whoever defines; what comes from before
 // the nest stays where it was. A value of a *reduction* is not looked at. What the compiler keeps in registers without
-// a variable of the source gets a place for each value: only whether it is there in time counts.
+// a variable of the source gets a place for each value: only whether it is there in time counts. Variables are known by
+// the lines of the nest that assign to them.
 #pragma once
 
 #include <map>
@@ -31,6 +32,7 @@ struct Treatment {
 
 struct LiveVariable {
   std::vector<std::uint32_t> lines;  // in which it is assigned to
+  bool scalar = false;               // so it may be in a register
   Treatment treatment;
 };
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <memory>
 #include <numeric>
 #include <span>
@@ -35,6 +36,13 @@ std::optional<std::size_t> register_of(const trace::RegisterUse& use) {
   return std::nullopt;
 }
 
+/// A call of a function: registers are its own.
+struct Activation {
+  structure::FunctionId function = structure::kNoFunction;
+  std::uint64_t ordinal = 0;
+  auto operator<=>(const Activation&) const = default;
+};
+
 /// An instruction, where it is, and a register that it reads or writes.
 struct Site {
   structure::ContextId context;
@@ -65,6 +73,7 @@ class Walker {
     step.time = time_of(
         stack.data, structure_.forests[stack.frames.back().data.function].index_of(stack.frames.back().data.current));
     context_ = stack.data.context;
+    activation_ = {stack.frames.back().data.function, stack.frames.back().data.activation};
     const trace::Exit& exit = reader_.exits()[exit_];
     const trace::Block& block = reader_.blocks()[exit.block];
     const std::vector<trace::InstructionFacts>& code = facts_of(block);
@@ -81,9 +90,7 @@ class Walker {
   void side(const Walk&, const S*, const trace::SideEvent& event) {
     if (const auto* allocation = std::get_if<trace::Allocation>(&event.data)) {
       forget(allocation->address, allocation->address + allocation->size);
-      registers_ = {};
-    } else if (std::holds_alternative<trace::Hidden>(event.data)) {
-      registers_ = {};
+      registers_[0] = {};  // the pointer that comes back
     }
   }
 
@@ -99,6 +106,7 @@ class Walker {
   struct Held {  // by a register
     std::uint32_t step = kNothing;
     std::uint32_t definition = kNothing;  // static
+    Activation activation;
     std::uint32_t access = kNothing;
     bool data = false;
   };
@@ -212,7 +220,6 @@ class Walker {
       byte.access = add(byte.cell, true, line, kNothing, step);
       byte.data = data;
       if (data) is_data_[byte.cell] = true;
-      made_.cells[byte.cell].written_in.insert(line);
     });
   }
 
@@ -224,8 +231,8 @@ class Walker {
       data = true;
       const Held& held = registers_[*reg];
       if (held.step == made_.steps.size() - 1) continue;
-      register_uses_.push_back(
-          {add(kNothing, false, line, held.access, step), held.definition, Site{context_, address, *reg}});
+      register_uses_.push_back({add(kNothing, false, line, held.access, step), held.definition, held.activation,
+                                Site{context_, address, *reg}});
     }
     return data;
   }
@@ -241,14 +248,15 @@ class Walker {
       const auto [known, added] =
           definitions_.try_emplace(Site{context_, address, *reg}, static_cast<std::uint32_t>(definitions_.size()));
       const std::uint32_t access = add(kNothing, true, line, kNothing, step);
-      register_definitions_.push_back({access, known->second, known->first});
-      registers_[*reg] = {static_cast<std::uint32_t>(made_.steps.size() - 1), known->second, access, true};
+      register_definitions_.push_back({access, known->second, activation_, known->first});
+      registers_[*reg] = {static_cast<std::uint32_t>(made_.steps.size() - 1), known->second, activation_, access, true};
     }
   }
 
   struct Noted {
     std::uint32_t access;
     std::uint32_t definition;
+    Activation activation;  // of the definition
     Site site;
   };
 
@@ -261,6 +269,7 @@ class Walker {
   trace::ExitId exit_ = 0;
   std::span<const std::uint64_t> slots_;
   structure::ContextId context_ = structure::kNoContext;
+  Activation activation_;
   std::unordered_map<trace::BlockId, std::unique_ptr<std::vector<trace::InstructionFacts>>> facts_;
   std::unordered_map<std::uint64_t, std::uint32_t> lines_;
   std::map<std::uint64_t, Byte> memory_;
@@ -295,28 +304,27 @@ LiveTrace Walker::finish() {
     const auto [known, added] = used_at.try_emplace(use.site, use.definition);
     if (!added) webs.join(known->second, use.definition);
   }
-  std::map<std::uint32_t, std::uint32_t> cell_of;  // by web
-  const auto cell = [&](std::uint32_t definition) {
-    const auto [known, added] =
-        cell_of.try_emplace(webs.of(definition), static_cast<std::uint32_t>(made_.cells.size()));
+  std::map<std::pair<std::uint32_t, Activation>, std::uint32_t> cell_of;  // by web
+  const auto cell = [&](const Noted& noted) {
+    const auto [known, added] = cell_of.try_emplace({webs.of(noted.definition), noted.activation},
+                                                    static_cast<std::uint32_t>(made_.cells.size()));
     if (added) {
-      made_.cells.push_back({true, {}});
+      made_.cells.push_back({true});
       is_data_.push_back(true);
     }
     return known->second;
   };
-  for (const Noted& use : register_uses_) made_.accesses[use.access].cell = cell(use.definition);
+  for (const Noted& use : register_uses_) made_.accesses[use.access].cell = cell(use);
   for (const Noted& definition : register_definitions_) {
     if (!leaves_step[definition.definition]) continue;
-    LiveAccess& access = made_.accesses[definition.access];
-    access.cell = cell(definition.definition);
-    made_.cells[access.cell].written_in.insert(access.line);
+    made_.accesses[definition.access].cell = cell(definition);
   }
   std::vector<LiveStep> steps;
   for (LiveStep& step : made_.steps) {
     std::erase_if(step.accesses, [&](std::uint32_t access) {
-      const std::uint32_t of = made_.accesses[access].cell;
-      return of == kNothing || !is_data_[of];
+      std::uint32_t& of = made_.accesses[access].cell;
+      if (of != kNothing && !is_data_[of]) of = kNothing;
+      return of == kNothing;
     });
     if (step.accesses.empty()) continue;
     for (const std::uint32_t access : step.accesses)

@@ -7,15 +7,13 @@
 //
 // A *cell* is a byte of memory, as long as it belongs to the same block or frame (what is allocated or called anew has
 // new cells), or a *web* of a register: all definitions of registers that reach a common use in another step, and all
-// uses of these. What stays within a step is nobody's business.
+// uses of these, in one call of the function that defines. What stays within a step is nobody's business.
 //
 // Cost: all accesses of the run are kept, some hundred bytes per instruction. For small runs.
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -37,7 +35,7 @@ struct TimeEntry {
 using Time = std::vector<TimeEntry>;
 
 struct LiveAccess {
-  std::uint32_t cell = 0;
+  std::uint32_t cell = kNothing;  // if it is none of data
   std::uint32_t step = 0;
   bool write = false;
   std::uint32_t line = kNoLine;
@@ -52,7 +50,6 @@ struct LiveStep {
 
 struct LiveCell {
   bool is_register = false;
-  std::set<std::uint32_t> written_in;  // lines
 };
 
 struct LiveTrace {
