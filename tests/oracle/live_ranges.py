@@ -51,7 +51,7 @@ def assigned(text, names):
     found = {}
     for number, line in enumerate(text.splitlines(), 1):
         code = re.sub(r"for \([^;]*;[^;]*;.*?\)", "", line.split("//")[0])
-        for name, element in re.findall(r"\b(\w+)(\[[^=;]*\])?\s*[-+*/]?=(?!=)", code):
+        for name, element in re.findall(r"\b(\w+)((?:\[[^\]]*\])*)\s*[-+*/]?=(?!=)", code):
             if name in names:
                 lines, scalar = found.get(name, ([], True))
                 found[name] = (lines + [number], scalar and not element)
