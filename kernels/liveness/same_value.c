@@ -3,7 +3,7 @@
 //
 // check: parallel J => private s
 // check: parallel I => illegal
-// check: reverse J => legal
+// check: reverse J => expand s
 #include "liveness.h"
 
 enum { N = 12, M = 4 };
@@ -11,9 +11,9 @@ double in[N], out[N];
 
 KERNEL void kernel(double t) {
   double s = 1;
-  for (int i = 0; i < N; i++) {
+  for (int i = 0; i < N; i++) {    // I reuse: carried
     out[i] = in[i] + s;
-    for (int j = 0; j < M; j++) {
+    for (int j = 0; j < M; j++) {  // J reuse: lastprivate s
       s = 0.5 * t + 0.75;
     }
   }

@@ -10,6 +10,8 @@ namespace loopfold::reference {
 
 namespace {
 
+constexpr std::uint32_t kAnything = kNothing - 1;  // in memory: no value of the program
+
 bool less(const Time& a, const Time& b) {
   return std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end(),
                                       [](const TimeEntry& x, const TimeEntry& y) { return x.value < y.value; });
@@ -74,16 +76,30 @@ class Replayer {
     return made;
   }
 
-  /// At the end of an entry of a parallel loop, what its last iterations left is put where it belongs.
+  /// At the end of an entry of a parallel loop, what its last iteration left is put where it belongs. What that has not
+  /// set is anything, if another one has, or if nothing was copied in.
+  void leave() {
+    for (std::uint32_t of = 0; of < treatment_.size() && !last_.empty(); ++of) {
+      const Treatment* const treatment = treatment_[of];
+      if (treatment == nullptr || treatment->kind != Treatment::Kind::kPrivate || !treatment->last) continue;
+      const auto left = memory_.find({of, 'p', last_});
+      if (left != memory_.end())
+        memory_[{of, ' ', {}}] = left->second;
+      else if (!treatment->first || set_.contains(of))
+        memory_[{of, ' ', {}}] = kAnything;
+    }
+    last_.clear();
+    set_.clear();
+    touched_.clear();
+  }
+
   void enter(std::uint32_t step) {
     const std::optional<std::size_t> entry = parallel_entry(step);
     std::vector<std::int64_t> now;
     if (entry) now = numbers(step, *entry);
-    if (now == entered_) return;
-    for (const auto& [of, last] : lasts_) memory_[{of, ' ', {}}] = memory_[last.place];
-    lasts_.clear();
-    touched_.clear();
+    if (now != entered_) leave();
     entered_ = std::move(now);
+    if (entry) last_ = std::max(last_, numbers(step, *entry + 1));
   }
 
   /// Where the value of a definition goes.
@@ -125,9 +141,7 @@ class Replayer {
     const Place place = place_of_definition(access);
     memory_[place] = access;
     touch(place, access);
-    if (place.kind != 'p' || !treatment_[place.cell]->last) return;
-    const auto [known, added] = lasts_.try_emplace(place.cell, Last{place.copy.back(), place});
-    if (!added && known->second.iteration <= place.copy.back()) known->second = {place.copy.back(), place};
+    if (place.kind == 'p') set_.insert(place.cell);
   }
 
   void read(std::uint32_t access) {
@@ -170,6 +184,7 @@ class Replayer {
 
   std::string text(std::uint32_t access) const {
     if (access == kNothing) return "nobody";
+    if (access == kAnything) return "a copy that was not set";
     const LiveStep& step = trace_.steps[step_of(access)];
     std::string counters;
     for (const TimeEntry& entry : step.time)
@@ -182,10 +197,6 @@ class Replayer {
     if (answer_.example.empty()) answer_.example = std::move(text);
   }
 
-  struct Last {
-    std::int64_t iteration = 0;
-    Place place;
-  };
   struct Touched {
     std::int64_t iteration = 0;
     bool several = false;
@@ -200,7 +211,8 @@ class Replayer {
   std::vector<bool> named_;                  // by cell
   std::map<Place, std::uint32_t> memory_;    // the access that wrote it last
   std::map<Place, Touched> touched_;         // in the entry of the parallel loop that is going on
-  std::map<std::uint32_t, Last> lasts_;      // by cell
+  std::vector<std::int64_t> last_;           // the last iteration of that, as times begin in it
+  std::set<std::uint32_t> set_;              // cells of which one of its iterations has set a private copy
   std::vector<std::int64_t> entered_;
   LiveAnswer answer_;
 };

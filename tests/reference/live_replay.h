@@ -6,11 +6,11 @@
 // one.
 //
 // Copies. A *private* variable has a place in each iteration of the parallel loop; what was there before it is seen
-// only if it is `first`, and what the last iteration leaves is seen behind the loop only if it is `last`. An *expanded*
-// one has a place for each iteration of loops as written, by the counters of whoever defines; what comes from before
-// the nest stays where it was. A value of a *reduction* is not looked at. What the compiler keeps in registers without
-// a variable of the source gets a place for each value: only whether it is there in time counts. Variables are known by
-// the lines of the nest that assign to them.
+// only if it is `first`, and behind the loop there is what the last iteration leaves if it is `last` (in all of the
+// variable). An *expanded* one has a place for each iteration of loops as written, by the counters of whoever defines;
+// what comes from before the nest stays where it was. A value of a *reduction* is not looked at. What the compiler
+// keeps in registers without a variable of the source gets a place for each value: only whether it is there in time
+// counts. Variables are known by the lines of the nest that assign to them.
 #pragma once
 
 #include <map>

@@ -170,7 +170,8 @@ class Walker {
     Byte& byte = memory_[address];
     if (byte.cell == kNothing) {
       byte.cell = static_cast<std::uint32_t>(made_.cells.size());
-      made_.cells.emplace_back();
+      const symbols::DataSymbol* const symbol = symbolizer_.data(address);
+      made_.cells.push_back({false, symbol == nullptr ? "" : symbol->name});
       is_data_.push_back(false);
     }
     return byte;
@@ -185,7 +186,7 @@ class Walker {
     const std::uint32_t line = line_of(address);
     if (step.line == kNoLine) step.line = line;
     bool data = is_floating(facts);
-    if (trace::accesses_memory(facts)) data = read_memory(block, exit, index, line, step) || data;
+    if (trace::accesses_memory(facts)) data = read_memory(block, exit, index, line, data, step) || data;
     data = read_registers(facts, address, line, step) || data;
     write_registers(facts, address, line, data, step);
     if (trace::accesses_memory(facts)) write_memory(block, exit, index, line, data, step);
@@ -199,24 +200,26 @@ class Walker {
       if (access.instruction != index || access.kind != kind) continue;
       const std::uint64_t address = trace::evaluate(block, access.address, slots_);
       if (access.guarded && address == 0) continue;
-      for (std::uint32_t i = 0; i < access.size; ++i) what(byte_at(address + i));
+      for (std::uint32_t i = 0; i < access.size; ++i) what(byte_at(address + i), access.size);
     }
   }
 
-  /// Whether a copy of data may be what comes of it.
+  /// Whether a copy of data may be what comes of it. `floating` instructions load data, or convert integers of four
+  /// bytes.
   bool read_memory(const trace::Block& block, const trace::Exit& exit, std::size_t index, std::uint32_t line,
-                   LiveStep& step) {
+                   bool floating, LiveStep& step) {
     bool data = false;
-    for_bytes(block, exit, index, trace::Access::Kind::kLoad, [&](Byte& byte) {
+    for_bytes(block, exit, index, trace::Access::Kind::kLoad, [&](Byte& byte, std::uint32_t size) {
       add(byte.cell, false, line, byte.access, step);
       data = data || byte.data;
+      if (floating && size >= sizeof(double)) is_data_[byte.cell] = true;
     });
     return data;
   }
 
   void write_memory(const trace::Block& block, const trace::Exit& exit, std::size_t index, std::uint32_t line,
                     bool data, LiveStep& step) {
-    for_bytes(block, exit, index, trace::Access::Kind::kStore, [&](Byte& byte) {
+    for_bytes(block, exit, index, trace::Access::Kind::kStore, [&](Byte& byte, std::uint32_t) {
       byte.access = add(byte.cell, true, line, kNothing, step);
       byte.data = data;
       if (data) is_data_[byte.cell] = true;
@@ -309,7 +312,7 @@ LiveTrace Walker::finish() {
     const auto [known, added] = cell_of.try_emplace({webs.of(noted.definition), noted.activation},
                                                     static_cast<std::uint32_t>(made_.cells.size()));
     if (added) {
-      made_.cells.push_back({true});
+      made_.cells.push_back({true, ""});
       is_data_.push_back(true);
     }
     return known->second;

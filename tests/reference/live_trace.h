@@ -2,8 +2,8 @@
 // loops it was, and which cells it read and wrote.
 //
 // From what: the trace and the loops (src/structure), nothing of the analysis that is tested. Data are the values that
-// floating-point instructions make, and copies of them; counters and addresses are integers and do not count. Kernels
-// that are looked at with this must keep to that.
+// floating-point instructions make or load, and copies of them; counters and addresses are integers and do not count.
+// Kernels that are looked at with this must keep to that.
 //
 // A *cell* is a byte of memory, as long as it belongs to the same block or frame (what is allocated or called anew has
 // new cells), or a *web* of a register: all definitions of registers that reach a common use in another step, and all
@@ -50,6 +50,7 @@ struct LiveStep {
 
 struct LiveCell {
   bool is_register = false;
+  std::string variable;  // of the program's data that it is in
 };
 
 struct LiveTrace {
