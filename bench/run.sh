@@ -1,7 +1,7 @@
 #!/bin/bash
 # Measures recording and reading against native, valgrind --tool=none and lackey; then analysis, end to end, how it
-# grows, and folding by itself; then what the advice on one kernel is worth natively, and reconstruction (into
-# docs/reconstruct.md); then, if there is perf, where the time of analysis goes. The argument is the loopfold binary.
+# grows, and folding by itself; then what the advice on one kernel is worth natively, reconstruction (into
+# docs/reconstruct.md) and checking schedules (into docs/check.md); then, if there is perf, where the time of analysis goes. The argument is the loopfold binary.
 set -euo pipefail
 here=$(dirname "$(realpath "$0")")
 loopfold=$(realpath "${1:-build/loopfold}")
@@ -9,6 +9,7 @@ python3 -B "$here/run.py" "$loopfold" "${@:2}"
 python3 -B "$here/analysis.py" "$loopfold" "${@:2}"
 python3 -B "$here/backprop.py"
 python3 -B "$here/reconstruct.py" "$(dirname "$loopfold")"
+python3 -B "$here/check.py" "$loopfold" "${@:2}"
 if command -v perf > /dev/null; then
   python3 -B "$here/stages.py" "$loopfold" "${@:2}"
 else
