@@ -95,7 +95,7 @@ void RegionFlow::add_turns(const JudgedLoop& judged, FlowOfLoop& into) {
     carried.to = flow.nodes[edge.to].at;
     carried.operand = edge.operand;
     carried.lane = edge.lane;
-    carried.kind = kind_of(edge.kind);
+    carried.kind = KeptFlow::Kind::kMemory;
     carried.where = KeptFlow::Where::kCarried;
     carried.count = judged.values.facts(turns[i]).turns;
     into.flows.push_back(carried);
