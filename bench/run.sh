@@ -9,9 +9,9 @@ loopfold=$(realpath "${1:-build/loopfold}")
 python3 -B "$here/run.py" "$loopfold" "${@:2}"
 python3 -B "$here/analysis.py" "$loopfold" "${@:2}"
 python3 -B "$here/backprop.py"
-python3 -B "$here/layout.py" "$loopfold"
+python3 -B "$here/layout.py" "$loopfold" --update "$here/../docs/layout.md"
 python3 -B "$here/reconstruct.py" "$(dirname "$loopfold")"
-python3 -B "$here/check.py" "$loopfold" "${@:2}"
+python3 -B "$here/check.py" "$loopfold"
 if command -v perf > /dev/null; then
   python3 -B "$here/stages.py" "$loopfold" "${@:2}"
 else
