@@ -195,7 +195,7 @@ void OrderText::print(const Order& order, const std::vector<std::uint32_t>& grou
       const std::uint64_t block = std::max<std::uint64_t>(loop->block, 1);
       head += loop->trip.min == loop->trip.max
                   ? fmt::format("  {} trips", (loop->trip.max + block - 1) / block)
-                  : fmt::format("  ~{:.4g} trips", std::max(1.0, loop->trip.mean / static_cast<double>(block)));
+                  : fmt::format("  ~{:.4g} trips", loop->trip.mean / static_cast<double>(block));
     }
   }
   const std::string marked = marks(order, *band, place, transformed);
