@@ -6,7 +6,7 @@
 #include "../kernel.h"
 
 KERNEL void transpose(int n, int m, const double* a, double* b) {
-  // expect-advice: suggests LF-PAR i; suggests LF-SIMD i; others unknown; parallel_ops >= 95; hidden 20
+  // expect-advice: suggests LF-PAR i; suggests LF-SIMD i; parallel_ops >= 95; hidden 20
   // expect-advice: never LF-SKW
   for (int i = 0; i < n * m; i++) {  // expect: parallel
     b[i % m * n + i / m] = a[i];
