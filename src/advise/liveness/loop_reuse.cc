@@ -312,8 +312,8 @@ class LoopReuse {
     return any;
   }
 
-  /// A value that a register hands on from iteration to iteration is a reduction's, or keeps them in order, or is set in
-  /// some of them only.
+  /// A value that a register hands on from iteration to iteration is a reduction's, or keeps them in order, or is set
+  /// in some of them only.
   static bool is_reduced(const std::string& name, const Loop& row) {
     return row.parallel == Loop::Parallel::kNo ||
            std::any_of(row.reductions.begin(), row.reductions.end(), [&](const profile::Reduction& reduction) {
