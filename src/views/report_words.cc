@@ -152,8 +152,9 @@ std::string ReportWords::doubt(const profile::Doubt& doubt) const {
 std::string ReportWords::touched(const std::vector<profile::Touched>& list) const {
   std::vector<std::string> names;
   for (const profile::Touched& element : list) {
-    const std::string name = object(element.object);
+    std::string name = element.variable.empty() ? object(element.object) : element.variable;
     const std::string at = place(element.source);
+    if (!element.clause.empty() && !element.clause.starts_with("private(")) name += ", " + element.clause;
     if (name.empty() || at.empty())
       add_new(names, name.empty() ? at : name);
     else
