@@ -1,7 +1,8 @@
 """Live ranges: what Loopfold says of the loops and schedules of kernels/liveness is what their comments say.
 
 - `// NAME reuse: WHAT` behind the head of a loop names it and says what its row must have: `none`, `unknown`, `carried X`
-  (X is in neither list), `reduction X`, or a list of `private X`, `firstprivate X`, `lastprivate X`, `expand X`.
+  (X is in neither list), `reduction X`, or a list of `private X`, `firstprivate X`, `lastprivate X`, `expand X`; with
+  `or` between two of these, one of them.
 - `// check: STEPS => ANSWER` says what `loopfold check` must answer, with loops by their names: `legal`, `illegal`,
   `unknown`, or a list of `private X` and `expand X`, which must be all that is required.
 - Built with -DTWIN, the program is transformed with its variables treated as told, and prints the same; with -DBROKEN
@@ -56,6 +57,8 @@ def told(row):
 
 
 def matches(row, expected):
+    if " or " in expected:
+        return any(matches(row, one) for one in expected.split(" or "))
     if expected == "unknown":
         return row["reuse"] == "unknown" and row.get("reuse_why")
     if expected == "none":

@@ -15,6 +15,12 @@ namespace {
 
 using Kind = ddg::Dependence::Kind;
 
+/// Its value, not as part of an address.
+bool reads(const trace::InstructionFacts& instruction, std::uint32_t reg) {
+  return std::any_of(instruction.reads.begin(), instruction.reads.end(),
+                     [&](const trace::RegisterUse& use) { return !use.address && dwarf_number(use) == reg; });
+}
+
 }  // namespace
 
 ValueWays::ValueWays(const ddg::Graph& graph, const structure::LoopTree& tree) : graph_(graph), tree_(tree) {
@@ -227,7 +233,10 @@ Ways ValueWays::of_register(const symbols::LocalVariable& variable, const Inside
       const std::uint64_t address = statement.instructions[i].address;
       for (const trace::RegisterUse& write : fact.writes) {
         const std::optional<std::uint32_t> reg = dwarf_number(write);
-        if (!reg || write.step || !is_in_register(variable, address + fact.length, *reg)) continue;
+        if (!reg || write.step) continue;
+        // Debug information may have a gap behind an instruction that changes the variable.
+        const bool changes = is_in_register(variable, address, *reg) && reads(fact, *reg);
+        if (!changes && !is_in_register(variable, address + fact.length, *reg)) continue;
         if (!ways.defined) ways.at = address;
         ways.defined = true;
         if (loop.tests.contains({id, i})) ways.carried = ways.counter = true;
