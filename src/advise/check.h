@@ -82,6 +82,11 @@ Result<std::string> schedule_template(const ddg::Graph& graph, const poly::Conte
                                       const poly::RegionFlow& flow, const profile::Profile& profile,
                                       const CheckOptions& options);
 
+/// The live ranges of a nest, as λ sets. The schedule, which may be empty, only says which nest is meant.
+Result<std::string> live_range_text(const ddg::Graph& graph, const poly::Context& context, const poly::RegionFlow& flow,
+                                    const profile::Profile& profile, const ScheduleText& schedule,
+                                    const CheckOptions& options);
+
 std::string answer_text(const CheckAnswer& answer);
 std::string answer_json(const CheckAnswer& answer);
 

@@ -11,6 +11,8 @@
 #include "cli/analysis.h"
 #include "cli/terminal.h"
 #include "cli/trace_commands.h"
+#include "support/print.h"
+#include "support/stopwatch.h"
 
 namespace loopfold::cli {
 
@@ -28,6 +30,8 @@ class CheckCommand : public Command {
     app.add_option("--format", format_, "text or json")->check(CLI::IsMember({"text", "json"}))->capture_default_str();
     app.add_flag("--no-expansion", no_expansion_, "Private copies are fine, larger arrays are not");
     app.add_flag("--print-template", template_, "Write the order as written, to be changed, and stop");
+    app.add_flag("--lambda", lambda_, "Write the live ranges, each definition with its last use, and stop");
+    app.add_flag("--stats", stats_, "What the check cost, at the end");
     app.add_flag("-q,--quiet", quiet_, "No progress, nothing on standard output: the status tells");
     app.footer(
         "  echo 'interchange 12 13; parallel 12' | loopfold check --schedule -\n"
@@ -35,7 +39,7 @@ class CheckCommand : public Command {
   }
 
   int run(const CLI::App&) override {
-    if (schedule_.empty() && !template_)
+    if (schedule_.empty() && !template_ && !lambda_)
       return report(
           {ErrorKind::kUsage, "check: which schedule? --schedule FILE, or --print-template to begin with one"});
     advise::ScheduleText schedule;
@@ -51,18 +55,24 @@ class CheckCommand : public Command {
     options.expansion = !no_expansion_;
     std::optional<Result<advise::CheckAnswer>> answer;
     std::optional<Result<std::string>> printed;
+    double seconds = 0;
     AnalyzeOptions analyze;
     analyze.quiet = quiet_;
     analyze.advise = [&](const ddg::Graph& graph, const poly::Context& context, const poly::RegionFlow& flow,
                          profile::Profile& profile) {
+      Stopwatch watch;
       advise::liveness::find_reuse(graph, context, flow, profile);
-      if (template_)
+      if (lambda_)
+        printed = advise::live_range_text(graph, context, flow, profile, schedule, options);
+      else if (template_)
         printed = advise::schedule_template(graph, context, flow, profile, options);
       else
         answer = advise::check(graph, context, flow, profile, schedule, options);
+      seconds = watch.lap();
     };
     const Result<Analysed> analysed = analyse_trace(directory_, analyze);
     if (!analysed) return report(analysed.error());
+    if (stats_) print_stderr("loopfold: stats: check {:.3f} s of CPU time, without the analysis\n", seconds);
     if (printed) return print_template(*printed);
     if (!answer) return report({ErrorKind::kInternal, "check: nothing was judged"});
     if (!*answer) return report({answer->error().kind, fmt::format("{}: {}", schedule_, answer->error().message)});
@@ -100,6 +110,8 @@ class CheckCommand : public Command {
   std::string format_ = "text";
   bool no_expansion_ = false;
   bool template_ = false;
+  bool lambda_ = false;
+  bool stats_ = false;
   bool quiet_ = false;
 };
 

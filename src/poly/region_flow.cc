@@ -77,7 +77,29 @@ void RegionFlow::add(const JudgedLoop& judged) {
   loop.heads = loop.tests;
   add_heads(judged, loop);
   add_flows(judged, loop);
+  add_turns(judged, loop);
   add_control(judged, loop);
+}
+
+/// What a loop hands on in turns has been made before it, and yet it depends on the iteration which of it an
+/// instruction gets: all that get some of it keep their order.
+void RegionFlow::add_turns(const JudgedLoop& judged, FlowOfLoop& into) {
+  const LoopFlow& flow = judged.values.flow();
+  std::vector<std::uint32_t> turns;
+  for (const KeptEdge& kept : judged.kept)
+    if (kept.why == KeptEdge::Why::kTurn && flow.edges[kept.edge].from == kOutside) turns.push_back(kept.edge);
+  for (std::size_t i = 0; i < turns.size(); ++i) {
+    const FlowEdge& edge = flow.edges[turns[i]];
+    KeptFlow carried;
+    carried.from = flow.nodes[flow.edges[turns[(i + 1) % turns.size()]].to].at;
+    carried.to = flow.nodes[edge.to].at;
+    carried.operand = edge.operand;
+    carried.lane = edge.lane;
+    carried.kind = KeptFlow::Kind::kMemory;
+    carried.where = KeptFlow::Where::kCarried;
+    carried.count = judged.values.facts(turns[i]).turns;
+    into.flows.push_back(carried);
+  }
 }
 
 /// What makes a carried value that need not be kept, and what leads to it.
@@ -242,7 +264,7 @@ void RegionFlow::add_control(const JudgedLoop& judged, FlowOfLoop& into) {
 
 /// All that gets something that must be kept, or is decided by such, though every loop around it could do without.
 void RegionFlow::find_bound() {
-  std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> users;        // by point
+  std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> users;       // by point
   std::unordered_map<std::uint32_t, std::vector<ddg::StatementId>> decided;  // by the point of a branch
   const auto add = [&](const KeptFlow& flow) {
     if (flow.kind != KeptFlow::Kind::kControl && points_[point(flow.to)] == State::kIndex)

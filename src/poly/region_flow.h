@@ -108,6 +108,7 @@ class RegionFlow {
 
   void add_index(const JudgedLoop& judged);
   void add_flows(const JudgedLoop& judged, FlowOfLoop& into);
+  static void add_turns(const JudgedLoop& judged, FlowOfLoop& into);
   void add_control(const JudgedLoop& judged, FlowOfLoop& into);
   KeptFlow flow_of(const JudgedLoop& judged, std::uint32_t edge) const;
   bool can_be_computed_anew(const KeptFlow& flow) const;

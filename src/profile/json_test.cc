@@ -89,6 +89,10 @@ Loop full_loop(const Profile& profile, std::mt19937& random) {
   loop.trip = {1, random(), 1e9 + 0.125};
   loop.parallel = Loop::Parallel(random() % 4);
   loop.reuse = Loop::Reuse(random() % 4);
+  loop.hidden = true;
+  loop.period = 1 + random() % 1000;
+  loop.block = 1 + random() % 1000;
+  loop.blocks = Loop::Parallel(random() % 3);
   loop.reductions = {{"+", "s", true, false, source}, {"max", "", false, true, std::nullopt}};
   loop.privates = {{source, 0}};
   loop.expand = {{std::nullopt, 1}};

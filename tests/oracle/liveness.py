@@ -5,9 +5,12 @@
 - `// check: STEPS => ANSWER` says what `loopfold check` must answer, with loops by their names: `legal`, `illegal`,
   `unknown`, or a list of `private X` and `expand X`, which must be all that is required.
 - Built with -DTWIN, the program is transformed with its variables treated as told, and prints the same; with -DBROKEN
-  without that, and prints something else. So the comments are checked against reality, too.
+  without that, and prints something else (if it has such). So the comments are checked against reality, too.
+- What `check` calls legal is run that way, by brute force over all live ranges of the trace (tests/reference/live_*.h):
+  nothing may be overwritten with the variables treated as told, and something must be without that; what it calls
+  illegal must go wrong. (At -O1 a scalar may never leave its register, so that there is nothing to overwrite.)
 
-At -O0 and -O1 every comment must be met; at -O2 a loop may be gone, and `unknown` is allowed.
+At -O0 and -O1 every comment must be met; a loop may be gone above -O0, and at -O2 `unknown` is allowed.
 """
 
 import json
@@ -16,11 +19,13 @@ import re
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(os.path.dirname(HERE), "e2e"))
+sys.path[:0] = [HERE, os.path.join(os.path.dirname(HERE), "e2e")]
 import lf  # noqa: E402
+import live_ranges  # noqa: E402
 
 KERNELS = os.path.join(lf.SOURCE, "kernels", "liveness")
 LEVELS = ("-O0", "-O1", "-O2")
+PARAMETERS = {"firstprivate": {"values": "table", "to": "out"}, "double_buffer": {"new": "first"}}  # what pointers point to
 
 suite = lf.Suite()
 
@@ -74,6 +79,25 @@ def answer_of(answer):
     return ", ".join(sorted(f"{one['kind']} {one['variable']}" for one in answer["requires"]))
 
 
+def replayed(replay, name, text, level, steps, what, answer):
+    """The order, run on the trace."""
+    loops = loops_of(text)
+    lines = live_ranges.assigned(text, set(re.findall(r"\b[a-z]\w*\b", text)))
+    for pointer, to in PARAMETERS.get(name, {}).items():
+        lines.setdefault(to, ([], False))[0].extend(lines.pop(pointer, ([], False))[0])
+    born = live_ranges.declared_in_loops(text)
+    nest = min(line for line, _ in loops.values())
+    reductions = [name for _, one in loops.values() for name in one.split()[1:] if one.startswith("reduction")]
+    reductions = reductions if "reduction" in steps else []
+    as_told = replay.ask(nest, steps, live_ranges.variables_of(lines, born, answer["requires"], reductions))
+    plain = replay.ask(nest, steps, live_ranges.variables_of(lines, born))
+    verdict = answer["verdict"]
+    if verdict in ("legal", "legal after"):
+        suite.check(f"{name} {level}: {what} is right when run, as told", as_told.get("right"), (answer, as_told))
+    if level == "-O0" and (verdict in ("legal after", "illegal") or reductions):
+        suite.check(f"{name} {level}: {what} goes wrong without that", plain.get("right") is False, (answer, plain))
+
+
 def look_at(directory, name, level):
     path = os.path.join(KERNELS, name + ".c")
     with open(path) as file:
@@ -96,13 +120,19 @@ def look_at(directory, name, level):
                     all(matches(row, expected) or (lenient and row["reuse"] == "unknown") for row in rows) and
                     (rows or level != "-O0"),
                     [(row["parallel"], row["reuse"], row.get("reuse_why"), told(row)) for row in rows])
+    with live_ranges.Replay(out, name + ".c") as replay:
+        check_schedules(replay, name, text, level, out)
+
+
+def check_schedules(replay, name, text, level, out):
+    loops = loops_of(text)
     for match in re.finditer(r"^// check: (.*) => (.*)$", text, re.M):
         steps, expected = with_lines(match[1], loops), match[2].strip()
         checked = lf.run([lf.LOOPFOLD, "check", "-q", "--format", "json", "--schedule", "-", out], stdin=steps.encode())
         try:
             answer = json.loads(checked.stdout)
         except ValueError:
-            suite.check(f"{name} {level}: check {match[1]}", level == "-O2" and checked.status == 3, checked)
+            suite.check(f"{name} {level}: check {match[1]}", level != "-O0" and checked.status == 3, checked)
             continue
         said = answer_of(answer)
         fine = said == ", ".join(sorted(part.strip() for part in expected.split(",")))
@@ -110,10 +140,14 @@ def look_at(directory, name, level):
                     fine or (level == "-O2" and said == "unknown"), (said, checked))
         suite.check(f"{name} {level}: status of check {match[1]}",
                     checked.status == (1 if said in ("illegal", "unknown") else 0), checked)
+        replayed(replay, name, text, level, steps, match[1], answer)
 
 
 def compare_twins(directory, name):
     path = os.path.join(KERNELS, name + ".c")
+    with open(path) as file:
+        if "BROKEN" not in file.read():
+            return
     outputs = []
     for flags in ([], ["-DTWIN"], ["-DBROKEN"]):
         program = os.path.join(directory, name + "".join(flags))

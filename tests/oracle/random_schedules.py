@@ -25,7 +25,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "e2e"))
 import lf  # noqa: E402
 
-KERNELS = 40 * lf.SOAK
+KERNELS = 16 * lf.SOAK
 SEED = int(os.environ.get("LOOPFOLD_SEED", "0"))
 N, M = 5, 4
 ARRAYS = {"a": N * M, "b": N + M, "c": N + M}

@@ -27,8 +27,13 @@ struct QuasiTerm;
 
 class QuasiAffine {
  public:
-  QuasiAffine() = default;
-  QuasiAffine(std::int64_t constant) : constant_(constant) {}  // NOLINT: a number is an expression
+  QuasiAffine();
+  QuasiAffine(std::int64_t constant);  // NOLINT: a number is an expression
+  QuasiAffine(const QuasiAffine&);
+  QuasiAffine(QuasiAffine&&) noexcept;
+  QuasiAffine& operator=(const QuasiAffine&);
+  QuasiAffine& operator=(QuasiAffine&&) noexcept;
+  ~QuasiAffine();
   static QuasiAffine name(std::string text);
 
   QuasiAffine operator+(const QuasiAffine& other) const;
@@ -86,5 +91,14 @@ struct QuasiTerm {
   bool same_but_for_factor(const QuasiTerm& other) const;
   bool comes_before(const QuasiTerm& other) const;
 };
+
+// Here, because a vector of terms needs to know what a term is.
+inline QuasiAffine::QuasiAffine() = default;
+inline QuasiAffine::QuasiAffine(std::int64_t constant) : constant_(constant) {}
+inline QuasiAffine::QuasiAffine(const QuasiAffine&) = default;
+inline QuasiAffine::QuasiAffine(QuasiAffine&&) noexcept = default;
+inline QuasiAffine& QuasiAffine::operator=(const QuasiAffine&) = default;
+inline QuasiAffine& QuasiAffine::operator=(QuasiAffine&&) noexcept = default;
+inline QuasiAffine::~QuasiAffine() = default;
 
 }  // namespace loopfold::layout

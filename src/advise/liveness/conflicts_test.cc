@@ -154,7 +154,36 @@ TEST(Repairs, DifferentCellsNeedNothing) {
 }
 
 TEST(Repairs, LastPrivate) {
+  OneLoop scalar({{true, "0"}, {false, "0"}}, true);
+  scalar.storage.bytes = 1;
+  const Repair repair = scalar.in_parallel();
+  EXPECT_EQ(repair.kind, Kind::kPrivate);
+  EXPECT_TRUE(repair.last);
+  EXPECT_FALSE(repair.first);
+}
+
+/// The last iteration sets one place of an array: the others must not be lost when it is copied back.
+TEST(Repairs, LastPrivateArrayThatIsSetInPartIsCopiedIn) {
   const Repair repair = OneLoop({{true, "0"}, {false, "0"}}, true).in_parallel();
+  EXPECT_EQ(repair.kind, Kind::kPrivate);
+  EXPECT_TRUE(repair.last);
+  EXPECT_TRUE(repair.first);
+}
+
+/// for i { read(s); parallel for j s = ...; }
+TEST(Repairs, LastPrivateForAUseOutsideOfTheLoop) {
+  HandMade made;
+  const auto reads = made.unit("{ R[i] : 0 <= i < 4 }", "{ R[i] -> [i, 0, 0] }");
+  const auto writes = made.unit("{ W[i, j] : 0 <= i < 4 and 0 <= j < 5 }", "{ W[i, j] -> [i, 1, j] }");
+  Storage storage;
+  storage.bytes = 1;
+  made.access(storage, reads, false, "{ R[i] -> [0] }");
+  made.access(storage, writes, true, "{ W[i, j] -> [0] }");
+  ASSERT_TRUE(find_ranges(made.isl.get(), made.written, false, storage));
+  Times times = made.written;
+  times.parallel[writes][2] = true;
+  EXPECT_TRUE(broken_flow(storage, times, false).found.empty());
+  const Repair repair = find_repair(storage, times, find_conflicts(storage, times), {}, made.domains, {});
   EXPECT_EQ(repair.kind, Kind::kPrivate);
   EXPECT_TRUE(repair.last);
   EXPECT_FALSE(repair.first);

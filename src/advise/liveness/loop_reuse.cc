@@ -110,11 +110,24 @@ class LoopReuse {
     if (is_from_last_iteration(ways)) {
       finding.kind = Finding::Kind::kPrivate;
       finding.last = true;
+      finding.first = finding.first || !is_set_in_each(variable);
       return finding;
     }
     finding.kind = Finding::Kind::kExpand;
     finding.bytes = variable.bytes * (shared == Shared::kInputsOnly ? 1 : std::max<std::uint64_t>(trips_, 1));
     return finding;
+  }
+
+  /// Every iteration sets all of it. What is copied back is what the last one has set, and nothing else.
+  bool is_set_in_each(const Variable& variable) {
+    Isl<isl_set> sets(isl_set_empty(isl_set_get_space(all_iterations().get())));
+    for (const ddg::Access* access : variable.accesses) {
+      if (!access->store) continue;
+      if (access->size < variable.bytes) return false;
+      sets = Isl<isl_set>(
+          isl_set_union(sets.release(), head_of(Isl<isl_set>(isl_map_domain(cells(*access).copy()))).release()));
+    }
+    return isl_set_is_subset(all_iterations().get(), sets.get()) == isl_bool_true;
   }
 
   Finding not_known(const Variable& variable, const std::string& what, const ddg::Access* odd) const {

@@ -230,13 +230,21 @@ class MemoryStorages {
   std::map<ContextId, std::vector<std::uint64_t>> tests_;
 };
 
-/// A loop of the nest hands it from iteration to iteration, and nothing but index values are stored to it.
+/// A loop of the nest hands it from iteration to iteration, and nothing but index values are stored to it. What is
+/// handed on is counted on: a value that is the same every time is no counter, and others may be put in its place.
 bool is_counter(const Variable& variable, const poly::RegionFlow& flow, const ValueWays& ways,
                 const std::vector<Inside>& loops) {
   for (const ddg::Access* access : variable.accesses)
     if (access->store && !ways.stores_index(*access, flow)) return false;
-  return std::any_of(loops.begin(), loops.end(),
-                     [&](const Inside& inside) { return ways.of(variable.accesses, inside).carried; });
+  bool counts = false;
+  for (const ddg::Access* access : variable.accesses) {
+    if (!access->store || std::none_of(loops.begin(), loops.end(),
+                                       [&](const Inside& inside) { return ways.is_carried(*access, inside); }))
+      continue;
+    if (!ways.is_step(*access, variable.accesses)) return false;
+    counts = true;
+  }
+  return counts;
 }
 
 }  // namespace

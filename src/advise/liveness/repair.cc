@@ -59,12 +59,17 @@ class Repairer {
 
   // ---- private ----
 
-  /// All accesses are in the loop, at this row.
+  bool is_in_loop(std::uint32_t access, std::size_t row) const {
+    return times_.parallel[storage_.accesses[access].unit][row];
+  }
+
+  /// The loop at this row. Accesses outside of it see what the last iteration leaves.
   bool make_private(std::size_t row, Repair& repair) {
-    for (const Access& access : storage_.accesses)
-      if (!times_.parallel[access.unit][row]) return false;
-    bool first = !storage_.inputs.empty();
-    std::vector<OpenEnd> outputs = storage_.outputs;
+    bool first = std::any_of(storage_.inputs.begin(), storage_.inputs.end(),
+                             [&](const OpenEnd& input) { return is_in_loop(input.access, row); });
+    std::vector<OpenEnd> outputs;
+    for (const OpenEnd& output : storage_.outputs)
+      if (is_in_loop(output.access, row)) outputs.push_back(output);
     for (const Range& range : storage_.ranges) {
       const std::uint32_t a = storage_.accesses[range.definition].unit;
       const std::uint32_t b = storage_.accesses[range.use].unit;
@@ -74,10 +79,12 @@ class Repairer {
       const Isl<isl_map> inside(isl_map_intersect(range.map.copy(), one_entry.copy()));
       if (!is_empty(Isl<isl_map>(isl_map_subtract(inside.copy(), one_iteration.copy())))) return false;
       if (is_empty(outside)) continue;
-      first = true;
-      outputs.push_back({range.definition, Isl<isl_set>(isl_map_domain(outside.copy()))});
+      first = first || is_in_loop(range.use, row);
+      if (is_in_loop(range.definition, row))
+        outputs.push_back({range.definition, Isl<isl_set>(isl_map_domain(outside.copy()))});
     }
     for (const Conflict& conflict : conflicts_.found) {
+      if (!is_in_loop(conflict.from, row) || !is_in_loop(conflict.by, row)) return false;
       if (conflict.kind == Conflict::Kind::kInput && !conflict.at_once)
         return false;  // a thread runs several iterations
       const std::uint32_t a = storage_.accesses[conflict.from].unit;
@@ -94,9 +101,27 @@ class Repairer {
     if (failed_) return false;
     repair.kind = Repair::Kind::kPrivate;
     repair.row = static_cast<std::uint32_t>(row);
-    repair.first = first;
     repair.last = !outputs.empty();
+    repair.first = first || (repair.last && !is_set_in_each(row));
     return true;
+  }
+
+  /// Every iteration of the loop sets all of it. What is copied back is what the last one has set, and nothing else.
+  bool is_set_in_each(std::size_t row) const {
+    Isl<isl_set> sets;
+    Isl<isl_set> all;
+    const auto add = [&](Isl<isl_set>& to, std::uint32_t unit, isl_set* instances) {
+      Isl<isl_set> made(isl_set_apply(instances, prefix(times_, unit, row + 1).release()));
+      to = to ? Isl<isl_set>(isl_set_union(to.release(), made.release())) : std::move(made);
+    };
+    for (const Access& access : storage_.accesses) {
+      if (!access.write || !times_.parallel[access.unit][row]) continue;
+      if (static_cast<std::uint64_t>(access.bytes) < storage_.bytes) return false;
+      add(sets, access.unit, isl_map_domain(access.cells.copy()));
+    }
+    for (std::uint32_t unit = 0; unit < times_.of.size(); ++unit)
+      if (times_.parallel[unit][row]) add(all, unit, domains_[unit].copy());
+    return sets && all && isl_set_is_subset(all.get(), sets.get()) == isl_bool_true;
   }
 
   /// Nothing in the same entry of the loop is in a later iteration of it.

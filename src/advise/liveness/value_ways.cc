@@ -170,6 +170,40 @@ bool ValueWays::is_index(poly::CodePoint at, const poly::RegionFlow& flow, int d
   return true;
 }
 
+bool ValueWays::is_step(const ddg::Access& store, std::span<const ddg::Access* const> accesses) const {
+  constexpr std::size_t kMost = 64;
+  std::vector<poly::CodePoint> seen{{store.statement, store.instruction}};
+  const auto add = [&](poly::CodePoint at) {
+    if (std::find(seen.begin(), seen.end(), at) == seen.end()) seen.push_back(at);
+  };
+  for (std::size_t i = 0; i < seen.size() && i < kMost; ++i) {
+    const poly::CodePoint at = seen[i];
+    if (std::any_of(accesses.begin(), accesses.end(), [&](const ddg::Access* access) {
+          return !access->store && access->statement == at.statement && access->instruction == at.instruction;
+        }))
+      return true;
+    const ddg::Statement& statement = graph_.statements[at.statement];
+    if (statement.kind != ddg::Statement::Kind::kCode) continue;
+    const trace::InstructionFacts& facts =
+        (*graph_.facts)[statement.block][statement.first_instruction + at.instruction];
+    for (const ddg::LocalFlow& local : statement.local)
+      if (local.to == at.instruction && (local.operand >= facts.reads.size() || !facts.reads[local.operand].address))
+        add({at.statement, local.from});
+    for (const ddg::Dependence& dependence : into(at.statement, at.instruction))
+      if (!dependence.address && dependence.from != ddg::kNoStatement)
+        add({dependence.from, dependence.from_instruction});
+  }
+  return false;
+}
+
+bool ValueWays::is_carried(const ddg::Access& store, const Inside& inside) const {
+  return std::any_of(from_[store.statement].begin(), from_[store.statement].end(), [&](std::uint32_t number) {
+    const ddg::Dependence& dependence = graph_.dependences[number];
+    return dependence.from_instruction == store.instruction && dependence.kind == Kind::kMemory &&
+           counts_of(dependence, inside).carried > 0;
+  });
+}
+
 bool ValueWays::is_input_only(const ddg::Access& load, const Inside& inside) const {
   for (const ddg::Dependence& dependence : into(load.statement, load.instruction)) {
     if (dependence.kind != Kind::kMemory || dependence.operand != ddg::kFirstMemoryOperand + load.index) continue;

@@ -61,6 +61,13 @@ class ValueWays {
     return is_index({store.statement, store.instruction}, flow, 0);
   }
 
+  /// What a store to a variable puts there is made of what was loaded from it: a counter goes on. `accesses` are all of
+  /// the variable. Ways that do not end soon count as none.
+  bool is_step(const ddg::Access& store, std::span<const ddg::Access* const> accesses) const;
+
+  /// Some of what a store puts there is loaded in another iteration.
+  bool is_carried(const ddg::Access& store, const Inside& inside) const;
+
   /// Null, or why a statement that is not code may use any memory.
   const char* uses_any_memory(ddg::StatementId statement) const;
 
