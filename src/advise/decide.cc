@@ -85,10 +85,11 @@ std::string steps_of(const Suggestion& suggestion, const profile::Region& region
     names.push_back(name_of(node, region));
     if (names.back().empty()) return "";
   }
-  if (suggestion.rule == "LF-ICH")
-    return names.size() == 2 ? fmt::format("interchange {} {}", names[0], names[1]) : "";
+  if (suggestion.rule == "LF-ICH") return names.size() == 2 ? fmt::format("interchange {} {}", names[0], names[1]) : "";
   const std::string before = interchange_of(suggestion.loops, region);
   const std::string first = before.empty() ? "" : before + "; ";
+  const bool skewed = region.transformed && !region.transformed->skew.empty();
+  if (suggestion.rule == "LF-TIL" && names.size() >= 2 && skewed) return skewed_steps(names, region);
   if (suggestion.rule == "LF-TIL" && names.size() >= 2)
     return fmt::format("{}tile {} 32", first, fmt::join(names, ","));
   if (suggestion.rule == "LF-SIMD" && names.size() == 1 && !before.empty())

@@ -231,7 +231,11 @@ std::string text_of(const NestLayouts& nest, std::size_t ranked) {
                         short_bytes(static_cast<std::uint64_t>(nest.fetched)),
                         short_bytes(static_cast<std::uint64_t>(nest.used)),
                         short_bytes(static_cast<std::uint64_t>(nest.fetched_after)));
-  if (differs(nest.both, nest.written)) text += fmt::format("  The best order is {}.\n", nest.legal);
+  if (differs(nest.both, nest.written))
+    text += fmt::format("  The best order, one iteration after the other, is {}.{}\n", nest.legal,
+                        nest.both.how.find("parallel") == std::string::npos
+                            ? ""
+                            : " Whether all of its statements allow a loop to run in parallel is for loopfold check.");
   for (const std::string& map : nest.maps) text += fmt::format("  One-to-one: {}\n", map);
   for (const std::string& assumption : nest.assumes) text += fmt::format("  Assumed: {}\n", assumption);
   if (!nest.directive.empty())

@@ -238,15 +238,19 @@ class Suggester {
         nodes.push_back(terms.front().node);
         names.push_back(place(terms.front().node));
       }
-      Suggestion& made = add("LF-TIL", fmt::format("Tile {} by {:g}", fmt::join(names, ", "), kTile), nodes);
+      const bool skewed = !nest.choice.is_written && !OrderText(nest, context_, profile_).skews().empty();
+      Suggestion& made =
+          add("LF-TIL",
+              fmt::format("Tile {} by {:g}{}", fmt::join(names, ", "), kTile, skewed ? ", once they are skewed" : ""),
+              nodes);
       made.gain = amdahl(share_of(nest), (ops + lines) / (ops + lines - saved));
       made.estimate = fmt::format(
           "{:.1f} % of the operations; of {:.3g} instructions, and {:g} for each cache line touched, tiles of {:g} "
           "save "
           "{:.3g}{}",
           100 * share_of(nest), ops + lines, kLineCost, kTile, saved, size_note(nest));
-      made.evidence.push_back(
-          fmt::format("{} loops may change places: no dependence goes backwards in any of them", loops.size()));
+      made.evidence.push_back(fmt::format("{} loops may change places{}: no dependence goes backwards in any of them",
+                                          loops.size(), skewed ? " once they are skewed" : ""));
     }
   }
 

@@ -55,6 +55,7 @@ struct Reference {
   std::vector<Subscript> subscripts;
   std::size_t end = 0;  // past the last bracket, or past the field
   bool written = false;
+  bool read = true;                // unless it is the left side of a plain assignment, as a whole
   std::vector<bool> side_effects;  // of each subscript
 };
 

@@ -241,6 +241,7 @@ class UseFinder {
       return;
     }
     reference.written = is_written(node, parents);
+    reference.read = !is_only_written(node, parents);
     for (std::size_t i = 0; i < matched.chain.subscripts.size(); i++)
       reference.side_effects.push_back(has_side_effects(*matched.chain.subscripts[i]) ||
                                        assigns_in_macro(reference.subscripts[i]));
@@ -333,6 +334,20 @@ class UseFinder {
       const bool part = above.kind == SyntaxKind::kMember || above.kind == SyntaxKind::kSubscript ||
                         above.kind == SyntaxKind::kParentheses || above.kind == SyntaxKind::kImplicit;
       if (!part) return false;
+      lvalue = &above;
+    }
+    return false;
+  }
+
+  /// The left side of a plain assignment, parentheses between. In macros nothing is sure to be.
+  bool is_only_written(const Syntax& node, const Parents& parents) const {
+    if (in_macro(node.begin, [](const MacroUse&) { return true; })) return false;
+    const Syntax* lvalue = &node;
+    for (auto parent = parents.rbegin(); parent != parents.rend(); ++parent) {
+      const Syntax& above = **parent;
+      if (above.children.empty() || &above.children[0] != lvalue) return false;
+      if (is_plain_assignment(above)) return true;
+      if (above.kind != SyntaxKind::kParentheses && above.kind != SyntaxKind::kImplicit) return false;
       lvalue = &above;
     }
     return false;

@@ -243,10 +243,14 @@ class Rewriter {
 
   void check_writes(const Work& work) {
     const Resolved& first = *work.stages[0];
-    for (const Reference& reference : work.uses.references)
+    for (const Reference& reference : work.uses.references) {
+      if (reference.read && first.directive->maps[reference.array].transfer == Transfer::kOut)
+        object(reference.name, fmt::format("'{}' is read here, but not copied in: inout instead of out",
+                                           first.phis[reference.array].label()));
       if (reference.written && first.directive->maps[reference.array].transfer == Transfer::kIn)
         object(reference.name, fmt::format("'{}' is written here, but only copied in: its map must be inout or out",
                                            first.phis[reference.array].label()));
+    }
   }
 
   void check_names(const Source& source, const Work& work) {

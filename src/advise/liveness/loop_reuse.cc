@@ -62,7 +62,8 @@ class LoopReuse {
     }
     Finding::Kind worst = Finding::Kind::kNothing;
     for (const Variable& variable : find_variables(graph_, context_, loop_.loop, accesses, tests_, locals_)) {
-      if (variable.born_inside || variable.scratch || !variable.at) continue;
+      if (variable.born_inside || !variable.at) continue;
+      if (variable.scratch && !ways_.of(variable.accesses, inside_).to_behind) continue;
       const Finding finding = judge(variable, row);
       worst = std::max(worst, finding.kind);
       add(variable, finding, row);
@@ -286,6 +287,10 @@ class LoopReuse {
       if (!ways.defined) continue;
       if (ways.carried) {
         name_reduction(local.name, ways.at, "", row);
+        if (ways.to_behind && !ways.counter && !is_reduced(local.name, row))
+          unknown(fmt::format("{} keeps what the last iteration that sets it leaves there, {}", local.name,
+                              line_text(ways.at)),
+                  row);
         continue;
       }
       Finding finding;
@@ -305,6 +310,19 @@ class LoopReuse {
       any = true;
     }
     return any;
+  }
+
+  /// A value that a register hands on from iteration to iteration is a reduction's, or keeps them in order, or is set
+  /// in some of them only.
+  static bool is_reduced(const std::string& name, const Loop& row) {
+    return row.parallel == Loop::Parallel::kNo ||
+           std::any_of(row.reductions.begin(), row.reductions.end(), [&](const profile::Reduction& reduction) {
+             return reduction.variable == name || reduction.variable.empty();
+           });
+  }
+  std::string line_text(std::uint64_t address) const {
+    const symbols::Location& at = context_.locate(address);
+    return fmt::format("{}:{}", at.file.substr(at.file.rfind('/') + 1), at.line);
   }
 
   /// A reduction that has no name of the source yet, and whose operation is in the line of a store.

@@ -53,8 +53,7 @@ class MemoryStorages {
     if (made.storage.name.empty()) made.storage.name = fmt::format("a stack slot ({})", words(made.at));
     if (variable.object == ddg::kUnknownObject)
       made.storage.unknown = fmt::format("memory that is not known is written ({})", words(made.at));
-    const std::size_t copies = coordinates_of_birth(variable);
-    for (const ddg::Access* access : variable.accesses) add_access(*access, copies, made);
+    for (const ddg::Access* access : variable.accesses) add_access(*access, made);
     for (const ddg::Access* access : variable.accesses)
       if (!access->store)
         add_sources(*access, made);
@@ -71,42 +70,14 @@ class MemoryStorages {
                        : fmt::format("{:#x}", at.module_offset);
   }
 
-  /// Loops of the nest, counted from outside, in whose bodies it is declared.
-  std::size_t coordinates_of_birth(const Variable& variable) {
-    if (variable.name.empty() || graph_.objects[variable.object].kind != ddg::Object::Kind::kStack) return 0;
-    if (tests_.empty()) tests_ = tests_by_loop(graph_, flow_);
-    const symbols::LocalVariable* local = nullptr;
-    for (const symbols::LocalVariable& one : locals_.of(graph_.objects[variable.object].site))
-      if (one.name == variable.name && holds(one, variable)) local = &one;
-    if (local == nullptr) return 0;
-    const NestUnit& unit = units_.all[units_.unit_of.at(variable.accesses.front()->statement)];
-    std::size_t depth = 0;
-    for (std::size_t k = 0; k < unit.loops.size(); ++k) {
-      if (function_of(context_, unit.loops[k]) != graph_.objects[variable.object].site) break;
-      if (is_inside_body(*local, tests_[unit.loops[k]])) depth = k + 1;
-    }
-    return depth;
-  }
-  static bool holds(const symbols::LocalVariable& local, const Variable& variable) {
-    const std::int64_t offset = variable.accesses.front()->address.pieces.front().outputs[1].minimum;
-    const std::int64_t first = local.places.front().offset + 8;
-    return !local.places.front().in_register && offset >= first &&
-           offset < first + static_cast<std::int64_t>(local.size);
-  }
-
-  /// Over the unit's coordinates; those of loops around the nest, and of iterations that have copies of their own, are
-  /// part of the cell.
-  void add_access(const ddg::Access& access, std::size_t copies, NestStorage& made) {
+  /// Over the unit's coordinates; those of loops around the nest are part of the cell.
+  void add_access(const ddg::Access& access, NestStorage& made) {
     const std::uint32_t unit = units_.unit_of.at(access.statement);
     const NestUnit& of = units_.all[unit];
     Isl<isl_map> cells = cells_of(isl_, graph_, context_.tree, access);
     cells = Isl<isl_map>(
         isl_map_move_dims(cells.release(), isl_dim_out, 0, isl_dim_in, 0, static_cast<unsigned>(units_.shift)));
     cells = Isl<isl_map>(isl_map_set_tuple_name(cells.release(), isl_dim_in, of.name.c_str()));
-    cells = Isl<isl_map>(isl_map_insert_dims(cells.release(), isl_dim_out, 0, static_cast<unsigned>(copies)));
-    for (std::size_t k = 0; k < copies; ++k)
-      cells = Isl<isl_map>(
-          isl_map_equate(cells.release(), isl_dim_in, static_cast<int>(k), isl_dim_out, static_cast<int>(k)));
     const auto place = std::find(of.statements.begin(), of.statements.end(), access.statement) - of.statements.begin();
     Access& added = made.storage.accesses.emplace_back();
     added.unit = unit;
@@ -227,7 +198,6 @@ class MemoryStorages {
   Locals& locals_;
   std::map<const ddg::Access*, std::uint32_t> numbers_;
   std::set<std::pair<ddg::StatementId, ddg::StatementId>> reductions_;
-  std::map<ContextId, std::vector<std::uint64_t>> tests_;
 };
 
 /// A loop of the nest hands it from iteration to iteration, and nothing but index values are stored to it. What is

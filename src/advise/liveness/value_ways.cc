@@ -230,7 +230,7 @@ Ways ValueWays::of_register(const symbols::LocalVariable& variable, const Inside
         if (!reg || write.step || !is_in_register(variable, address + fact.length, *reg)) continue;
         if (!ways.defined) ways.at = address;
         ways.defined = true;
-        if (loop.tests.contains({id, i})) ways.carried = true;  // its own counter
+        if (loop.tests.contains({id, i})) ways.carried = ways.counter = true;
         add_uses(id, i, inside, false, ways);
         for (const std::uint32_t number : from_[id]) {
           const ddg::Dependence& dependence = graph_.dependences[number];

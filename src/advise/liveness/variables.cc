@@ -132,10 +132,11 @@ class Finder {
       return;
     }
     const std::vector<symbols::LocalVariable>& locals = locals_.of(object.site);
+    const std::optional<std::int64_t> shift = locals_.shift(graph_, context_, id);
     std::vector<Interval> all;
     for (const symbols::LocalVariable& local : locals) {
-      if (local.places.empty() || local.places.front().in_register || local.size == 0) continue;
-      const std::int64_t first = local.places.front().offset + kReturnAddress;
+      if (!shift || local.places.empty() || local.places.front().in_register || local.size == 0) continue;
+      const std::int64_t first = local.places.front().offset + *shift;
       all.push_back({first, first + static_cast<std::int64_t>(local.size), &local, {}});
     }
     for (const ddg::Access* access : accesses) {
@@ -194,6 +195,45 @@ const std::vector<symbols::LocalVariable>& Locals::of(std::uint64_t function_add
   const auto [known, is_new] = known_.try_emplace(function_address);
   if (is_new && symbolizer_ != nullptr) known->second = symbolizer_->locals(function_address);
   return known->second;
+}
+
+std::optional<std::int64_t> Locals::shift(const ddg::Graph& graph, const poly::Context& context, ddg::ObjectId frame) {
+  if (!has_shifts_) find_shifts(graph, context);
+  has_shifts_ = true;
+  const auto found = shifts_.find(frame);
+  return found == shifts_.end() ? kReturnAddress : found->second;
+}
+
+/// A function does not store over its own return address. If it seems to, the frame does not begin there.
+void Locals::find_shifts(const ddg::Graph& graph, const poly::Context& context) {
+  constexpr std::uint8_t kStackPointer = 4;
+  constexpr std::int64_t kPushed = 8;
+  if (context.structure == nullptr) return;
+  const std::span<const structure::Function> functions = context.structure->flow.functions();
+  std::map<ddg::ObjectId, std::int64_t> ends;
+  for (const ddg::Access& access : graph.accesses) {
+    const ddg::Statement& statement = graph.statements[access.statement];
+    const ddg::Object& object = graph.objects[access.object];
+    if (!access.store || object.kind != Kind::kStack || statement.kind != ddg::Statement::Kind::kCode) continue;
+    if (statement.function >= functions.size() ||
+        context.structure->code.address(functions[statement.function].entry) != object.site)
+      continue;
+    const std::int64_t end = extent_of(access).second;
+    const auto known = ends.find(access.object);
+    if (end <= 0 || (known != ends.end() && known->second > end)) continue;
+    const std::vector<trace::RegisterUse>& writes =
+        (*graph.facts)[statement.block][statement.first_instruction + access.instruction].writes;
+    const bool push = std::any_of(writes.begin(), writes.end(), [](const trace::RegisterUse& use) {
+      return use.file == trace::RegisterFile::kGeneral && use.index == kStackPointer;
+    });
+    const bool first = known == ends.end() || known->second < end;
+    ends[access.object] = end;
+    std::optional<std::int64_t>& shift = shifts_[access.object];
+    if (push && end == kPushed && (first || shift))
+      shift = kReturnAddress + kPushed;
+    else
+      shift.reset();
+  }
 }
 
 std::uint64_t function_of(const poly::Context& context, ContextId loop) {

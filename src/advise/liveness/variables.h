@@ -40,8 +40,17 @@ class Locals {
   explicit Locals(symbols::Symbolizer* symbolizer) : symbolizer_(symbolizer) {}
   const std::vector<symbols::LocalVariable>& of(std::uint64_t function_address);
 
+  /// What is to be added to an offset of the debug information for one in a frame. Offsets in frames count from the
+  /// return address. Where a run is recorded from the first instruction of a function on, they count from the first
+  /// place that its stack pointer was seen at: behind a push, or not known, in which case there is none.
+  std::optional<std::int64_t> shift(const ddg::Graph& graph, const poly::Context& context, ddg::ObjectId frame);
+
  private:
+  void find_shifts(const ddg::Graph& graph, const poly::Context& context);
+
   symbols::Symbolizer* symbolizer_;
+  std::map<ddg::ObjectId, std::optional<std::int64_t>> shifts_;  // other than that of the return address
+  bool has_shifts_ = false;
   std::map<std::uint64_t, std::vector<symbols::LocalVariable>> known_;
 };
 
