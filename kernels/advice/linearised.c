@@ -6,8 +6,8 @@
 #include "../kernel.h"
 
 KERNEL void transpose(int n, int m, const double* a, double* b) {
-  // expect-advice: suggests LF-PAR i; suggests LF-SIMD i; parallel_ops >= 95; hidden 20
-  // expect-advice: never LF-SKW
+  // expect-advice: suggests LF-PAR i legal yes; suggests LF-SIMD i; parallel_ops >= 95; affine >= 99; hidden 20
+  // expect-advice: never LF-SKW; suggests LF-TIL i i legal yes
   for (int i = 0; i < n * m; i++) {  // expect: parallel
     b[i % m * n + i / m] = a[i];
   }

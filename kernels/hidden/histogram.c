@@ -8,7 +8,7 @@
 enum { kBins = 16 };
 
 KERNEL void count(int n, int m, const int* keys, int* bins) {
-  // expect-advice: affine <= 60
+  // expect-advice: affine <= 60; hidden none
   for (int k = 0; k < n * m; k++) {  // expect: reduction(+)
     bins[k / m * kBins + keys[k]]++;
   }

@@ -6,7 +6,7 @@
 #include "../kernel.h"
 
 KERNEL void sum_rows(int n, int m, const double* a, double* b) {
-  // expect-advice: hidden 50; affine >= 99; blocks yes; suggests LF-PAR k
+  // expect-advice: hidden 50; affine >= 99; blocks yes; suggests LF-PAR k legal unknown
   for (int k = 0; k < n * m; k++) {  // expect: no: b[k - 1] of the last iteration
     const double before = k % m > 0 ? b[k - 1] : 0;
     b[k] = a[k / m + k % m * n] + before;

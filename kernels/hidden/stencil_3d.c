@@ -7,7 +7,8 @@
 #include "../kernel.h"
 
 KERNEL void smooth(int n, const double* a, double* b) {
-  // expect-advice: hidden 14 14; affine >= 99; trip 2744; suggests LF-PAR k
+  // expect-advice: hidden 14 14; affine >= 99; trip 2744; suggests LF-PAR k legal yes
+  // expect-advice -O1: stride01 100
   for (int k = 0; k < n * n * n; k++) {  // expect: parallel
     const int x = k % n;
     const int y = k / n % n;

@@ -9,7 +9,7 @@ enum { kTile = 8 };
 
 KERNEL void multiply(int n, const double* a, const double* b, double* c) {
   const int tiles = n / kTile;
-  // expect-advice: hidden 6; affine >= 99; trip 36; blocks yes; suggests LF-PAR t
+  // expect-advice: hidden 6; affine >= 99; trip 36; blocks yes; suggests LF-PAR t legal yes
   for (int t = 0; t < tiles * tiles; t++) {  // expect: parallel
     const int row = t / tiles * kTile;
     const int column = t % tiles * kTile;

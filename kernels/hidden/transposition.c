@@ -7,7 +7,8 @@
 #include "../kernel.h"
 
 KERNEL void transpose(int n, int m, const double* a, double* b) {
-  // expect-advice: hidden 48; affine >= 99; trip 2880; suggests LF-PAR k
+  // expect-advice: hidden 48; affine >= 99; trip 2880; suggests LF-PAR k legal yes
+  // expect-advice -O1: stride01 50
   for (int k = 0; k < n * m; k++) {  // expect: parallel
     b[k % m * n + k / m] = a[k];
   }

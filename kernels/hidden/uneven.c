@@ -6,7 +6,7 @@
 #include "../kernel.h"
 
 KERNEL void gather(int cells, int rows, int columns, const double* a, double* b) {
-  // expect-advice: hidden 40; affine >= 99; trip 1234; suggests LF-PAR k
+  // expect-advice: hidden 40; affine >= 99; trip 1234; suggests LF-PAR k legal yes
   for (int k = 0; k < cells; k++) {  // expect: parallel
     b[k] = a[k % rows * columns + k / rows] * 0.5;
   }
