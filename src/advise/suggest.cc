@@ -414,7 +414,7 @@ class Suggester {
       if (loop.parallel != Loop::Parallel::kYes && loop.parallel != Loop::Parallel::kReduction) continue;
       if (loop.stride01_percent < 100 * kNearEnough || moves_out(loop)) continue;
       const std::uint64_t size = element_size(loop);
-      if (size == 0 || size >= 16) continue;  // nothing to load, or vectors already
+      if (size == 0 || size >= 16 || is_string_instruction(loop)) continue;  // nothing to load, or vectors already
       const double width = kVectorBytes / static_cast<double>(size);
       const double near = loop.stride01_percent / 100;
       Suggestion& made = add("LF-SIMD", fmt::format("Vectorise {}", place(loop)), {loop.node});
@@ -467,6 +467,16 @@ class Suggester {
   }
 
   /// Of most accesses in the loop that are no scalars of a frame.
+  /// One instruction that goes round by itself (rep movs): the processor moves whole vectors already.
+  bool is_string_instruction(const Loop& loop) const {
+    return std::all_of(
+        profile_.statements.begin(), profile_.statements.end(), [&](const profile::Statement& statement) {
+          if (statement.loops.empty() || !statement.loops.back() || !statement.code) return true;
+          if (std::find(loop.nodes.begin(), loop.nodes.end(), *statement.loops.back()) == loop.nodes.end()) return true;
+          return profile_.code[*statement.code].addresses.size() == 1;
+        });
+  }
+
   std::uint64_t element_size(const Loop& loop) const {
     std::uint64_t most = 0;
     std::uint64_t size = 0;
