@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Measures what `loopfold check` costs: nests of 2 to 6 loops and of 10 to 200 statements, into docs/check.md.
+"""Measures what `loopfold check` costs: nests of 2 to 6 loops and of 10 to 200 statements.
 
-    bench/check.py [build/loopfold] [--depths 2,3,4,5,6] [--statements 10,20,50,100,200] [--print] [--quick]
+    bench/check.py [build/loopfold] [--depths 2,3,4,5,6] [--statements 10,20,50,100,200] [--quick]
+                   [--update docs/check.md]
 
 Every statement sets a scalar of its own from one that the one before has set, and an element of an array. The two
 innermost loops are interchanged and the outermost is parallel, so that all scalars collide and need a repair. The
 costs are CPU seconds of the check itself, as `--stats` says, and of the whole command, which analyses the trace first.
-The table stands between the lines `<!-- bench -->` and `<!-- end of bench -->`.
 """
 
 import json
@@ -19,8 +19,6 @@ import tempfile
 import measure
 
 SOURCE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-PAGE = os.path.join(SOURCE, "docs", "check.md")
-BEGIN, END = "<!-- bench -->", "<!-- end of bench -->"
 ITERATIONS = 64  # of all loops together, or a little more
 LONG = 3  # seconds: once is enough
 VALUES = 4  # statements of one straight piece of code
@@ -102,18 +100,9 @@ def table(loopfold):
 
 def main():
     loopfold = next((word for word in sys.argv[1:] if os.path.isfile(word)), os.path.join(SOURCE, "build", "loopfold"))
-    text = "\n".join(["CPU seconds of the check, of those of the whole command, which analyses the trace first; programs at "
-                      "-O0. The answer is `legal after` where there is no other.", "", *table(os.path.abspath(loopfold))])
-    if "--print" in sys.argv:
-        print(text)
-        return
-    with open(PAGE) as file:
-        page = file.read()
-    if BEGIN not in page or END not in page:
-        sys.exit(f"{PAGE}: has no lines {BEGIN} and {END}")
-    with open(PAGE, "w") as file:
-        file.write(f"{page.split(BEGIN)[0]}{BEGIN}\n{text}\n{END}{page.split(END)[1]}")
-    print(f"wrote the table of {PAGE}")
+    lines = ["CPU seconds of the check, of those of the whole command, which analyses the trace first; programs at -O0. The "
+             "answer is `legal after` where there is no other.", "", *table(os.path.abspath(loopfold))]
+    measure.publish({"checks": lines})
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ python3 -B "$here/analysis.py" "$loopfold" "${@:2}"
 python3 -B "$here/backprop.py"
 python3 -B "$here/layout.py" "$loopfold" --update "$here/../docs/layout.md"
 python3 -B "$here/reconstruct.py" "$(dirname "$loopfold")"
-python3 -B "$here/check.py" "$loopfold"
+python3 -B "$here/check.py" "$loopfold" --update "$here/../docs/check.md"
 if command -v perf > /dev/null; then
   python3 -B "$here/stages.py" "$loopfold" "${@:2}"
 else

@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "advise/layout/rewrite.h"
+#include "cli/command_group.h"
 #include "cli/layout_commands.h"
 #include "cli/trace_commands.h"
 #include "support/atomic_file.h"
@@ -167,32 +168,19 @@ class GenerateCommand : public Command {
   std::string output_;
 };
 
-class LayoutCommand : public Command {
+class LayoutCommand : public CommandGroup {
  public:
   std::string name() const override { return "layout"; }
   std::string summary() const override { return "Search, prove and make data layouts"; }
 
-  void describe(CLI::App& app) override {
-    app.require_subcommand(1);
-    commands_.push_back(make_layout_search());
-    commands_.push_back(std::make_unique<CheckCommand>());
-    commands_.push_back(std::make_unique<GenerateCommand>());
-    for (const std::unique_ptr<Command>& command : commands_) {
-      CLI::App* sub = app.add_subcommand(command->name(), command->summary());
-      command->describe(*sub);
-      apps_.push_back(sub);
-    }
-  }
-
-  int run(const CLI::App&) override {
-    for (std::size_t i = 0; i < apps_.size(); i++)
-      if (apps_[i]->parsed()) return commands_[i]->run(*apps_[i]);
-    return kUsage;
-  }
-
  private:
-  std::vector<std::unique_ptr<Command>> commands_;
-  std::vector<CLI::App*> apps_;
+  std::vector<std::unique_ptr<Command>> commands() const override {
+    std::vector<std::unique_ptr<Command>> all;
+    all.push_back(make_layout_search());
+    all.push_back(std::make_unique<CheckCommand>());
+    all.push_back(std::make_unique<GenerateCommand>());
+    return all;
+  }
 };
 
 }  // namespace

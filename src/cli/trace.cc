@@ -8,39 +8,26 @@
 #include <cstring>
 #include <vector>
 
+#include "cli/command_group.h"
 #include "cli/trace_commands.h"
 
 namespace loopfold::cli {
 
 namespace {
 
-class TraceCommand : public Command {
+class TraceCommand : public CommandGroup {
  public:
   std::string name() const override { return "trace"; }
   std::string summary() const override { return "Show, print or test a recorded trace"; }
 
-  void describe(CLI::App& app) override {
-    app.require_subcommand(1);
-    commands_.push_back(make_trace_info());
-    commands_.push_back(make_trace_dump());
-    commands_.push_back(make_trace_check());
-    for (const std::unique_ptr<Command>& command : commands_) {
-      CLI::App* sub = app.add_subcommand(command->name(), command->summary());
-      command->describe(*sub);
-      apps_.push_back(sub);
-    }
-  }
-
-  int run(const CLI::App&) override {
-    for (std::size_t i = 0; i < apps_.size(); i++) {
-      if (apps_[i]->parsed()) return commands_[i]->run(*apps_[i]);
-    }
-    return kUsage;
-  }
-
  private:
-  std::vector<std::unique_ptr<Command>> commands_;
-  std::vector<CLI::App*> apps_;
+  std::vector<std::unique_ptr<Command>> commands() const override {
+    std::vector<std::unique_ptr<Command>> all;
+    all.push_back(make_trace_info());
+    all.push_back(make_trace_dump());
+    all.push_back(make_trace_check());
+    return all;
+  }
 };
 
 }  // namespace

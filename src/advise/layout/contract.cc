@@ -8,17 +8,8 @@
 #include <numeric>
 #include <optional>
 
+#include "advise/layout/isl_types.h"
 #include "poly/budget.h"
-
-namespace loopfold::poly {
-
-template <>
-struct IslType<isl_local_space> {
-  static isl_local_space* copy(isl_local_space* p) { return isl_local_space_copy(p); }
-  static void free(isl_local_space* p) { isl_local_space_free(p); }
-};
-
-}  // namespace loopfold::poly
 
 namespace loopfold::layout {
 

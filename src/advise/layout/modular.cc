@@ -7,15 +7,7 @@
 #include <numeric>
 #include <set>
 
-namespace loopfold::poly {
-
-template <>
-struct IslType<isl_local_space> {
-  static isl_local_space* copy(isl_local_space* p) { return isl_local_space_copy(p); }
-  static void free(isl_local_space* p) { isl_local_space_free(p); }
-};
-
-}  // namespace loopfold::poly
+#include "advise/layout/isl_types.h"
 
 namespace loopfold::layout {
 
