@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -28,6 +29,7 @@ constexpr std::size_t kMostHidden = 3;           // levels of a loop
 constexpr std::uint64_t kMostShare = 20;         // of the instructions, one in so many is looked at
 constexpr std::uint64_t kAlways = 4'000'000;     // so many may always be
 constexpr std::uint64_t kLeastGain = 100;        // one instruction in so many must become simple
+constexpr std::uint64_t kLeastPart = 4;          // of a loop's instructions, one in so many must show the blocks
 
 /// A modulus that is no multiple of the step: b[k % m * n + k / m] is b[k * n mod (n * m - 1)], but nobody means that.
 bool has_odd_modulus(const fold::Output& output) {
@@ -127,16 +129,21 @@ class Sequence {
  private:
   static constexpr unsigned kCounterBits = 32;
   static constexpr std::uint64_t kCounterMask = 0xffffffff;
-  static constexpr std::uint64_t kLookEvery = 256;
+  static constexpr std::uint64_t kLookEvery = 64;
+  static constexpr std::uint64_t kMostTries = 1000;
 
   static reconstruct::Options options() {
     reconstruct::Options options;
     options.max_levels = kMostHidden + 1;
-    options.max_tries = 4000;
+    options.max_tries = kMostTries;
     return options;
   }
 
-  bool is_irregular() const { return engine_->summary().pieces > 8 + samples_ / 128; }
+  /// Many pieces, or much ado to find them.
+  bool is_irregular() const {
+    const reconstruct::Summary& summary = engine_->summary();
+    return summary.pieces > 6 + samples_ / 128 || summary.tries > kMostTries + samples_ / 8;
+  }
 
   /// The longest entry counts.
   void finish_entry() {
@@ -153,13 +160,13 @@ class Sequence {
     samples_ = 0;
   }
 
-  /// Of the longest piece, if it is most of the whole. The counter's part of a coefficient is its low half. What did
+  /// Of the longest piece, if it is nearly the whole. The counter's part of a coefficient is its low half. What did
   /// not happen twice is no block.
   std::vector<std::uint64_t> blocks_of(const std::vector<reconstruct::Piece>& pieces) const {
     const auto longest = std::max_element(
         pieces.begin(), pieces.end(),
         [](const reconstruct::Piece& a, const reconstruct::Piece& b) { return a.nest.count < b.nest.count; });
-    if (longest == pieces.end() || longest->nest.count * 2 < samples_ || longest->nest.levels() < 2) return {};
+    if (longest == pieces.end() || longest->nest.count * 4 < samples_ * 3 || longest->nest.levels() < 2) return {};
     std::vector<std::uint64_t> blocks;
     for (std::size_t level = 0; level + 1 < longest->nest.levels(); ++level) {
       const auto step = static_cast<std::int32_t>(static_cast<std::uint64_t>(longest->nest.coefficients[level]));
@@ -198,13 +205,15 @@ class Probe {
       watches_[i].candidate = candidates[i];
       watches_[i].place = statement.place;
       watches_[i].level = ddg::dimensions_of(tree, candidates[i].loop) - std::size_t{1};
+      watches_[i].inner = candidates[i].loop != statement.context;
       by_context_[statement.context].push_back(i);
     }
     open_ = candidates.size();
   }
 
   const std::atomic<bool>& stop() const { return stop_; }
-  Sequence& sequence(std::size_t candidate) { return watches_[candidate].sequence; }
+  /// Sizes of blocks that a candidate shows, the greatest first. No more will come.
+  std::vector<std::uint64_t> blocks_of(std::size_t candidate) { return watches_[candidate].finish(); }
 
   template <class Walk, class S>
   void event(const Walk&, const S&, trace::ExitId exit, const std::uint64_t* slots) {
@@ -242,11 +251,33 @@ class Probe {
   using PathKey = std::tuple<ContextId, structure::FunctionId, std::vector<trace::ExitId>>;
   static constexpr std::size_t kMostPaths = 1 << 16;
 
+  /// Where a statement runs several times in an iteration of the loop, the first and the last time must show the same:
+  /// a search that begins at the root of a tree each time goes other ways from there.
   struct Watch {
     HiddenCandidate candidate;
     structure::PlaceId place = structure::kNoPlace;
     std::size_t level = 0;  // of the loop's counter
-    Sequence sequence;
+    bool inner = false;     // the statement is in a loop inside this one
+    Sequence first;
+    Sequence last;
+    structure::Dimension now;   // the iteration that runs
+    std::uint64_t address = 0;  // of its last instance
+    bool any = false;
+
+    void add(const structure::Dimension& loop, std::uint64_t at) {
+      if (any && (now.serial != loop.serial || now.counter != loop.counter)) end_iteration();
+      now = loop;
+      address = at;
+      any = inner;
+      first.add(loop.serial, loop.counter, at);
+    }
+    void end_iteration() { last.add(now.serial, now.counter, address); }
+    bool done() const { return first.done() || last.done(); }
+    std::vector<std::uint64_t> finish() {
+      if (any) end_iteration();
+      const std::vector<std::uint64_t>& blocks = first.finish();
+      return inner && last.finish() != blocks ? std::vector<std::uint64_t>{} : blocks;
+    }
   };
 
   template <class S>
@@ -269,15 +300,14 @@ class Probe {
       if (watch.place != part.place || watch.level >= dimensions.size()) continue;
       std::uint64_t address = 0;
       if (watch.candidate.is_access && !find_address(watch.candidate, part, address)) continue;
-      const structure::Dimension& loop = dimensions[watch.level];
-      watch.sequence.add(loop.serial, loop.counter, address);
-      ended = ended || watch.sequence.done();
+      watch.add(dimensions[watch.level], address);
+      ended = ended || watch.done();
     }
     if (ended) forget_ended(here);
   }
 
   void forget_ended(std::vector<std::size_t>& here) {
-    open_ -= std::erase_if(here, [&](std::size_t i) { return watches_[i].sequence.done(); });
+    open_ -= std::erase_if(here, [&](std::size_t i) { return watches_[i].done(); });
     if (open_ == 0) stop_ = true;
   }
 
@@ -305,6 +335,26 @@ class Probe {
   std::map<PathKey, structure::Known> paths_;
   trace::ExitId exit_ = 0;
   const std::uint64_t* slots_ = nullptr;
+};
+
+/// Streams of a loop that show blocks.
+struct Shown {
+  std::vector<std::vector<std::uint64_t>> blocks;  // by stream
+  std::vector<ddg::StatementId> statements;        // by stream
+
+  /// Of statements with a stream that shows none but these.
+  std::uint64_t instructions(const std::vector<std::uint64_t>& common, const ddg::Graph& graph) const {
+    std::set<ddg::StatementId> agree;
+    for (std::size_t i = 0; i < blocks.size(); ++i)
+      if (std::all_of(blocks[i].begin(), blocks[i].end(), [&](std::uint64_t block) {
+            return std::find(common.begin(), common.end(), block) != common.end();
+          }))
+        agree.insert(statements[i]);
+    std::uint64_t sum = 0;
+    for (const ddg::StatementId id : agree)
+      sum += graph.statements[id].count * graph.statements[id].instructions.size();
+    return sum;
+  }
 };
 
 /// Sizes of blocks as periods of the levels inside each other.
@@ -346,13 +396,18 @@ structure::Splits find_hidden_loops(const trace::Reader& reader, const structure
   structure::LoopWalk<Probe> walk(structure, again, probe);
   std::string damage;
   walk.walk(reader, damage, {}, &probe.stop());
-  std::map<ContextId, std::vector<std::vector<std::uint64_t>>> found;  // by loop
+  std::map<ContextId, Shown> found;  // by loop
   for (std::size_t i = 0; i < candidates.size(); ++i) {
-    const std::vector<std::uint64_t>& blocks = probe.sequence(i).finish();
-    if (!blocks.empty()) found[candidates[i].loop].push_back(blocks);
+    std::vector<std::uint64_t> blocks = probe.blocks_of(i);
+    if (blocks.empty()) continue;
+    Shown& shown = found[candidates[i].loop];
+    shown.blocks.push_back(std::move(blocks));
+    shown.statements.push_back(candidates[i].statement);
   }
-  for (const auto& [loop, blocks] : found) {
-    std::vector<std::uint64_t> common = common_blocks(blocks);
+  const std::vector<std::uint64_t> inclusive = inclusive_instructions(tree);
+  for (const auto& [loop, shown] : found) {
+    std::vector<std::uint64_t> common = common_blocks(shown.blocks);
+    if (shown.instructions(common, graph) < inclusive[loop] / kLeastPart) continue;
     std::erase_if(common, [&](std::uint64_t block) { return 2 * block >= tree[loop].trips.max; });
     splits.add(loop, periods_of(common));
   }

@@ -8,14 +8,15 @@
 // instance in each iteration. Both as one number go to reconstruction (reconstruct/reconstruct.h), which finds the
 // affine nest behind them, if there is one. What k grows by along the loops of that nest but the innermost are sizes
 // of *blocks* of iterations; block sizes on which the loop's streams agree (each divides the next) are the periods of
-// its hidden levels (structure/splits.h). There must be more than two blocks: of two things, many are affine.
+// its hidden levels (structure/splits.h). There must be more than two blocks: of two things, many are affine. And what
+// shows them must be a good part of the loop: an interpreter's loop has periods too, and nothing of it becomes affine.
 //
 // A guess from a sample, and none that can do harm: a split only names iterations otherwise. Whether it made more of
 // the program affine is seen by folding again, and if not, the first result stands.
 //
 // Cost: programs without candidates pay nothing. The probe follows candidates' loops event by event and everything else
-// by whole stretches, up to a share of the run's instructions; a stream that is irregular is dropped after a few
-// hundred numbers.
+// by whole stretches, up to a share of the run's instructions; a stream that is irregular is dropped after some tens of
+// numbers.
 #pragma once
 
 #include <cstdint>
