@@ -280,6 +280,9 @@ class LoopReuse {
   bool add_registers(Loop& row) {
     const std::uint64_t function = function_of(context_, loop_.loop.loops.front());
     if (function == 0) return false;
+    if (context_.locate(function).line == 0 && ways_.leaves_in_register(inside_, loop_, flow_))
+      unknown("a value that it leaves in a register is used behind it, and there is no debug information to name it",
+              row);
     bool any = false;
     for (const symbols::LocalVariable& local : locals_.of(function)) {
       if (is_inside_body(local, tests_)) continue;

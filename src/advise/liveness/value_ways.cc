@@ -220,6 +220,36 @@ bool ValueWays::is_input_only(const ddg::Access& load, const Inside& inside) con
   return true;
 }
 
+bool ValueWays::leaves_in_register(const Inside& inside, const poly::FlowOfLoop& loop,
+                                   const poly::RegionFlow& flow) const {
+  const structure::FunctionId function = tree_[loop.loop.loops.front()].function;
+  const auto is_reduced = [&](poly::CodePoint at) {
+    return std::any_of(loop.flows.begin(), loop.flows.end(), [&](const poly::KeptFlow& kept) {
+      return kept.reduction && (kept.from == at || kept.to == at);
+    });
+  };
+  // Functions that are called push registers, whatever is in them.
+  const auto is_push = [&](const ddg::Dependence& dependence) {
+    constexpr std::uint8_t kStackPointer = 4;
+    const ddg::Statement& to = graph_.statements[dependence.to];
+    if (to.kind != ddg::Statement::Kind::kCode) return false;
+    const auto& facts = (*graph_.facts)[to.block][to.first_instruction + dependence.to_instruction];
+    return std::any_of(facts.writes.begin(), facts.writes.end(), [](const trace::RegisterUse& use) {
+      return use.file == trace::RegisterFile::kGeneral && use.index == kStackPointer;
+    });
+  };
+  for (const ddg::StatementId id : inside.statements) {
+    if (graph_.statements[id].function != function) continue;
+    for (const std::uint32_t number : from_[id]) {
+      const ddg::Dependence& dependence = graph_.dependences[number];
+      const poly::CodePoint at{id, dependence.from_instruction};
+      if (dependence.kind != Kind::kRegister || counts_of(dependence, inside).before == 0) continue;
+      if (!flow.is_index(at) && !is_reduced(at) && !is_push(dependence)) return true;
+    }
+  }
+  return false;
+}
+
 Ways ValueWays::of_register(const symbols::LocalVariable& variable, const Inside& inside, const poly::FlowOfLoop& loop,
                             const poly::RegionFlow& flow) const {
   Ways ways;
