@@ -1,7 +1,7 @@
 // Memory during a stretch of iterations.
 //
-// A load that no store of the stretch touches reads its cells in a loop of its own, before all others; a store that
-// nothing else touches writes its cells in one, behind all others. The rest is done iteration by iteration, in the
+// A load that never sees a store of the stretch reads its cells in a loop of its own, before all others; a store that
+// only such loads touch writes its cells in one, behind all others. The rest is done iteration by iteration, in the
 // order of the program, so overlaps need no thought. A load's cells are compared with what the last one lets expect;
 // each stretch of them that agrees with one evenly growing producer is one piece, and one segment of a stream.
 // Iterations whose origins are followed do here what events do, but for the streams. A few nanoseconds per access and
@@ -16,6 +16,25 @@ namespace {
 
 constexpr std::uint64_t kMostBehind = 3;   // iterations that a value is passed on for, before it is the same each time
 constexpr std::size_t kManyAccesses = 24;  // of a path
+
+/// Whether what a load reads is stored by this store only later, if at all: in the same iteration behind it, or in one
+/// after it. Both move along at the same pace.
+bool reads_first(const StretchAccess& load, const StretchAccess& store) {
+  if (load.address.step != store.address.step || load.address.step == 0) return false;
+  auto step = static_cast<std::int64_t>(load.address.step);
+  auto ahead = static_cast<std::int64_t>(load.address.start - store.address.start);
+  const std::int64_t loaded = load.access->size;
+  const std::int64_t stored = store.access->size;
+  constexpr std::int64_t kFar = std::int64_t{1} << 62;
+  if (ahead <= -kFar || ahead >= kFar || step <= -kFar) return false;
+  if (step < 0) {
+    ahead = stored - loaded - ahead;
+    step = -step;
+  }
+  if (ahead - stored < -step) return false;
+  const bool meet = ahead < stored && ahead > -loaded;
+  return !meet || &load < &store;
+}
 
 }  // namespace
 
@@ -43,16 +62,26 @@ void Builder::take_turns(const StretchPlan& plan) {
   stretch_.in_order = 0;
   const bool many = all.size() > kManyAccesses || stretch_.origins == Stretch::Origins::kAll;
   const auto touches = [](const StretchAccess& a, const StretchAccess& b) {
-    return a.lowest <= b.highest && b.lowest <= a.highest;
+    return &a != &b && a.lowest <= b.highest && b.lowest <= a.highest;
   };
   for (StretchAccess& at : all) {
     at.turn = Turn::kInOrder;
     at.began_in_loop = false;
-    if (many || !at.fixed) continue;
-    const bool free = std::none_of(all.begin(), all.end(), [&](const StretchAccess& other) {
-      return &other != &at && (at.access->store || other.access->store) && touches(at, other);
+    at.touched = false;
+    if (many || !at.fixed || at.access->store) continue;
+    const bool free = std::all_of(all.begin(), all.end(), [&](const StretchAccess& other) {
+      return !other.access->store || !touches(at, other) || (other.fixed && reads_first(at, other));
     });
-    if (free) at.turn = at.access->store ? Turn::kBehind : Turn::kBefore;
+    if (free) at.turn = Turn::kBefore;
+  }
+  for (StretchAccess& at : all) {
+    if (many || !at.fixed || !at.access->store) continue;
+    const bool free = std::all_of(all.begin(), all.end(), [&](const StretchAccess& other) {
+      if (!touches(at, other)) return true;
+      at.touched = true;
+      return other.turn == Turn::kBefore;
+    });
+    if (free) at.turn = Turn::kBehind;
   }
   for (const StretchPlan::Exposed& exposed : plan.exposed) {
     const Provenance& kept = stretch_.thread->origins.kept[exposed.granule];
@@ -80,29 +109,18 @@ void Builder::load_before(StretchAccess& at) {
 
 /// From iteration k on, how many iterations load what nothing wrote.
 std::uint64_t Builder::pass_empty(const StretchAccess& at, std::uint64_t k) const {
-  const std::uint64_t first = k;
-  for (; k < stretch_.n; ++k) {
-    const Cell* const cell = memory_.only_cell(at.address.at(k), at.access->size);
-    if (cell == nullptr || cell->producer != 0) break;
-  }
-  return k - first;
+  return memory_.matching(at.address.at(k), at.access->size, at.address.step, stretch_.n - k, {}, 0);
 }
 
 /// How many go on with the only piece, once its step is known.
 std::uint64_t Builder::pass_cells(StretchAccess& at, std::uint64_t k) const {
   DependencePiece& piece = at.pieces[0];
   if (piece.n < 2 || piece.lane != 0) return 0;
-  const std::uint64_t first = k;
-  const std::uint64_t step = piece.step;
-  Cell expected{piece.producer, piece.entry, piece.next};
-  std::uint64_t address = at.address.at(k);
-  for (; k < stretch_.n; ++k, address += at.address.step, expected.counter += step) {
-    const Cell* const cell = memory_.only_cell(address, at.access->size);
-    if (cell == nullptr || !(*cell == expected)) break;
-  }
-  piece.next = expected.counter;
-  piece.n += k - first;
-  return k - first;
+  const std::uint64_t passed = memory_.matching(at.address.at(k), at.access->size, at.address.step, stretch_.n - k,
+                                                {piece.producer, piece.entry, piece.next}, piece.step);
+  piece.next += piece.step * passed;
+  piece.n += passed;
+  return passed;
 }
 
 /// The same for a load whose only piece may end here and be followed by another one: producers that take turns. False:
@@ -123,10 +141,7 @@ bool Builder::take_cell(StretchAccess& at, std::uint64_t k) {
 }
 
 void Builder::store_behind(const StretchAccess& at) {
-  Cell cell = at.cell;
-  std::uint64_t address = at.address.start;
-  for (std::uint64_t k = 0; k < stretch_.n; ++k, address += at.address.step, ++cell.counter)
-    memory_.write(address, at.access->size, cell);
+  memory_.write_row(at.address.start, at.access->size, at.address.step, stretch_.n, at.cell);
 }
 
 void Builder::run_stretch(const StretchPlan& plan) {
@@ -168,7 +183,8 @@ void Builder::pass_iteration(const StretchPlan& plan, std::uint64_t k) {
   }
 }
 
-/// Memory, origins and registers.
+/// Memory, origins and registers. A store whose turn comes later is done here as well if a load touches it: what was
+/// loaded may be asked about behind it.
 void Builder::follow_iteration(const StretchPlan& plan, std::uint64_t k) {
   std::size_t next = 0;
   ThreadState& thread = *stretch_.thread;
@@ -192,7 +208,7 @@ void Builder::follow_access(const StretchPlan& plan, StretchAccess& at, std::uin
     cell.counter += k;
     origins_.read_registers(at.access->instruction, at.spill);
     if (at.spill) origins_.spill(*at.access, address, cell);
-    if (at.turn == StretchAccess::Turn::kInOrder) memory_.write(address, at.access->size, cell);
+    if (at.turn == StretchAccess::Turn::kInOrder || at.touched) memory_.write(address, at.access->size, cell);
     at.copies += at.spill ? 1 : 0;
     if (!at.fixed) locate_in(plan, at, address, k, at.spill);
     return;

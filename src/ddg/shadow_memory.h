@@ -87,6 +87,16 @@ class ShadowMemory {
     return first;
   }
 
+  // Of rows of accesses, n of them, each `step` bytes behind the one before (shadow_memory_rows.cc).
+
+  /// As n times write(), the counter being one more each time.
+  void write_row(std::uint64_t address, std::uint64_t size, std::uint64_t step, std::uint64_t n, Cell cell);
+
+  /// How many of them, from the first on, have `expected` as only_cell(), the counter being `counter_step` more each
+  /// time.
+  std::uint64_t matching(std::uint64_t address, std::uint64_t size, std::uint64_t step, std::uint64_t n, Cell expected,
+                         std::uint64_t counter_step) const;
+
   /// These bytes have no producer any more.
   void clear(std::uint64_t address, std::uint64_t size);
 
@@ -154,6 +164,14 @@ class ShadowMemory {
   /// Bytes of a range that lie in the address space.
   static std::uint64_t clip(std::uint64_t address, std::uint64_t size) {
     return address == 0 ? size : std::min(size, ~address + 1);
+  }
+
+  /// How many accesses of a row, at most n, lie in the page of the first, which does.
+  static std::uint64_t in_page(std::uint64_t offset, std::uint64_t size, std::uint64_t step, std::uint64_t n) {
+    const auto forth = static_cast<std::int64_t>(step);
+    if (forth == 0) return n;
+    if (forth > 0) return std::min(n, (kPageSize - size - offset) / step + 1);
+    return std::min(n, offset / (std::uint64_t{0} - step) + 1);
   }
 
   /// Of a page; 0 too if its region has never been written.

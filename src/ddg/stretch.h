@@ -121,10 +121,11 @@ struct StretchAccess {
   std::uint32_t column = 0;  // of addresses that are not even: in Builder::uneven_
   bool fixed = false;        // it stays in one block of an object
   bool spill = false;
-  /// When memory is looked at: a load before all others, if no store of the stretch touches what it reads; a store
-  /// behind all others, if nothing else touches what it writes; else in the order of the program.
+  /// When memory is looked at: a load before all others, if no store of the stretch touches what it reads, or only
+  /// later; a store behind all others, if only such loads touch what it writes; else in the order of the program.
   enum class Turn : std::uint8_t { kBefore, kInOrder, kBehind };
   Turn turn = Turn::kInOrder;
+  bool touched = false;        // a store: by a load
   bool began_in_loop = false;  // a load: something that may be of the same entry of the loop wrote what it reads
   std::uint64_t lowest = 0;    // bytes that it touches in the stretch
   std::uint64_t highest = 0;
