@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <unordered_map>
 #include <vector>
@@ -21,6 +22,7 @@
 #include "ddg/objects.h"
 #include "ddg/origin_tracker.h"
 #include "ddg/part_code.h"
+#include "ddg/row_memo.h"
 #include "ddg/shadow_memory.h"
 #include "ddg/streams.h"
 #include "ddg/stretch.h"
@@ -380,6 +382,8 @@ class Builder {
   bool is_of_loop(SiteId reader, const Cell& cell);
   void take_turns(const StretchPlan& plan);
   void load_before(StretchAccess& at);
+  bool load_as_before(StretchAccess& at, const RowMemo::Row& row);
+  std::optional<RowMemo::Writers> look_at_row(StretchAccess& at);
   std::uint64_t pass_empty(const StretchAccess& at, std::uint64_t k) const;
   std::uint64_t pass_cells(StretchAccess& at, std::uint64_t k) const;
   bool take_cell(StretchAccess& at, std::uint64_t k);
@@ -491,6 +495,7 @@ class Builder {
   std::size_t known_path_count_ = 0;
   StretchPlan* found_plan_ = nullptr;
   Stretch stretch_;
+  RowMemo row_memo_;
   Snapshot snapshot_;
   std::vector<DependencePiece> pieces_;
   std::vector<OriginRecords::LoadStep> load_steps_;

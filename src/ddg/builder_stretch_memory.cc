@@ -94,6 +94,35 @@ void Builder::take_turns(const StretchPlan& plan) {
 }
 
 void Builder::load_before(StretchAccess& at) {
+  const RowMemo::Row row{at.address.start, at.address.step, stretch_.n, at.access->size};
+  const bool keep = RowMemo::is_worth_it(row);
+  if (keep && load_as_before(at, row)) return;
+  const std::optional<RowMemo::Writers> writers = look_at_row(at);
+  if (keep && writers) row_memo_.remember(row, *writers, memory_);
+}
+
+/// If the row was read before, and nothing changed it since.
+bool Builder::load_as_before(StretchAccess& at, const RowMemo::Row& row) {
+  const RowMemo::Writers* const writers = row_memo_.find(row, memory_);
+  if (writers == nullptr) return false;
+  if (writers->first.producer == 0) return true;
+  at.reader.lane = 0;
+  at.reader.object = at.place.object;
+  const Streams::Dependences to = streams_.dependences(at.reader, writers->first.producer);
+  if (to == nullptr) return false;
+  DependencePiece& piece = at.pieces.emplace_back();
+  piece.begin(to, at.reader, writers->first, 0);
+  piece.step = writers->counter_step;
+  piece.next = piece.counter + piece.step * stretch_.n;
+  piece.n = stretch_.n;
+  if (options_.origins) at.began_in_loop = is_of_loop(at.reader.site, writers->first);
+  return true;
+}
+
+/// Who wrote the row, if that is no one or one producer that counts evenly.
+std::optional<RowMemo::Writers> Builder::look_at_row(StretchAccess& at) {
+  if (pass_empty(at, 0) == stretch_.n) return RowMemo::Writers{};
+  bool whole = true;
   for (std::uint64_t k = 0; k < stretch_.n;) {
     const std::uint64_t passed = at.pieces.empty() ? pass_empty(at, k) : at.pieces.size() == 1 ? pass_cells(at, k) : 0;
     k += passed;
@@ -102,9 +131,14 @@ void Builder::load_before(StretchAccess& at) {
       ++k;
       continue;
     }
-    take_chunks(at, read_chunks(at.address.at(k), at.access->size), k, false);
+    const std::size_t chunks = read_chunks(at.address.at(k), at.access->size);
+    whole = whole && chunks == 1 && chunks_[0].size == at.access->size;
+    take_chunks(at, chunks, k, false);
     ++k;
   }
+  if (!whole || at.pieces.size() != 1 || at.pieces[0].n != stretch_.n) return std::nullopt;
+  const DependencePiece& piece = at.pieces[0];
+  return RowMemo::Writers{{piece.producer, piece.entry, piece.counter}, piece.step};
 }
 
 /// From iteration k on, how many iterations load what nothing wrote.

@@ -21,9 +21,9 @@ ShadowMemory::~ShadowMemory() {
 }
 
 void ShadowMemory::look_up(std::uint64_t number, CacheEntry& entry) const {
-  static const Region kNothing;
+  static Region nothing;
   const auto found = regions_.find(number);
-  entry = {number, found != regions_.end() ? found->second.get() : &kNothing};
+  entry = {number, found != regions_.end() ? found->second.get() : &nothing};
 }
 
 ShadowMemory::Region& ShadowMemory::region_of(std::uint64_t page) {
@@ -93,6 +93,7 @@ void ShadowMemory::fill(Slot& slot, std::uint64_t offset, std::uint64_t size, co
 void ShadowMemory::write_in_page(std::uint64_t page, std::uint64_t offset, std::uint64_t size, const Cell& cell) {
   Region& region = region_of(page);
   Slot& slot = region.slots[page & (kRegionPages - 1)];
+  note_change(page << kPageBits);
   if (slot == 0) {
     slot = make_page(offset, size);
     ++region.used;
@@ -114,8 +115,10 @@ void ShadowMemory::write_slowly(std::uint64_t address, std::uint64_t size, const
   }
 }
 
-void ShadowMemory::clear_in_page(Region& region, Slot& slot, std::uint64_t offset, std::uint64_t size) {
+void ShadowMemory::clear_in_page(std::uint64_t page, Region& region, std::uint64_t offset, std::uint64_t size) {
+  Slot& slot = region.slots[page & (kRegionPages - 1)];
   if (slot == 0) return;
+  note_change(page << kPageBits);
   if (size == kPageSize) {
     drop_cells(slot);
     --region.used;
@@ -140,7 +143,7 @@ void ShadowMemory::clear(std::uint64_t address, std::uint64_t size) {
       const std::uint64_t start = page << kPageBits;
       const std::uint64_t low = std::max(address, start) - start;
       const std::uint64_t high = std::min(last, start + kPageMask) - start;
-      clear_in_page(region, region.slots[page & (kRegionPages - 1)], low, high - low + 1);
+      clear_in_page(page, region, low, high - low + 1);
     }
   }
 }
@@ -186,8 +189,10 @@ void ShadowMemory::move_window(std::uint64_t from, std::uint64_t to, std::uint64
     Region& target = region_of(to >> kPageBits);
     Slot& old_slot = source.slots[from >> kPageBits & (kRegionPages - 1)];
     Slot& new_slot = target.slots[to >> kPageBits & (kRegionPages - 1)];
-    clear_in_page(target, new_slot, 0, kPageSize);
+    clear_in_page(to >> kPageBits, target, 0, kPageSize);
     if (old_slot == 0) return;
+    note_change(from);
+    note_change(to);
     new_slot = std::exchange(old_slot, 0);
     --source.used;
     ++target.used;

@@ -65,6 +65,7 @@ class ShadowMemory {
       const unsigned shift = shift_of(slot);
       if (((address | size) & low_bits(shift)) == 0 && size <= kPageSize - offset) [[likely]] {
         fill_cells(cells_of(slot) + (offset >> shift), size >> shift, cell);
+        note_change(address);
         return;
       }
     }
@@ -96,6 +97,11 @@ class ShadowMemory {
   /// time.
   std::uint64_t matching(std::uint64_t address, std::uint64_t size, std::uint64_t step, std::uint64_t n, Cell expected,
                          std::uint64_t counter_step) const;
+
+  /// A time that is later than all changes so far.
+  std::uint64_t time() { return ++now_; }
+  /// No byte from `first` to `last` has changed since. May say no if neighbours have.
+  bool unchanged_since(std::uint64_t time, std::uint64_t first, std::uint64_t last) const;
 
   /// These bytes have no producer any more.
   void clear(std::uint64_t address, std::uint64_t size);
@@ -143,14 +149,17 @@ class ShadowMemory {
   static constexpr unsigned kCoarsest = 3;
   static constexpr Slot kLostPage = 4;
   static constexpr std::size_t kCacheSize = 1024;  // regions
+  static constexpr unsigned kSectorBits = 14;      // bytes whose changes are noted together
+  static constexpr std::uint64_t kRegionSectors = kRegionPages << kPageBits >> kSectorBits;
 
   struct Region {
     std::array<Slot, kRegionPages> slots{};
-    std::uint32_t used = 0;  // slots that are not 0
+    std::uint32_t used = 0;                               // slots that are not 0
+    std::array<std::uint64_t, kRegionSectors> changed{};  // by sector: when it was changed last
   };
   struct CacheEntry {
     std::uint64_t number = ~std::uint64_t{0};  // of the region; no region has this one
-    const Region* region = nullptr;
+    Region* region = nullptr;
   };
 
   static bool has_cells(Slot slot) { return slot > kLostPage; }
@@ -175,12 +184,19 @@ class ShadowMemory {
   }
 
   /// Of a page; 0 too if its region has never been written.
-  Slot slot_of(std::uint64_t page) const {
-    const std::uint64_t number = page >> kRegionBits;
+  Slot slot_of(std::uint64_t page) const { return region_at(page >> kRegionBits).slots[page & (kRegionPages - 1)]; }
+
+  /// With this number; one that is never used if it has never been written.
+  Region& region_at(std::uint64_t number) const {
     CacheEntry& entry = cache_[number % kCacheSize];
     if (entry.number != number) [[unlikely]]
       look_up(number, entry);
-    return entry.region->slots[page & (kRegionPages - 1)];
+    return *entry.region;
+  }
+
+  /// In a page that has cells.
+  void note_change(std::uint64_t address) {
+    region_at(address >> kPageBits >> kRegionBits).changed[(address >> kSectorBits) & (kRegionSectors - 1)] = now_;
   }
 
   struct Chunk {
@@ -196,7 +212,7 @@ class ShadowMemory {
   Slot make_page(std::uint64_t offset, std::uint64_t size);
   void write_slowly(std::uint64_t address, std::uint64_t size, const Cell& cell);
   void write_in_page(std::uint64_t page, std::uint64_t offset, std::uint64_t size, const Cell& cell);
-  void clear_in_page(Region& region, Slot& slot, std::uint64_t offset, std::uint64_t size);
+  void clear_in_page(std::uint64_t page, Region& region, std::uint64_t offset, std::uint64_t size);
   void fill(Slot& slot, std::uint64_t offset, std::uint64_t size, const Cell& cell);
   bool refine(Slot& slot, unsigned shift);
   void drop_cells(Slot& slot);
@@ -206,6 +222,7 @@ class ShadowMemory {
 
   std::map<std::uint64_t, std::unique_ptr<Region>> regions_;  // by number
   mutable std::array<CacheEntry, kCacheSize> cache_{};
+  std::uint64_t now_ = 1;
   std::uint64_t bytes_ = 0;
   std::uint64_t limit_ = ~std::uint64_t{0};
   std::uint64_t lost_writes_ = 0;

@@ -26,6 +26,7 @@ void ShadowMemory::write_row(std::uint64_t address, std::uint64_t size, std::uin
                                    static_cast<long long>(std::uint64_t{cell.entry} << 32 | cell.producer));
     for (std::uint64_t i = 0; i < here; ++i, at += apart, whole = _mm_add_epi64(whole, one))
       for (std::uint64_t w = 0; w < wide; ++w) _mm_storeu_si128(at + w, whole);
+    note_change(address);
     address += step * here;
     cell.counter += here;
     n -= here;
@@ -56,6 +57,20 @@ std::uint64_t ShadowMemory::matching(std::uint64_t address, std::uint64_t size, 
     done += here;
   }
   return done;
+}
+
+bool ShadowMemory::unchanged_since(std::uint64_t time, std::uint64_t first, std::uint64_t last) const {
+  const std::uint64_t end = last >> kSectorBits;
+  for (std::uint64_t sector = first >> kSectorBits; sector <= end;) {
+    const Region& region = region_at(sector / kRegionSectors);
+    const std::uint64_t of_region = sector % kRegionSectors;
+    const std::uint64_t count = std::min(end - sector + 1, kRegionSectors - of_region);
+    std::uint64_t latest = 0;
+    for (std::uint64_t i = 0; i < count; ++i) latest = std::max(latest, region.changed[of_region + i]);
+    if (latest >= time) return false;
+    sector += count;
+  }
+  return true;
 }
 
 }  // namespace loopfold::ddg
