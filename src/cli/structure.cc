@@ -6,6 +6,7 @@
 
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "cli/progress.h"
 #include "cli/trace_commands.h"
@@ -42,7 +43,8 @@ std::optional<std::string> fresh_profile(const std::string& directory) {
   const std::string file = directory + "/profile.json";
   if (::stat(file.c_str(), &profile) != 0) return std::nullopt;
   if (::stat((directory + "/trace.lft").c_str(), &trace) != 0) return file;
-  return profile.st_mtim.tv_sec < trace.st_mtim.tv_sec ? std::nullopt : std::optional(file);
+  const auto time = [](const struct stat& info) { return std::pair(info.st_mtim.tv_sec, info.st_mtim.tv_nsec); };
+  return time(profile) < time(trace) ? std::nullopt : std::optional(file);
 }
 
 Result<profile::Profile> profile_of(const std::string& directory, const StructureOptions& options) {
