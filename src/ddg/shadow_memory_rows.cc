@@ -51,7 +51,8 @@ std::uint64_t ShadowMemory::matching(std::uint64_t address, std::uint64_t size, 
         for (std::uint64_t w = 0; w <= more; ++w)
           if (!(cell[w] == expected)) return done + i;
     } else {
-      if (slot != 0 || !(expected == Cell{}) || counter_step != 0) return done;
+      if (slot != 0 || !(expected == Cell{})) return done;
+      if (counter_step != 0) return done + 1;
     }
     address += step * here;
     done += here;
