@@ -35,7 +35,7 @@ namespace {
 using adaptive::Exact;
 using adaptive::Loose;
 
-constexpr std::uint16_t kMostDimensions = 16;
+using adaptive::kMostDimensions;
 
 class AdaptiveFolder : public Folder {
  public:
@@ -212,17 +212,15 @@ AdaptiveFolder::Select AdaptiveFolder::innocent(const Exact& exact) const {
 
 /// Folds again what exact_ has, with fewer outputs.
 std::unique_ptr<Exact> AdaptiveFolder::refold(const Select& select) {
-  const auto index = [](const Select& in, std::uint16_t number) {
-    return static_cast<std::size_t>(std::find(in.begin(), in.end(), number) - in.begin());
-  };
+  const Select& now = exact_->select();
+  Select places;  // in the labels of exact_
+  for (const std::uint16_t number : select)
+    places.push_back(static_cast<std::uint16_t>(std::find(now.begin(), now.end(), number) - now.begin()));
   auto fewer = std::make_unique<Exact>(shape_, select, max_pieces_);
   std::vector<std::int64_t> chosen(select.size());
-  bool small = true;
-  const Select& now = exact_->select();
   exact_->replay([&](const std::int64_t* point, const std::int64_t* labels) {
-    if (!small) return;
-    for (std::size_t i = 0; i < select.size(); ++i) chosen[i] = labels[index(now, select[i])];
-    small = fewer->add(point, chosen.data());
+    for (std::size_t i = 0; i < places.size(); ++i) chosen[i] = labels[places[i]];
+    return fewer->add(point, chosen.data());
   });
   note_intermediate(fewer->max_intermediate());
   return fewer;
@@ -235,6 +233,7 @@ std::unique_ptr<Loose> AdaptiveFolder::follow(const Select& select, Loose::Domai
   exact_->replay([&](const std::int64_t* point, const std::int64_t* labels) {
     for (std::size_t i = 0; i < exact_->select().size(); ++i) all[exact_->select()[i]] = labels[i];
     loose->add(point, all.data());
+    return true;
   });
   return loose;
 }

@@ -1,6 +1,10 @@
-// An array whose size is known when it is made; a short one is inside of the object, so that what belongs to a stream
+// Arrays that need no memory of their own.
+//
+// SmallArray: its size is known when it is made; a short one is inside of the object, so that what belongs to a stream
 // lies together in memory. There are many streams, and the next point is rarely of the one before: what following them
 // costs is mostly the wait for memory.
+//
+// FewNumbers: one number per dimension, of which there are not many, in functions that are made and thrown away.
 #pragma once
 
 #include <algorithm>
@@ -39,6 +43,36 @@ class SmallArray {
   std::size_t size_ = 0;
   std::unique_ptr<T[]> far_;
   T near_[kShort] = {};
+};
+
+template <typename T, std::size_t kMost>
+class FewNumbers {
+  static_assert(std::is_trivially_copyable_v<T>);
+
+ public:
+  FewNumbers() = default;
+  FewNumbers(const FewNumbers& other) : size_(other.size_) { std::copy(other.begin(), other.end(), all_); }
+  FewNumbers& operator=(const FewNumbers& other) {
+    size_ = other.size_;
+    std::copy(other.begin(), other.end(), all_);
+    return *this;
+  }
+  /// All zero, at most kMost.
+  void assign_zeros(std::size_t size) {
+    size_ = size;
+    std::fill_n(all_, size, T{});
+  }
+  std::size_t size() const { return size_; }
+  T* begin() { return all_; }
+  T* end() { return all_ + size_; }
+  const T* begin() const { return all_; }
+  const T* end() const { return all_ + size_; }
+  T& operator[](std::size_t i) { return all_[i]; }
+  const T& operator[](std::size_t i) const { return all_[i]; }
+
+ private:
+  std::size_t size_ = 0;
+  T all_[kMost];  // those that are there; the others are never looked at, so they cost nothing
 };
 
 }  // namespace loopfold::fold::adaptive

@@ -17,7 +17,9 @@ namespace {
 Function coordinate_of(const Placed& placed, std::size_t k) {
   const auto q = static_cast<int>(k);
   if (q >= placed.view.level) return placed.view.coordinate(q);
-  return {placed.prefix[k], std::vector<Wide>(View::at(placed.view.layout.dimensions))};
+  Function same{placed.prefix[k], {}};
+  same.steps.assign_zeros(View::at(placed.view.layout.dimensions));
+  return same;
 }
 
 Function combined(Function a, int sign, const Function& b) {

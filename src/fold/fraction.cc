@@ -10,7 +10,7 @@ bool multiply(Wide& number, Wide by) { return !__builtin_mul_overflow(number, by
 
 /// Divides if the result fits.
 bool divide(Wide number, Wide by, std::int64_t& into) {
-  const Wide result = number / by;
+  const Wide result = by == 1 ? number : number / by;
   into = static_cast<std::int64_t>(result);
   return into == result;
 }
