@@ -37,7 +37,7 @@ using adaptive::Loose;
 
 using adaptive::kMostDimensions;
 
-class AdaptiveFolder : public Folder {
+class alignas(64) AdaptiveFolder : public Folder {
  public:
   AdaptiveFolder(const Options& options, Shape shape)
       : Folder(shape), max_pieces_(std::max<std::uint32_t>(options.max_pieces, 1)) {}
@@ -63,7 +63,10 @@ class AdaptiveFolder : public Folder {
     ++points_;
     if (exact_ && !loose_ && exact_->expected_in_row(point, labels, dimensions, outputs)) [[likely]]
       return;
-    add_other(point, labels);
+    if (!exact_ && loose_)
+      loose_->add(point, labels, static_cast<std::size_t>(dimensions), static_cast<std::size_t>(outputs));
+    else
+      add_other(point, labels);
   }
 
  private:
@@ -78,7 +81,6 @@ class AdaptiveFolder : public Folder {
   std::uint64_t add_loosely(const Run& run);
   void add_rest(const Run& run, std::uint64_t done);
   void add_other(const std::int64_t* point, const std::int64_t* labels) {
-    if (!exact_ && loose_) return loose_->add(point, labels);
     if (!exact_ || loose_ || !exact_->expected_row(point, labels)) add_unexpected(point, labels);
   }
   void add_unexpected(const std::int64_t* point, const std::int64_t* labels);
@@ -188,7 +190,10 @@ void AdaptiveFolder::start(const std::int64_t* point, const std::int64_t* labels
     exact_->add(first_.get(), first_.get() + shape_.dimensions);
   }
   first_.reset();
-  add_other(point, labels);
+  if (loose_)
+    loose_->add(point, labels);
+  else
+    add_other(point, labels);
 }
 
 const std::int64_t* AdaptiveFolder::selected(const Select& select, const std::int64_t* labels) {

@@ -24,7 +24,9 @@ class SmallArray {
   explicit SmallArray(std::size_t size) : size_(size) {
     if (size > kShort) far_ = std::make_unique<T[]>(size);
   }
-  T* data() { return size_ > kShort ? far_.get() : near_; }
+  T* data() { return data(size_); }
+  /// The same; `size`, which is that of the array, may be a constant.
+  T* data(std::size_t size) { return size > kShort ? far_.get() : near_; }
   const T* data() const { return size_ > kShort ? far_.get() : near_; }
   std::size_t size() const { return size_; }
   T* begin() { return data(); }
@@ -40,10 +42,23 @@ class SmallArray {
   std::size_t bytes() const { return far_ ? sizeof(T) * size_ : 0; }
 
  private:
+  T near_[kShort] = {};  // at first, close to what stands before the array
   std::size_t size_ = 0;
   std::unique_ptr<T[]> far_;
-  T near_[kShort] = {};
 };
+
+/// f(0), f(1) ... f(n - 1); not as a loop if n is a small constant.
+template <typename F>
+[[gnu::always_inline]] inline void for_all(std::size_t n, const F& f) {
+  if (__builtin_constant_p(n) && n <= 4) {
+    if (n > 0) f(0);
+    if (n > 1) f(1);
+    if (n > 2) f(2);
+    if (n > 3) f(3);
+    return;
+  }
+  for (std::size_t i = 0; i < n; ++i) f(i);
+}
 
 template <typename T, std::size_t kMost>
 class FewNumbers {
