@@ -37,7 +37,7 @@ using adaptive::Loose;
 
 using adaptive::kMostDimensions;
 
-class alignas(64) AdaptiveFolder : public Folder {
+class AdaptiveFolder : public Folder {
  public:
   AdaptiveFolder(const Options& options, Shape shape)
       : Folder(shape), max_pieces_(std::max<std::uint32_t>(options.max_pieces, 1)) {}
@@ -376,6 +376,8 @@ std::unique_ptr<Folder> make(const Options& options, Shape shape) {
       return std::make_unique<ShapedFolder<kDimensions, 2>>(options, shape);
     case 3:
       return std::make_unique<ShapedFolder<kDimensions, 3>>(options, shape);
+    case 4:
+      return std::make_unique<ShapedFolder<kDimensions, 4>>(options, shape);
     default:
       return std::make_unique<AdaptiveFolder>(options, shape);
   }
@@ -393,6 +395,8 @@ std::unique_ptr<Folder> make_adaptive(const Options& options, Shape shape) {
       return make<3>(options, shape);
     case 4:
       return make<4>(options, shape);
+    case 5:
+      return make<5>(options, shape);
     default:
       return std::make_unique<AdaptiveFolder>(options, shape);
   }

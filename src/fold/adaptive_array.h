@@ -50,11 +50,12 @@ class SmallArray {
 /// f(0), f(1) ... f(n - 1); not as a loop if n is a small constant.
 template <typename F>
 [[gnu::always_inline]] inline void for_all(std::size_t n, const F& f) {
-  if (__builtin_constant_p(n) && n <= 4) {
+  if (__builtin_constant_p(n) && n <= 5) {
     if (n > 0) f(0);
     if (n > 1) f(1);
     if (n > 2) f(2);
     if (n > 3) f(3);
+    if (n > 4) f(4);
     return;
   }
   for (std::size_t i = 0; i < n; ++i) f(i);

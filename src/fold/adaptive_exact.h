@@ -139,12 +139,20 @@ class Exact {
     return *rare_;
   }
   // Number 0 is the innermost coordinate, the others are labels.
-  std::int64_t& next(int number) const { return state_[View::at(2 * number)]; }      // what is expected
-  std::int64_t& step(int number) const { return state_[View::at(2 * number + 1)]; }  // to what comes after that
+  std::int64_t& next(int number) { return state_[View::at(2 * number)]; }      // what is expected
+  std::int64_t& step(int number) { return state_[View::at(2 * number + 1)]; }  // to what comes after that
+  std::int64_t next(int number) const { return state_[View::at(2 * number)]; }
+  std::int64_t step(int number) const { return state_[View::at(2 * number + 1)]; }
   /// One by one: vectors of numbers that were just written one by one would have to wait for these.
-  void set_next(int number, std::int64_t value) const { *static_cast<volatile std::int64_t*>(&next(number)) = value; }
-  std::int64_t* last() const { return state_.get() + 2 * (1 + grow_.layout.outputs); }  // the last point
+  static void set(std::int64_t& number, std::int64_t value) { *static_cast<volatile std::int64_t*>(&number) = value; }
+  std::int64_t* last() { return state_.data() + 2 * (1 + grow_.layout.outputs); }  // the last point
 
+  // In the order in which expected() needs them.
+  std::uint32_t remaining_ = 0;     // of what was granted
+  std::uint32_t granted_ = 0;       // so many points may come before more has to be looked at; 0: nothing is expected
+  std::int64_t* active_ = nullptr;  // what counts the points that were as expected; see settle()
+  std::unique_ptr<Cruise> cruise_;
+  SmallArray<std::int64_t, 10> state_;
   Grow grow_;
   std::uint32_t max_pieces_;
   bool full_ = false;
@@ -152,25 +160,24 @@ class Exact {
   bool modular_ = false;  // some of the expected labels are
   std::uint64_t max_intermediate_ = 0;
   std::vector<Level> levels_;
-  std::unique_ptr<std::int64_t[]> state_;
-  std::int64_t* active_ = nullptr;  // what counts the points that were as expected; see settle()
-  std::uint32_t granted_ = 0;       // so many points may come before more has to be looked at; 0: nothing is expected
-  std::uint32_t remaining_ = 0;     // of these
   std::unique_ptr<Rare> rare_;
-  std::unique_ptr<Cruise> cruise_;
 };
 
 [[gnu::always_inline]] inline bool Exact::expected_in_row(const std::int64_t* point, const std::int64_t* labels,
                                                           int dimensions, int outputs) {
   if (remaining_ == 0) return false;
   const int inner = dimensions - 1;
-  const std::int64_t* last = state_.get() + 2 * (1 + outputs);
-  std::int64_t other = point[inner] ^ next(0);
-  for (int k = 0; k < inner; ++k) other |= point[k] ^ last[k];
-  for (int o = 0; o < outputs; ++o) other |= labels[o] ^ next(1 + o);
+  std::int64_t* const state = state_.data(View::at(dimensions + 2 * (1 + outputs)));
+  const std::int64_t* const last = state + 2 * (1 + outputs);
+  std::int64_t other = point[inner] ^ state[0];
+  for_all(View::at(inner), [&](std::size_t k) __attribute__((always_inline)) { other |= point[k] ^ last[k]; });
+  for_all(View::at(outputs),
+          [&](std::size_t o) __attribute__((always_inline)) { other |= labels[o] ^ state[2 * (1 + o)]; });
   if (other != 0) return false;
-  set_next(0, wrapping_add(point[inner], step(0)));
-  for (int o = 0; o < outputs; ++o) set_next(1 + o, wrapping_add(labels[o], step(1 + o)));
+  set(state[0], wrapping_add(point[inner], state[1]));
+  for_all(View::at(outputs), [&](std::size_t o) __attribute__((always_inline)) {
+    set(state[2 * (1 + o)], wrapping_add(labels[o], state[2 * (1 + o) + 1]));
+  });
   if (--remaining_ == 0) [[unlikely]]
     expect_more();
   return true;

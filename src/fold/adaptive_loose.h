@@ -26,7 +26,7 @@
 
 namespace loopfold::fold::adaptive {
 
-class alignas(64) Loose {
+class Loose {
  public:
   enum class Domain : std::uint8_t { kCover, kIgnore };
   /// Follows the outputs `select` of the stream.
@@ -147,7 +147,7 @@ class alignas(64) Loose {
   std::uint16_t followed_ = 0;  // so many of outputs_ are there
   std::uint32_t watched_;       // coordinates whose change does more than move the ends of ranges, as bits
   SmallArray<std::int64_t, 4> last_;  // the last point
-  SmallArray<Tracked, 3> outputs_;
+  SmallArray<Tracked, 4> outputs_;
   SmallArray<Coordinate, 4> coordinates_;
   std::vector<Pair> pairs_;     // (0,1), (0,2), (1,2), (0,3) ... except with coordinates before lead_; none if they are
                                 // not wanted, or numbers are large
