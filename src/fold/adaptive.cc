@@ -65,6 +65,8 @@ class AdaptiveFolder : public Folder {
       return;
     if (!exact_ && loose_)
       loose_->add(point, labels, static_cast<std::size_t>(dimensions), static_cast<std::size_t>(outputs));
+    else if (exact_ && loose_ && exact_->select().empty() && exact_->expected_in_row(point, labels, dimensions, 0))
+      loose_->add(point, labels);
     else
       add_other(point, labels);
   }
@@ -197,7 +199,7 @@ void AdaptiveFolder::start(const std::int64_t* point, const std::int64_t* labels
 }
 
 const std::int64_t* AdaptiveFolder::selected(const Select& select, const std::int64_t* labels) {
-  if (select.size() == shape_.outputs) return labels;
+  if (select.empty() || select.size() == shape_.outputs) return labels;
   std::vector<std::int64_t>& chosen = inexact().labels;
   chosen.resize(select.size());
   for (std::size_t i = 0; i < select.size(); ++i) chosen[i] = labels[select[i]];

@@ -272,9 +272,9 @@ bool in_coordinates(const View& view, Function function, Affine& into, std::int6
   for (int q = view.layout.dimensions - 1; q >= view.level; --q) {
     if (!view.block.knows(q)) continue;
     const std::int64_t stride = view.stride(q);
-    const Wide more = stride / gcd(function.steps[View::at(q)], stride);
+    const Wide more = quotient(stride, gcd(function.steps[View::at(q)], stride));
     if (!all.extend(more) || !scale(function, more)) return false;
-    const Wide coefficient = function.steps[View::at(q)] / stride;
+    const Wide coefficient = quotient(function.steps[View::at(q)], stride);
     all.coefficients[View::at(q)] = coefficient;
     if (coefficient == 0) continue;
     const Function start = view.function(view.layout.start(q));

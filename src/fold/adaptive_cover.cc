@@ -142,8 +142,7 @@ bool Loose::follow(const Common& common, std::uint32_t varied, LabelFit& fit) co
   if (__builtin_mul_overflow(common.label, static_cast<Wide>(divisor), &at)) return false;
   for (std::size_t k = 0; k < coordinates_.size(); ++k) {
     Wide along = 0;
-    if (__builtin_mul_overflow(last_[k] - common.reference[k], static_cast<Wide>(value.coefficients[k]),
-                               &along) ||
+    if (__builtin_mul_overflow(last_[k] - common.reference[k], static_cast<Wide>(value.coefficients[k]), &along) ||
         __builtin_add_overflow(at, along, &at))
       return false;
   }

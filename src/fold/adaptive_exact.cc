@@ -349,8 +349,8 @@ void Exact::replay(const Visit& each) {
 
 std::size_t Exact::bytes() const {
   const Layout& layout = grow_.layout;
-  std::size_t bytes = sizeof(*this) + sizeof(Level) * levels_.size() + sizeof(std::uint16_t) * layout.select.size() +
-                      state_.bytes();
+  std::size_t bytes =
+      sizeof(*this) + sizeof(Level) * levels_.size() + sizeof(std::uint16_t) * layout.select.size() + state_.bytes();
   for (std::size_t level = 0; level < levels_.size(); ++level)
     for (const Block& block : levels_[level]) bytes += bytes_of(layout, block, static_cast<int>(level));
   if (cruise_) bytes += cruise_->bytes(layout);

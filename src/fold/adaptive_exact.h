@@ -170,14 +170,17 @@ class Exact {
   std::int64_t* const state = state_.data(View::at(dimensions + 2 * (1 + outputs)));
   const std::int64_t* const last = state + 2 * (1 + outputs);
   std::int64_t other = point[inner] ^ state[0];
-  for_all(View::at(inner), [&](std::size_t k) __attribute__((always_inline)) { other |= point[k] ^ last[k]; });
-  for_all(View::at(outputs),
-          [&](std::size_t o) __attribute__((always_inline)) { other |= labels[o] ^ state[2 * (1 + o)]; });
+  for_all(
+      View::at(inner), [&](std::size_t k) __attribute__((always_inline)) { other |= point[k] ^ last[k]; });
+  for_all(
+      View::at(outputs), [&](std::size_t o)
+                             __attribute__((always_inline)) { other |= labels[o] ^ state[2 * (1 + o)]; });
   if (other != 0) return false;
   set(state[0], wrapping_add(point[inner], state[1]));
-  for_all(View::at(outputs), [&](std::size_t o) __attribute__((always_inline)) {
-    set(state[2 * (1 + o)], wrapping_add(labels[o], state[2 * (1 + o) + 1]));
-  });
+  for_all(
+      View::at(outputs), [&](std::size_t o) __attribute__((always_inline)) {
+        set(state[2 * (1 + o)], wrapping_add(labels[o], state[2 * (1 + o) + 1]));
+      });
   if (--remaining_ == 0) [[unlikely]]
     expect_more();
   return true;

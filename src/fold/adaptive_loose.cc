@@ -106,11 +106,11 @@ void Loose::add_other(const std::int64_t* point, const std::int64_t* labels) {
   std::uint32_t fresh = 0;
   for (std::size_t k = first; k < dimensions; ++k) {
     const std::int64_t x = point[k];
-    Coordinate& coordinate = coordinates[k];
     std::int64_t step = 0;
     small = !__builtin_sub_overflow(x, last[k], &step) && small;
     if (k < steps.size()) steps[k] = step;
     if (step == 0) continue;
+    Coordinate& coordinate = coordinates[k];
     if (fitting_ != 0) hash += hash_of(k, step);  // only rows that are followed from the beginning need it
     if (coordinate.common != 1 && covers_) add_difference(coordinate, step, x > last[k]);
     if (coordinate.range.constant() && k < steps.size()) fresh |= std::uint32_t{1} << k;
@@ -119,14 +119,20 @@ void Loose::add_other(const std::int64_t* point, const std::int64_t* labels) {
     if (!pairs_.empty() && !is_small(x)) pairs_ = {};
   }
   const Move move{point, steps.data(), first, hash, small, fresh};
+  Tracked* const outputs = outputs_.data();
   for (std::size_t i = 0; i < followed_; ++i) {
-    Tracked& output = outputs_[i];
+    Tracked& output = outputs[i];
     const std::int64_t label = labels[output.number];
     const std::int64_t before = output.form == Form::kConstant ? output.labels.low : output.distance.low;
     output.labels.include(label);
     if (output.number < shape_.shared) output.distance.include(distance(point[output.number], label));
     if (output.form == Form::kHopeless || (output.form != Form::kFit && still(output))) continue;
-    add_label(i, move, label, before);
+    if (output.form == Form::kFit && small && ordered_) {
+      fits_[i].add(move, label);
+      if (fits_[i].refuted()) set_form(output, Form::kHopeless);
+    } else {
+      add_label(i, move, label, before);
+    }
   }
   if (!pairs_.empty()) add_pairs(point, first);
   if (fitting_ == 0 && ordered_) watch();

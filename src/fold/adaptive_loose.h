@@ -36,9 +36,7 @@ class Loose {
   Loose(Shape shape, std::vector<std::uint16_t> select, Domain domain, std::span<const Placed> blocks,
         const std::int64_t* last, std::uint64_t points);
   /// `labels` are all labels of the stream.
-  void add(const std::int64_t* point, const std::int64_t* labels) {
-    add(point, labels, shape_.dimensions, followed_);
-  }
+  void add(const std::int64_t* point, const std::int64_t* labels) { add(point, labels, shape_.dimensions, followed_); }
   /// The same, with the numbers of dimensions and of outputs that are followed, which may be constants.
   [[gnu::always_inline]] void add(const std::int64_t* point, const std::int64_t* labels, std::size_t dimensions,
                                   std::size_t followed) {
@@ -141,11 +139,11 @@ class Loose {
   std::uint64_t points_ = 0;
   Shape shape_;
   bool covers_;
-  bool ordered_ = true;         // all points came in order
-  std::uint16_t lead_;          // so many of the first coordinates are the same in all points
-  std::uint16_t fitting_ = 0;   // so many outputs are kFit
-  std::uint16_t followed_ = 0;  // so many of outputs_ are there
-  std::uint32_t watched_;       // coordinates whose change does more than move the ends of ranges, as bits
+  bool ordered_ = true;               // all points came in order
+  std::uint16_t lead_;                // so many of the first coordinates are the same in all points
+  std::uint16_t fitting_ = 0;         // so many outputs are kFit
+  std::uint16_t followed_ = 0;        // so many of outputs_ are there
+  std::uint32_t watched_;             // coordinates whose change does more than move the ends of ranges, as bits
   SmallArray<std::int64_t, 4> last_;  // the last point
   SmallArray<Tracked, 4> outputs_;
   SmallArray<Coordinate, 4> coordinates_;
@@ -154,8 +152,8 @@ class Loose {
   std::vector<LabelFit> fits_;  // by output
 };
 
-/// If no output is kFit: adds a point that only moves the ends of ranges; false if there is more to it, and then nothing
-/// has changed.
+/// If no output is kFit: adds a point that only moves the ends of ranges; false if there is more to it, and then
+/// nothing has changed.
 template <bool kCovers>
 inline bool Loose::add_simply(const std::int64_t* point, const std::int64_t* labels, std::size_t dimensions,
                               std::size_t followed) {
@@ -164,28 +162,30 @@ inline bool Loose::add_simply(const std::int64_t* point, const std::int64_t* lab
   bool after = false;
   bool other = false;
   std::uint32_t changed = 0;
-  for_all(dimensions, [&](std::size_t i) __attribute__((always_inline)) {
-    const std::size_t k = dimensions - 1 - i;
-    const bool same = point[k] == last[k];
-    after = (point[k] > last[k]) | (same & after);
-    changed |= std::uint32_t{!same} << k;
-    if constexpr (kCovers) other |= !is_small(point[k]);
-  });
+  for_all(
+      dimensions, [&](std::size_t i) __attribute__((always_inline)) {
+        const std::size_t k = dimensions - 1 - i;
+        const bool same = point[k] == last[k];
+        after = (point[k] > last[k]) | (same & after);
+        changed |= std::uint32_t{!same} << k;
+        if constexpr (kCovers) other |= !is_small(point[k]);
+      });
   other |= !after | ((changed & watched_) != 0);
   const Tracked* const outputs = outputs_.data(__builtin_constant_p(followed) ? followed : outputs_.size());
   unsigned moves = 0;
-  for_all(followed, [&](std::size_t i) __attribute__((always_inline)) {
-    const Tracked& output = outputs[i];
-    const std::int64_t label = labels[output.number];
-    unsigned here = output.labels.includes(label) ? 0 : kLabelMoves;
-    if (output.number < shape_.shared) {
-      std::int64_t distance = 0;
-      other |= __builtin_sub_overflow(point[output.number], label, &distance);
-      here |= output.distance.includes(distance) ? 0 : kDistanceMoves;
-    }
-    moves |= here;
-    other |= (here & static_cast<unsigned>(output.form)) != 0;
-  });
+  for_all(
+      followed, [&](std::size_t i) __attribute__((always_inline)) {
+        const Tracked& output = outputs[i];
+        const std::int64_t label = labels[output.number];
+        unsigned here = output.labels.includes(label) ? 0 : kLabelMoves;
+        if (output.number < shape_.shared) {
+          std::int64_t distance = 0;
+          other |= __builtin_sub_overflow(point[output.number], label, &distance);
+          here |= output.distance.includes(distance) ? 0 : kDistanceMoves;
+        }
+        moves |= here;
+        other |= (here & static_cast<unsigned>(output.form)) != 0;
+      });
   if (other) return false;
   ++points_;
   for (std::size_t k = 0; k < dimensions; ++k) last[k] = point[k];
