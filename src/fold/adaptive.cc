@@ -43,7 +43,9 @@ class AdaptiveFolder : public Folder {
       : Folder(shape), max_pieces_(std::max<std::uint32_t>(options.max_pieces, 1)) {}
 
   void add(const std::int64_t* point, const std::int64_t* labels) override {
-    add_expected(point, labels, shape_.dimensions, shape_.outputs);
+    if (add_expected(point, labels, shape_.dimensions, shape_.outputs)) [[likely]]
+      return;
+    add_generally(point, labels);
   }
   void add_run(const std::int64_t* point, const std::int64_t* labels, const std::int64_t* steps,
                std::uint64_t n) override {
@@ -58,11 +60,14 @@ class AdaptiveFolder : public Folder {
 
  protected:
   /// add() for the shape, whose numbers may be constants.
-  [[gnu::always_inline]] void add_expected(const std::int64_t* point, const std::int64_t* labels, int dimensions,
+  [[gnu::always_inline]] bool add_expected(const std::int64_t* point, const std::int64_t* labels, int dimensions,
                                            int outputs) {
     ++points_;
-    if (exact_ && !loose_ && exact_->expected_in_row(point, labels, dimensions, outputs)) [[likely]]
-      return;
+    return exact_ && !loose_ && exact_->expected_in_row(point, labels, dimensions, outputs);
+  }
+  /// The rest of that, if it returned false.
+  [[gnu::always_inline]] void add_otherwise(const std::int64_t* point, const std::int64_t* labels, int dimensions,
+                                            int outputs) {
     if (!exact_ && loose_)
       loose_->add(point, labels, static_cast<std::size_t>(dimensions), static_cast<std::size_t>(outputs));
     else if (exact_ && loose_ && exact_->select().empty() && exact_->expected_in_row(point, labels, dimensions, 0))
@@ -81,6 +86,9 @@ class AdaptiveFolder : public Folder {
     return done;
   }
   std::uint64_t add_loosely(const Run& run);
+  [[gnu::noinline]] void add_generally(const std::int64_t* point, const std::int64_t* labels) {
+    add_otherwise(point, labels, shape_.dimensions, shape_.outputs);
+  }
   void add_rest(const Run& run, std::uint64_t done);
   void add_other(const std::int64_t* point, const std::int64_t* labels) {
     if (!exact_ || loose_ || !exact_->expected_row(point, labels)) add_unexpected(point, labels);
@@ -363,7 +371,15 @@ class ShapedFolder : public AdaptiveFolder {
  public:
   using AdaptiveFolder::AdaptiveFolder;
   void add(const std::int64_t* point, const std::int64_t* labels) override {
-    add_expected(point, labels, kDimensions, kOutputs);
+    if (AdaptiveFolder::add_expected(point, labels, kDimensions, kOutputs)) [[likely]]
+      return;
+    add_in_shape(point, labels);
+  }
+
+ private:
+  /// By itself: what it needs of registers would have to be saved for every point.
+  [[gnu::noinline]] void add_in_shape(const std::int64_t* point, const std::int64_t* labels) {
+    AdaptiveFolder::add_otherwise(point, labels, kDimensions, kOutputs);
   }
 };
 

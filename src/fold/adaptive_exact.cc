@@ -52,7 +52,11 @@ struct PointRow {
 }  // namespace
 
 Exact::Exact(Shape shape, std::vector<std::uint16_t> select, std::uint32_t max_pieces)
-    : state_(shape.dimensions + 2 * (1 + select.size())), max_pieces_(max_pieces) {
+    : state_(near_), max_pieces_(max_pieces) {
+  if (const std::size_t numbers = shape.dimensions + 2 * (1 + select.size()); numbers > kNear) {
+    far_ = std::make_unique<std::int64_t[]>(numbers);
+    state_ = far_.get();
+  }
   grow_.layout.dimensions = shape.dimensions;
   grow_.layout.outputs = static_cast<int>(select.size());
   grow_.layout.shared = shape.shared;
@@ -349,8 +353,8 @@ void Exact::replay(const Visit& each) {
 
 std::size_t Exact::bytes() const {
   const Layout& layout = grow_.layout;
-  std::size_t bytes =
-      sizeof(*this) + sizeof(Level) * levels_.size() + sizeof(std::uint16_t) * layout.select.size() + state_.bytes();
+  std::size_t bytes = sizeof(*this) + sizeof(Level) * levels_.size() + sizeof(std::uint16_t) * layout.select.size();
+  if (far_) bytes += sizeof(std::int64_t) * View::at(layout.dimensions + 2 * (1 + layout.outputs));
   for (std::size_t level = 0; level < levels_.size(); ++level)
     for (const Block& block : levels_[level]) bytes += bytes_of(layout, block, static_cast<int>(level));
   if (cruise_) bytes += cruise_->bytes(layout);

@@ -24,6 +24,8 @@ class Exact {
  public:
   /// Folds the outputs `select` of a stream; the labels that add() gets are these, in this order.
   Exact(Shape shape, std::vector<std::uint16_t> select, std::uint32_t max_pieces);
+  Exact(const Exact&) = delete;
+  Exact& operator=(const Exact&) = delete;
 
   /// If this is the point that was expected, adds it.
   bool expected(const std::int64_t* point, const std::int64_t* labels) {
@@ -65,6 +67,7 @@ class Exact {
 
  private:
   using Level = std::vector<Block>;
+  static constexpr int kNear = 10;
   /// By block of a level: whether it has a row of this coordinate already.
   class Taken {
    public:
@@ -139,20 +142,20 @@ class Exact {
     return *rare_;
   }
   // Number 0 is the innermost coordinate, the others are labels.
-  std::int64_t& next(int number) { return state_[View::at(2 * number)]; }      // what is expected
-  std::int64_t& step(int number) { return state_[View::at(2 * number + 1)]; }  // to what comes after that
-  std::int64_t next(int number) const { return state_[View::at(2 * number)]; }
-  std::int64_t step(int number) const { return state_[View::at(2 * number + 1)]; }
+  std::int64_t& next(int number) const { return state_[2 * number]; }      // what is expected
+  std::int64_t& step(int number) const { return state_[2 * number + 1]; }  // to what comes after that
   /// One by one: vectors of numbers that were just written one by one would have to wait for these.
   static void set(std::int64_t& number, std::int64_t value) { *static_cast<volatile std::int64_t*>(&number) = value; }
-  std::int64_t* last() { return state_.data() + 2 * (1 + grow_.layout.outputs); }  // the last point
+  std::int64_t* last() const { return state_ + 2 * (1 + grow_.layout.outputs); }  // the last point
 
   // In the order in which expected() needs them.
   std::uint32_t remaining_ = 0;     // of what was granted
   std::uint32_t granted_ = 0;       // so many points may come before more has to be looked at; 0: nothing is expected
   std::int64_t* active_ = nullptr;  // what counts the points that were as expected; see settle()
   std::unique_ptr<Cruise> cruise_;
-  SmallArray<std::int64_t, 10> state_;
+  std::int64_t* state_;  // what is expected and the last point: near_ if there is room
+  std::int64_t near_[kNear] = {};
+  std::unique_ptr<std::int64_t[]> far_;
   Grow grow_;
   std::uint32_t max_pieces_;
   bool full_ = false;
@@ -167,7 +170,7 @@ class Exact {
                                                           int dimensions, int outputs) {
   if (remaining_ == 0) return false;
   const int inner = dimensions - 1;
-  std::int64_t* const state = state_.data(View::at(dimensions + 2 * (1 + outputs)));
+  std::int64_t* const state = dimensions + 2 * (1 + outputs) <= kNear ? near_ : state_;
   const std::int64_t* const last = state + 2 * (1 + outputs);
   std::int64_t other = point[inner] ^ state[0];
   for_all(
