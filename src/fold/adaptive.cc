@@ -35,7 +35,7 @@ namespace {
 using adaptive::Exact;
 using adaptive::Loose;
 
-constexpr std::uint16_t kMostDimensions = 16;
+using adaptive::kMostDimensions;
 
 class AdaptiveFolder : public Folder {
  public:
@@ -43,7 +43,9 @@ class AdaptiveFolder : public Folder {
       : Folder(shape), max_pieces_(std::max<std::uint32_t>(options.max_pieces, 1)) {}
 
   void add(const std::int64_t* point, const std::int64_t* labels) override {
-    add_expected(point, labels, shape_.dimensions, shape_.outputs);
+    if (add_expected(point, labels, shape_.dimensions, shape_.outputs)) [[likely]]
+      return;
+    add_generally(point, labels);
   }
   void add_run(const std::int64_t* point, const std::int64_t* labels, const std::int64_t* steps,
                std::uint64_t n) override {
@@ -58,12 +60,20 @@ class AdaptiveFolder : public Folder {
 
  protected:
   /// add() for the shape, whose numbers may be constants.
-  [[gnu::always_inline]] void add_expected(const std::int64_t* point, const std::int64_t* labels, int dimensions,
+  [[gnu::always_inline]] bool add_expected(const std::int64_t* point, const std::int64_t* labels, int dimensions,
                                            int outputs) {
     ++points_;
-    if (exact_ && !loose_ && exact_->expected_in_row(point, labels, dimensions, outputs)) [[likely]]
-      return;
-    add_other(point, labels);
+    return exact_ && !loose_ && exact_->expected_in_row(point, labels, dimensions, outputs);
+  }
+  /// The rest of that, if it returned false.
+  [[gnu::always_inline]] void add_otherwise(const std::int64_t* point, const std::int64_t* labels, int dimensions,
+                                            int outputs) {
+    if (!exact_ && loose_)
+      loose_->add(point, labels, static_cast<std::size_t>(dimensions), static_cast<std::size_t>(outputs));
+    else if (exact_ && loose_ && exact_->select().empty() && exact_->expected_in_row(point, labels, dimensions, 0))
+      loose_->add(point, labels);
+    else
+      add_other(point, labels);
   }
 
  private:
@@ -76,9 +86,11 @@ class AdaptiveFolder : public Folder {
     return done;
   }
   std::uint64_t add_loosely(const Run& run);
+  [[gnu::noinline]] void add_generally(const std::int64_t* point, const std::int64_t* labels) {
+    add_otherwise(point, labels, shape_.dimensions, shape_.outputs);
+  }
   void add_rest(const Run& run, std::uint64_t done);
   void add_other(const std::int64_t* point, const std::int64_t* labels) {
-    if (!exact_ && loose_) return loose_->add(point, labels);
     if (!exact_ || loose_ || !exact_->expected_row(point, labels)) add_unexpected(point, labels);
   }
   void add_unexpected(const std::int64_t* point, const std::int64_t* labels);
@@ -188,11 +200,14 @@ void AdaptiveFolder::start(const std::int64_t* point, const std::int64_t* labels
     exact_->add(first_.get(), first_.get() + shape_.dimensions);
   }
   first_.reset();
-  add_other(point, labels);
+  if (loose_)
+    loose_->add(point, labels);
+  else
+    add_other(point, labels);
 }
 
 const std::int64_t* AdaptiveFolder::selected(const Select& select, const std::int64_t* labels) {
-  if (select.size() == shape_.outputs) return labels;
+  if (select.empty() || select.size() == shape_.outputs) return labels;
   std::vector<std::int64_t>& chosen = inexact().labels;
   chosen.resize(select.size());
   for (std::size_t i = 0; i < select.size(); ++i) chosen[i] = labels[select[i]];
@@ -212,17 +227,15 @@ AdaptiveFolder::Select AdaptiveFolder::innocent(const Exact& exact) const {
 
 /// Folds again what exact_ has, with fewer outputs.
 std::unique_ptr<Exact> AdaptiveFolder::refold(const Select& select) {
-  const auto index = [](const Select& in, std::uint16_t number) {
-    return static_cast<std::size_t>(std::find(in.begin(), in.end(), number) - in.begin());
-  };
+  const Select& now = exact_->select();
+  Select places;  // in the labels of exact_
+  for (const std::uint16_t number : select)
+    places.push_back(static_cast<std::uint16_t>(std::find(now.begin(), now.end(), number) - now.begin()));
   auto fewer = std::make_unique<Exact>(shape_, select, max_pieces_);
   std::vector<std::int64_t> chosen(select.size());
-  bool small = true;
-  const Select& now = exact_->select();
   exact_->replay([&](const std::int64_t* point, const std::int64_t* labels) {
-    if (!small) return;
-    for (std::size_t i = 0; i < select.size(); ++i) chosen[i] = labels[index(now, select[i])];
-    small = fewer->add(point, chosen.data());
+    for (std::size_t i = 0; i < places.size(); ++i) chosen[i] = labels[places[i]];
+    return fewer->add(point, chosen.data());
   });
   note_intermediate(fewer->max_intermediate());
   return fewer;
@@ -235,6 +248,7 @@ std::unique_ptr<Loose> AdaptiveFolder::follow(const Select& select, Loose::Domai
   exact_->replay([&](const std::int64_t* point, const std::int64_t* labels) {
     for (std::size_t i = 0; i < exact_->select().size(); ++i) all[exact_->select()[i]] = labels[i];
     loose->add(point, all.data());
+    return true;
   });
   return loose;
 }
@@ -357,7 +371,15 @@ class ShapedFolder : public AdaptiveFolder {
  public:
   using AdaptiveFolder::AdaptiveFolder;
   void add(const std::int64_t* point, const std::int64_t* labels) override {
-    add_expected(point, labels, kDimensions, kOutputs);
+    if (AdaptiveFolder::add_expected(point, labels, kDimensions, kOutputs)) [[likely]]
+      return;
+    add_in_shape(point, labels);
+  }
+
+ private:
+  /// By itself: what it needs of registers would have to be saved for every point.
+  [[gnu::noinline]] void add_in_shape(const std::int64_t* point, const std::int64_t* labels) {
+    AdaptiveFolder::add_otherwise(point, labels, kDimensions, kOutputs);
   }
 };
 
@@ -372,6 +394,8 @@ std::unique_ptr<Folder> make(const Options& options, Shape shape) {
       return std::make_unique<ShapedFolder<kDimensions, 2>>(options, shape);
     case 3:
       return std::make_unique<ShapedFolder<kDimensions, 3>>(options, shape);
+    case 4:
+      return std::make_unique<ShapedFolder<kDimensions, 4>>(options, shape);
     default:
       return std::make_unique<AdaptiveFolder>(options, shape);
   }
@@ -389,6 +413,8 @@ std::unique_ptr<Folder> make_adaptive(const Options& options, Shape shape) {
       return make<3>(options, shape);
     case 4:
       return make<4>(options, shape);
+    case 5:
+      return make<5>(options, shape);
     default:
       return std::make_unique<AdaptiveFolder>(options, shape);
   }

@@ -1,6 +1,10 @@
-// An array whose size is known when it is made; a short one is inside of the object, so that what belongs to a stream
+// Arrays that need no memory of their own.
+//
+// SmallArray: its size is known when it is made; a short one is inside of the object, so that what belongs to a stream
 // lies together in memory. There are many streams, and the next point is rarely of the one before: what following them
 // costs is mostly the wait for memory.
+//
+// FewNumbers: one number per dimension, of which there are not many, in functions that are made and thrown away.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +24,9 @@ class SmallArray {
   explicit SmallArray(std::size_t size) : size_(size) {
     if (size > kShort) far_ = std::make_unique<T[]>(size);
   }
-  T* data() { return size_ > kShort ? far_.get() : near_; }
+  T* data() { return data(size_); }
+  /// The same; `size`, which is that of the array, may be a constant.
+  T* data(std::size_t size) { return size > kShort ? far_.get() : near_; }
   const T* data() const { return size_ > kShort ? far_.get() : near_; }
   std::size_t size() const { return size_; }
   T* begin() { return data(); }
@@ -36,9 +42,53 @@ class SmallArray {
   std::size_t bytes() const { return far_ ? sizeof(T) * size_ : 0; }
 
  private:
+  T near_[kShort] = {};  // at first, close to what stands before the array
   std::size_t size_ = 0;
   std::unique_ptr<T[]> far_;
-  T near_[kShort] = {};
+};
+
+/// f(0), f(1) ... f(n - 1); not as a loop if n is a small constant.
+template <typename F>
+[[gnu::always_inline]] inline void for_all(std::size_t n, const F& f) {
+  if (__builtin_constant_p(n) && n <= 5) {
+    if (n > 0) f(0);
+    if (n > 1) f(1);
+    if (n > 2) f(2);
+    if (n > 3) f(3);
+    if (n > 4) f(4);
+    return;
+  }
+  for (std::size_t i = 0; i < n; ++i) f(i);
+}
+
+template <typename T, std::size_t kMost>
+class FewNumbers {
+  static_assert(std::is_trivially_copyable_v<T>);
+
+ public:
+  FewNumbers() = default;
+  FewNumbers(const FewNumbers& other) : size_(other.size_) { std::copy(other.begin(), other.end(), all_); }
+  FewNumbers& operator=(const FewNumbers& other) {
+    size_ = other.size_;
+    std::copy(other.begin(), other.end(), all_);
+    return *this;
+  }
+  /// All zero, at most kMost.
+  void assign_zeros(std::size_t size) {
+    size_ = size;
+    std::fill_n(all_, size, T{});
+  }
+  std::size_t size() const { return size_; }
+  T* begin() { return all_; }
+  T* end() { return all_ + size_; }
+  const T* begin() const { return all_; }
+  const T* end() const { return all_ + size_; }
+  T& operator[](std::size_t i) { return all_[i]; }
+  const T& operator[](std::size_t i) const { return all_[i]; }
+
+ private:
+  std::size_t size_ = 0;
+  T all_[kMost];  // those that are there; the others are never looked at, so they cost nothing
 };
 
 }  // namespace loopfold::fold::adaptive

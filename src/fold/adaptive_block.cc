@@ -43,7 +43,7 @@ bool extreme(const View& view, Function function, bool largest, Wide& into) {
 
 /// Points of the rows along dimension q, where `extents` are the extents of dimensions q .. D-1 as they are at the
 /// counts before q.
-std::uint64_t count_inside(const View& view, int q, std::vector<std::int64_t> extents) {
+std::uint64_t count_inside(const View& view, int q, FewNumbers<std::int64_t, kMostDimensions> extents) {
   const int dimensions = view.layout.dimensions;
   const auto extent = [&](int d) -> std::int64_t& { return extents[View::at(d)]; };
   const auto step = [&](int along, int d) { return view.step(along, view.layout.extent(d)); };
@@ -56,7 +56,7 @@ std::uint64_t count_inside(const View& view, int q, std::vector<std::int64_t> ex
   }
   bool same = true;
   for (int d = q + 1; d < dimensions; ++d) same = same && step(q, d) == 0;
-  if (same) return rows * count_inside(view, q + 1, std::move(extents));
+  if (same) return rows * count_inside(view, q + 1, extents);
   std::uint64_t sum = 0;
   for (std::uint64_t row = 0; row < rows; ++row) {
     sum += count_inside(view, q + 1, extents);
@@ -72,16 +72,43 @@ Function difference(Function a, const Function& b) {
 }
 
 /// The same for a bound, which must not have a divisor.
-bool bound_in_coordinates(const View& view, Function function, Affine& into) {
+bool bound_in_coordinates(const View& view, const Function& function, Affine& into) {
   std::int64_t divisor = 1;
-  return in_coordinates(view, std::move(function), into, divisor) && divisor == 1;
+  return in_coordinates(view, function, into, divisor) && divisor == 1;
+}
+
+/// in_coordinates() for what is simple, in 64 bits: all coefficients are integers. False does not say the contrary.
+bool whole_in_coordinates(const View& view, const Function& function, Affine& into) {
+  std::array<std::int64_t, kMostDimensions> steps;
+  bool large = !fits(function.constant);
+  for (std::size_t k = 0; k < function.steps.size(); ++k) {
+    steps[k] = static_cast<std::int64_t>(function.steps[k]);
+    large |= steps[k] != function.steps[k];
+  }
+  into.constant = static_cast<std::int64_t>(function.constant);
+  into.coefficients.assign(function.steps.size(), 0);
+  const auto subtract = [&](std::int64_t& from, std::int64_t times, std::int64_t what) {
+    std::int64_t product = 0;
+    large |= __builtin_mul_overflow(times, what, &product) || __builtin_sub_overflow(from, product, &from);
+  };
+  for (int q = view.layout.dimensions - 1; q >= view.level; --q) {
+    std::int64_t coefficient = steps[View::at(q)];
+    if (!view.block.knows(q) || coefficient == 0) continue;
+    if (const std::int64_t stride = view.stride(q); stride != 1) {
+      if (coefficient % stride != 0) return false;
+      coefficient /= stride;
+    }
+    into.coefficients[View::at(q)] = coefficient;
+    const int start = view.layout.start(q);
+    subtract(into.constant, coefficient, view.values()[start]);
+    for (int p = view.level; p < q; ++p) subtract(steps[View::at(p)], coefficient, view.step(p, start));
+  }
+  return !large;
 }
 
 /// A function of counts on its way to coordinates, in 64 bits: for what is simple, which is nearly everything.
 class Plain {
  public:
-  static constexpr int kMostDimensions = 16;
-
   explicit Plain(const View& view) : view_(view) {}
 
   void set(int function) {
@@ -99,8 +126,11 @@ class Plain {
   bool is_whole() {
     for (int q = view_.layout.dimensions - 1; q >= view_.level; --q) {
       if (steps_[q] == 0) continue;
-      if (steps_[q] % view_.stride(q) != 0) return false;
-      const std::int64_t coefficient = steps_[q] / view_.stride(q);
+      std::int64_t coefficient = steps_[q];
+      if (const std::int64_t stride = view_.stride(q); stride != 1) {
+        if (coefficient % stride != 0) return false;
+        coefficient /= stride;
+      }
       const int start = view_.layout.start(q);
       bool large = subtract(constant_, coefficient, view_.values()[start]);
       for (int p = view_.level; p < q; ++p) large |= subtract(steps_[p], coefficient, step(p, start));
@@ -146,9 +176,20 @@ class Plain {
   std::array<std::int64_t, kMostDimensions> steps_{};
 };
 
+/// Iterations after the first one, in the longest row along dimension q.
+std::int64_t largest_extent(const View& view, int q) {
+  const int extent = view.layout.extent(q);
+  bool same = true;
+  for (int p = view.level; p < q; ++p) same = same && view.step(p, extent) == 0;
+  if (same) return view.values()[extent];
+  std::int64_t low = 0;
+  std::int64_t high = 0;
+  extremes(view, view.function(extent), low, high);
+  return high;
+}
+
 /// Whether a block is representable for simple reasons. False does not say the contrary.
 bool plainly_representable(const View& view) {
-  if (view.layout.dimensions > Plain::kMostDimensions) return false;
   Plain plain(view);
   for (int o = 0; o < view.layout.outputs; ++o) {
     plain.set(o);
@@ -168,7 +209,7 @@ bool plainly_representable(const View& view) {
 Function View::function(int index) const {
   Function f;
   f.constant = values()[index];
-  f.steps.resize(at(layout.dimensions));
+  f.steps.assign_zeros(at(layout.dimensions));
   for (int q = level; q < layout.dimensions && index < layout.functions(q); ++q) f.steps[at(q)] = step(q, index);
   return f;
 }
@@ -225,13 +266,15 @@ Window window_of(const View& view, int output) {
 }
 
 bool in_coordinates(const View& view, Function function, Affine& into, std::int64_t& divisor) {
+  divisor = 1;
+  if (whole_in_coordinates(view, function, into)) return true;
   Fraction all(View::at(view.layout.dimensions));  // steps are still over the same divisor
   for (int q = view.layout.dimensions - 1; q >= view.level; --q) {
     if (!view.block.knows(q)) continue;
     const std::int64_t stride = view.stride(q);
-    const Wide more = stride / gcd(function.steps[View::at(q)], stride);
+    const Wide more = quotient(stride, gcd(function.steps[View::at(q)], stride));
     if (!all.extend(more) || !scale(function, more)) return false;
-    const Wide coefficient = function.steps[View::at(q)] / stride;
+    const Wide coefficient = quotient(function.steps[View::at(q)], stride);
     all.coefficients[View::at(q)] = coefficient;
     if (coefficient == 0) continue;
     const Function start = view.function(view.layout.start(q));
@@ -257,20 +300,18 @@ bool representable(const View& view) {
 }
 
 std::uint64_t count_points(const View& view, std::int64_t rows) {
-  std::vector<std::int64_t> extents(View::at(view.layout.dimensions));
+  FewNumbers<std::int64_t, kMostDimensions> extents;
+  extents.assign_zeros(View::at(view.layout.dimensions));
   for (int d = view.level; d < view.layout.dimensions; ++d) extents[View::at(d)] = view.extent(d);
   extents[View::at(view.level)] = rows - 1;
-  return count_inside(view, view.level, std::move(extents));
+  return count_inside(view, view.level, extents);
 }
 
 void forget_degenerate(const Layout& layout, Block& block, int level) {
   for (int q = level; q < layout.dimensions; ++q) {
     if (!block.knows(q)) continue;
     const View view{layout, block, level};
-    std::int64_t low = 0;
-    std::int64_t high = 0;
-    extremes(view, view.function(layout.extent(q)), low, high);
-    if (high > 0) continue;
+    if (largest_extent(view, q) > 0) continue;
     block.known &= ~(std::uint32_t{1} << q);
     std::fill_n(block.words.get() + layout.part(q), 1 + layout.functions(q), 0);
   }

@@ -28,6 +28,7 @@
 #include <memory>
 #include <vector>
 
+#include "fold/adaptive_array.h"
 #include "fold/fold.h"
 #include "support/wide.h"
 
@@ -39,6 +40,9 @@ inline std::int64_t distance(std::int64_t to, std::int64_t from) {
   std::int64_t difference = 0;
   return __builtin_sub_overflow(to, from, &difference) ? saturated(static_cast<Wide>(to) - from) : difference;
 }
+
+/// Of a block.
+constexpr std::size_t kMostDimensions = 16;
 
 /// Where the numbers of a block are.
 struct Layout {
@@ -97,7 +101,7 @@ struct Block {
 /// One affine function of counts, with room for sums of products.
 struct Function {
   Wide constant = 0;
-  std::vector<Wide> steps;  // by dimension; 0 before the level
+  FewNumbers<Wide, kMostDimensions> steps;  // by dimension; 0 before the level
 };
 
 /// A block and how to read it.

@@ -17,7 +17,9 @@ namespace {
 Function coordinate_of(const Placed& placed, std::size_t k) {
   const auto q = static_cast<int>(k);
   if (q >= placed.view.level) return placed.view.coordinate(q);
-  return {placed.prefix[k], std::vector<Wide>(View::at(placed.view.layout.dimensions))};
+  Function same{placed.prefix[k], {}};
+  same.steps.assign_zeros(View::at(placed.view.layout.dimensions));
+  return same;
 }
 
 Function combined(Function a, int sign, const Function& b) {
@@ -60,7 +62,7 @@ Loose::Loose(Shape shape, std::vector<std::uint16_t> select, Domain domain, std:
   }
   std::uint32_t varied = 0;
   for (std::size_t k = shape.dimensions; k-- > 0;) {
-    coordinates_[k].last = last[k];
+    last_[k] = last[k];
     if (coordinates_[k].range.constant()) continue;
     lead_ = static_cast<std::uint16_t>(k);
     if (k < LabelFit::kMostDimensions) varied |= std::uint32_t{1} << k;
@@ -80,8 +82,8 @@ void Loose::cover_coordinates(const Placed& placed, const std::vector<Function>&
   bool small = true;
   for (std::size_t k = 0; k < coordinates.size(); ++k) {
     Coordinate& coordinate = coordinates_[k];
-    if (first) coordinate.last = static_cast<std::int64_t>(coordinates[k].constant);
-    Wide common = gcd(static_cast<Wide>(coordinate.common), coordinates[k].constant - coordinate.last);
+    if (first) last_[k] = static_cast<std::int64_t>(coordinates[k].constant);
+    Wide common = gcd(static_cast<Wide>(coordinate.common), coordinates[k].constant - last_[k]);
     for (const Wide step : coordinates[k].steps) common = gcd(common, step);
     coordinate.common = static_cast<std::uint64_t>(common);
     small = cover(coordinates[k], first, coordinate.range) && is_small(coordinate.range.low) &&
@@ -140,8 +142,7 @@ bool Loose::follow(const Common& common, std::uint32_t varied, LabelFit& fit) co
   if (__builtin_mul_overflow(common.label, static_cast<Wide>(divisor), &at)) return false;
   for (std::size_t k = 0; k < coordinates_.size(); ++k) {
     Wide along = 0;
-    if (__builtin_mul_overflow(coordinates_[k].last - common.reference[k], static_cast<Wide>(value.coefficients[k]),
-                               &along) ||
+    if (__builtin_mul_overflow(last_[k] - common.reference[k], static_cast<Wide>(value.coefficients[k]), &along) ||
         __builtin_add_overflow(at, along, &at))
       return false;
   }

@@ -34,13 +34,34 @@
 
 namespace loopfold::fold::adaptive {
 
-Exact::Exact(Shape shape, std::vector<std::uint16_t> select, std::uint32_t max_pieces) : max_pieces_(max_pieces) {
+namespace {
+
+/// A point as a row, which is its labels: they are not copied, and nobody changes them.
+struct PointRow {
+  explicit PointRow(const std::int64_t* labels) {
+    block.words.reset(const_cast<std::int64_t*>(labels));
+    block.points = 1;
+  }
+  ~PointRow() { static_cast<void>(block.words.release()); }
+  PointRow(const PointRow&) = delete;
+  PointRow& operator=(const PointRow&) = delete;
+
+  Block block;
+};
+
+}  // namespace
+
+Exact::Exact(Shape shape, std::vector<std::uint16_t> select, std::uint32_t max_pieces)
+    : state_(near_), max_pieces_(max_pieces) {
+  if (const std::size_t numbers = shape.dimensions + 2 * (1 + select.size()); numbers > kNear) {
+    far_ = std::make_unique<std::int64_t[]>(numbers);
+    state_ = far_.get();
+  }
   grow_.layout.dimensions = shape.dimensions;
   grow_.layout.outputs = static_cast<int>(select.size());
   grow_.layout.shared = shape.shared;
   grow_.layout.select = std::move(select);
   levels_.resize(shape.dimensions);
-  state_ = std::make_unique<std::int64_t[]>(shape.dimensions + 2 * (1 + grow_.layout.select.size()));
 }
 
 bool Exact::add_unexpected(const std::int64_t* point, const std::int64_t* labels) {
@@ -60,11 +81,8 @@ bool Exact::add_unexpected(const std::int64_t* point, const std::int64_t* labels
   }
   std::copy_n(point, layout.dimensions, last());
   started_ = true;
-  Block row;
-  row.words = std::make_unique<std::int64_t[]>(View::at(layout.outputs));
-  row.points = 1;
-  std::copy_n(labels, layout.outputs, row.words.get());
-  offer(inner, {&row, 1}, point[inner]);
+  const PointRow row(labels);
+  offer(inner, {&row.block, 1}, point[inner]);
   expect_next(labels);
   return !full_;
 }
@@ -335,8 +353,8 @@ void Exact::replay(const Visit& each) {
 
 std::size_t Exact::bytes() const {
   const Layout& layout = grow_.layout;
-  std::size_t bytes = sizeof(*this) + sizeof(Level) * levels_.size() + sizeof(std::uint16_t) * layout.select.size() +
-                      sizeof(std::int64_t) * View::at(layout.dimensions + 2 * (1 + layout.outputs));
+  std::size_t bytes = sizeof(*this) + sizeof(Level) * levels_.size() + sizeof(std::uint16_t) * layout.select.size();
+  if (far_) bytes += sizeof(std::int64_t) * View::at(layout.dimensions + 2 * (1 + layout.outputs));
   for (std::size_t level = 0; level < levels_.size(); ++level)
     for (const Block& block : levels_[level]) bytes += bytes_of(layout, block, static_cast<int>(level));
   if (cruise_) bytes += cruise_->bytes(layout);

@@ -24,6 +24,8 @@ class Exact {
  public:
   /// Folds the outputs `select` of a stream; the labels that add() gets are these, in this order.
   Exact(Shape shape, std::vector<std::uint16_t> select, std::uint32_t max_pieces);
+  Exact(const Exact&) = delete;
+  Exact& operator=(const Exact&) = delete;
 
   /// If this is the point that was expected, adds it.
   bool expected(const std::int64_t* point, const std::int64_t* labels) {
@@ -65,6 +67,7 @@ class Exact {
 
  private:
   using Level = std::vector<Block>;
+  static constexpr int kNear = 10;
   /// By block of a level: whether it has a row of this coordinate already.
   class Taken {
    public:
@@ -139,12 +142,20 @@ class Exact {
     return *rare_;
   }
   // Number 0 is the innermost coordinate, the others are labels.
-  std::int64_t& next(int number) const { return state_[View::at(2 * number)]; }      // what is expected
-  std::int64_t& step(int number) const { return state_[View::at(2 * number + 1)]; }  // to what comes after that
+  std::int64_t& next(int number) const { return state_[2 * number]; }      // what is expected
+  std::int64_t& step(int number) const { return state_[2 * number + 1]; }  // to what comes after that
   /// One by one: vectors of numbers that were just written one by one would have to wait for these.
-  void set_next(int number, std::int64_t value) const { *static_cast<volatile std::int64_t*>(&next(number)) = value; }
-  std::int64_t* last() const { return state_.get() + 2 * (1 + grow_.layout.outputs); }  // the last point
+  static void set(std::int64_t& number, std::int64_t value) { *static_cast<volatile std::int64_t*>(&number) = value; }
+  std::int64_t* last() const { return state_ + 2 * (1 + grow_.layout.outputs); }  // the last point
 
+  // In the order in which expected() needs them.
+  std::uint32_t remaining_ = 0;     // of what was granted
+  std::uint32_t granted_ = 0;       // so many points may come before more has to be looked at; 0: nothing is expected
+  std::int64_t* active_ = nullptr;  // what counts the points that were as expected; see settle()
+  std::unique_ptr<Cruise> cruise_;
+  std::int64_t* state_;  // what is expected and the last point: near_ if there is room
+  std::int64_t near_[kNear] = {};
+  std::unique_ptr<std::int64_t[]> far_;
   Grow grow_;
   std::uint32_t max_pieces_;
   bool full_ = false;
@@ -152,25 +163,27 @@ class Exact {
   bool modular_ = false;  // some of the expected labels are
   std::uint64_t max_intermediate_ = 0;
   std::vector<Level> levels_;
-  std::unique_ptr<std::int64_t[]> state_;
-  std::int64_t* active_ = nullptr;  // what counts the points that were as expected; see settle()
-  std::uint32_t granted_ = 0;       // so many points may come before more has to be looked at; 0: nothing is expected
-  std::uint32_t remaining_ = 0;     // of these
   std::unique_ptr<Rare> rare_;
-  std::unique_ptr<Cruise> cruise_;
 };
 
 [[gnu::always_inline]] inline bool Exact::expected_in_row(const std::int64_t* point, const std::int64_t* labels,
                                                           int dimensions, int outputs) {
   if (remaining_ == 0) return false;
   const int inner = dimensions - 1;
-  const std::int64_t* last = state_.get() + 2 * (1 + outputs);
-  std::int64_t other = point[inner] ^ next(0);
-  for (int k = 0; k < inner; ++k) other |= point[k] ^ last[k];
-  for (int o = 0; o < outputs; ++o) other |= labels[o] ^ next(1 + o);
+  std::int64_t* const state = dimensions + 2 * (1 + outputs) <= kNear ? near_ : state_;
+  const std::int64_t* const last = state + 2 * (1 + outputs);
+  std::int64_t other = point[inner] ^ state[0];
+  for_all(
+      View::at(inner), [&](std::size_t k) __attribute__((always_inline)) { other |= point[k] ^ last[k]; });
+  for_all(
+      View::at(outputs), [&](std::size_t o)
+                             __attribute__((always_inline)) { other |= labels[o] ^ state[2 * (1 + o)]; });
   if (other != 0) return false;
-  set_next(0, wrapping_add(point[inner], step(0)));
-  for (int o = 0; o < outputs; ++o) set_next(1 + o, wrapping_add(labels[o], step(1 + o)));
+  set(state[0], wrapping_add(point[inner], state[1]));
+  for_all(
+      View::at(outputs), [&](std::size_t o) __attribute__((always_inline)) {
+        set(state[2 * (1 + o)], wrapping_add(labels[o], state[2 * (1 + o) + 1]));
+      });
   if (--remaining_ == 0) [[unlikely]]
     expect_more();
   return true;

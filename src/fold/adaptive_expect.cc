@@ -164,7 +164,7 @@ void Exact::expect_in_cruise(const std::int64_t* point, const std::int64_t* labe
     std::int64_t end = 0;
     large |= __builtin_mul_overflow(step(i), extent, &end);
     large |= __builtin_add_overflow(from, end, &end);
-    set_next(i, wrapping_add(from, step(i)));
+    set(next(i), wrapping_add(from, step(i)));
   }
   if (!large)
     granted_ = remaining_ = static_cast<std::uint32_t>(extent);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <utility>
 
 #include "fold/adaptive_block.h"
@@ -36,7 +37,7 @@ struct Numbers {
     if (*std::find_if(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(count), [](Wide n) { return n != 0; }) < 0)
       common = -common;
     for (std::size_t k = 0; k < count; ++k) {
-      all[k] /= common;
+      all[k] = quotient(all[k], common);
       if (!fits(all[k])) return false;
     }
     return true;
@@ -46,8 +47,8 @@ struct Numbers {
   bool eliminate(const Wide* by, std::size_t pivot) {
     if (all[pivot] == 0) return true;
     const Wide common = gcd(by[pivot], all[pivot]);
-    const Wide keep = by[pivot] / common;
-    const Wide subtract = all[pivot] / common;
+    const Wide keep = quotient(by[pivot], common);
+    const Wide subtract = quotient(all[pivot], common);
     for (std::size_t k = 0; k < count; ++k) all[k] = keep * all[k] - subtract * by[k];
     return normalise();
   }
@@ -181,10 +182,11 @@ void LabelFit::make_ready() {
 /// Rows go on, or end and must have been like the first one.
 void LabelFit::follow_rows(const Move& move, std::int64_t difference) {
   const std::uint64_t here = move.hash + hash_of(dimensions_, difference);
-  for (std::size_t q = 1; q < dimensions_; ++q) {
-    if ((prefixes_ >> q & 1) == 0) continue;
+  std::int64_t* const own = hashes();
+  for (std::uint32_t rest = prefixes_; rest != 0; rest &= rest - 1) {
+    const auto q = static_cast<std::size_t>(std::countr_zero(rest));
     if (move.first >= q)
-      hashes()[q] = static_cast<std::int64_t>(mix(static_cast<std::uint64_t>(hashes()[q]), here));
+      own[q] = static_cast<std::int64_t>(mix(static_cast<std::uint64_t>(own[q]), here));
     else if (!start_row(q, move))
       prefixes_ &= ~(std::uint32_t{1} << q);
   }

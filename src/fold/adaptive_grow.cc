@@ -20,6 +20,9 @@ bool shorter(const Window& window, std::int64_t modulus) {
 
 std::uint32_t bits_from(int q) { return ~std::uint32_t{0} << q; }
 
+/// One multiplication; of numbers that have 128 bits already it would be three.
+Wide product(std::int64_t a, std::int64_t b) { return static_cast<Wide>(a) * b; }
+
 }  // namespace
 
 Block Grow::block_of(const Row& row, int level) const {
@@ -114,11 +117,11 @@ bool Grow::continues(const Block& block, const Row& row, int level) const {
   if (block.closed || !has_step(block, level)) return false;
   const std::int64_t* part = block.words.get() + layout.part(level);
   const std::int64_t* own = block.words.get() + layout.values(level);
-  const Wide count = static_cast<Wide>(own[layout.extent(level)]) + 1;
-  if (row.at != own[layout.start(level)] + count * part[0]) return false;
+  const std::int64_t count = own[layout.extent(level)] + 1;
+  if (row.at != own[layout.start(level)] + product(count, part[0])) return false;
   const std::int64_t* theirs = values(row);
   for (int f = 0; f < layout.functions(level); ++f) {
-    const Wide off = own[f] + count * part[1 + f] - theirs[f];
+    const Wide off = own[f] + product(count, part[1 + f]) - theirs[f];
     if (off == 0) continue;
     const std::int64_t m = modulus(block, row.block, f);
     if (m <= 0 || off % m != 0) return false;
@@ -165,13 +168,13 @@ void Grow::absorb(Block& block, const Row& row, int level) const {
 bool Grow::step_to(const Block& block, const Row& row, int level, Step& into) const {
   const View own = view(block, level);
   const std::int64_t* part = block.words.get() + layout.part(level);
-  const Wide last = own.extent(level);
-  const Wide stride = static_cast<Wide>(row.at) - (own.start(level) + last * part[0]);
+  const std::int64_t last = own.extent(level);
+  const Wide stride = static_cast<Wide>(row.at) - (own.start(level) + product(last, part[0]));
   if (!fits(stride)) return false;
   into.stride = static_cast<std::int64_t>(stride);
   into.steps = SmallArray<std::int64_t, 16>(View::at(layout.functions(level)));
   for (int f = 0; f < layout.functions(level); ++f) {
-    const Wide step = static_cast<Wide>(values(row)[f]) - (own.values()[f] + last * part[1 + f]);
+    const Wide step = static_cast<Wide>(values(row)[f]) - (own.values()[f] + product(last, part[1 + f]));
     if (!fits(step)) return false;
     into.steps[View::at(f)] = static_cast<std::int64_t>(step);
   }
@@ -234,7 +237,8 @@ Wide Grow::last_at(const Block& block, int level) const {
 
 bool Grow::due(const Block& block, const Row& row, int level) const {
   const View own = view(block, level);
-  return row.at >= own.start(level) + (static_cast<Wide>(own.extent(level)) + 1) * step_of(block, level).stride;
+  const std::int64_t stride = block.words[View::at(layout.part(level))];
+  return row.at >= own.start(level) + product(own.extent(level) + 1, stride);
 }
 
 bool Grow::can_break(const Block& block, const Row& row, int level) const {
@@ -402,11 +406,11 @@ bool Grow::same_geometry(const Block& block, const Row& row, int level, std::vec
   wrong.assign(View::at(layout.outputs), false);
   const std::int64_t* part = block.words.get() + layout.part(level);
   const std::int64_t* own = block.words.get() + layout.values(level);
-  const Wide count = static_cast<Wide>(own[layout.extent(level)]) + 1;
+  const std::int64_t count = own[layout.extent(level)] + 1;
   const bool predicts = has_step(block, level);
-  if (predicts && row.at != own[layout.start(level)] + count * part[0]) return false;
+  if (predicts && row.at != own[layout.start(level)] + product(count, part[0])) return false;
   for (int f = 0; predicts && f < layout.functions(level); ++f) {
-    if (own[f] + count * part[1 + f] == values(row)[f]) continue;
+    if (own[f] + product(count, part[1 + f]) == values(row)[f]) continue;
     if (f >= layout.outputs) return false;
     wrong[View::at(f)] = true;
   }

@@ -16,8 +16,10 @@ Loose::Loose(Shape shape, std::vector<std::uint16_t> select, Domain domain)
     : shape_(shape),
       covers_(domain == Domain::kCover),
       lead_(shape.dimensions),
-      coordinates_(shape.dimensions),
-      outputs_(shape.outputs) {
+      watched_(~std::uint32_t{0}),
+      last_(shape.dimensions),
+      outputs_(shape.outputs),
+      coordinates_(shape.dimensions) {
   fits_.reserve(select.size());
   fitting_ = static_cast<std::uint16_t>(select.size());
   for (const std::uint16_t number : select) {
@@ -28,7 +30,8 @@ Loose::Loose(Shape shape, std::vector<std::uint16_t> select, Domain domain)
 
 void Loose::add_first(const std::int64_t* point, const std::int64_t* labels) {
   const std::span<const std::int64_t> all(point, shape_.dimensions);
-  for (std::size_t k = 0; k < all.size(); ++k) coordinates_[k] = {all[k], {all[k], all[k]}, 0};
+  std::copy(all.begin(), all.end(), last_.begin());
+  for (std::size_t k = 0; k < all.size(); ++k) coordinates_[k] = {{all[k], all[k]}, 0};
   for (std::size_t i = 0; i < followed_; ++i) {
     Tracked& output = outputs_[i];
     const std::int64_t label = labels[output.number];
@@ -61,7 +64,7 @@ void Loose::add_pairs(const std::int64_t* point, std::size_t first) {
 
 /// A coordinate that was the same in all points so far changes.
 void Loose::start_pairs(std::size_t outer) {
-  const std::int64_t x = coordinates_[outer].last;
+  const std::int64_t x = last_[outer];
   for (std::size_t inner = outer + 1; inner < shape_.dimensions; ++inner) {
     const Interval& range = coordinates_[inner].range;
     pairs_[inner * (inner - 1) / 2 + outer] = {{range.low - x, range.high - x}, {range.low + x, range.high + x}};
@@ -84,45 +87,64 @@ void Loose::add_other(const std::int64_t* point, const std::int64_t* labels) {
   }
   const std::size_t dimensions = coordinates_.size();
   Coordinate* const coordinates = coordinates_.data();
+  std::int64_t* const last = last_.data();
   std::array<std::int64_t, LabelFit::kMostDimensions> steps;
   std::size_t first = 0;
-  for (; first < dimensions && point[first] == coordinates[first].last; ++first)
+  for (; first < dimensions && point[first] == last[first]; ++first)
     if (first < steps.size()) steps[first] = 0;
-  const bool ordered = first < dimensions && point[first] > coordinates[first].last;
+  const bool ordered = first < dimensions && point[first] > last[first];
   if (first < lead_) {
     for (std::size_t k = first; k < lead_ && !pairs_.empty(); ++k) start_pairs(k);
     lead_ = static_cast<std::uint16_t>(first);
   }
-  ordered_ = ordered_ && ordered;
+  if (!ordered) {
+    ordered_ = false;
+    watched_ = ~std::uint32_t{0};
+  }
   bool small = true;
   std::uint64_t hash = first;
   std::uint32_t fresh = 0;
   for (std::size_t k = first; k < dimensions; ++k) {
     const std::int64_t x = point[k];
-    Coordinate& coordinate = coordinates[k];
     std::int64_t step = 0;
-    small = !__builtin_sub_overflow(x, coordinate.last, &step) && small;
+    small = !__builtin_sub_overflow(x, last[k], &step) && small;
     if (k < steps.size()) steps[k] = step;
     if (step == 0) continue;
+    Coordinate& coordinate = coordinates[k];
     if (fitting_ != 0) hash += hash_of(k, step);  // only rows that are followed from the beginning need it
-    if (coordinate.common != 1 && covers_) add_difference(coordinate, step, x > coordinate.last);
+    if (coordinate.common != 1 && covers_) add_difference(coordinate, step, x > last[k]);
     if (coordinate.range.constant() && k < steps.size()) fresh |= std::uint32_t{1} << k;
-    coordinate.last = x;
+    last[k] = x;
     coordinate.range.include(x);
     if (!pairs_.empty() && !is_small(x)) pairs_ = {};
   }
   const Move move{point, steps.data(), first, hash, small, fresh};
+  Tracked* const outputs = outputs_.data();
   for (std::size_t i = 0; i < followed_; ++i) {
-    Tracked& output = outputs_[i];
+    Tracked& output = outputs[i];
     const std::int64_t label = labels[output.number];
     const std::int64_t before = output.form == Form::kConstant ? output.labels.low : output.distance.low;
     output.labels.include(label);
     if (output.number < shape_.shared) output.distance.include(distance(point[output.number], label));
     if (output.form == Form::kHopeless || (output.form != Form::kFit && still(output))) continue;
-    add_label(i, move, label, before);
+    if (output.form == Form::kFit && small && ordered_) {
+      fits_[i].add(move, label);
+      if (fits_[i].refuted()) set_form(output, Form::kHopeless);
+    } else {
+      add_label(i, move, label, before);
+    }
   }
   if (!pairs_.empty()) add_pairs(point, first);
+  if (fitting_ == 0 && ordered_) watch();
   if (fitting_ != 0 && points_ >= kSettled && (points_ & (points_ - 1)) == 0) settle();
+}
+
+/// Of a domain that covers, a coordinate that changes says something about its stride, as long as that may be more than
+/// 1; else only the first change says something.
+void Loose::watch() {
+  watched_ = ~std::uint32_t{0};
+  for (std::size_t k = 0; k < std::min(coordinates_.size(), kMostAtOnce); ++k)
+    if (covers_ ? coordinates_[k].common == 1 : !coordinates_[k].range.constant()) watched_ &= ~(std::uint32_t{1} << k);
 }
 
 /// A label whose function has to be looked at. `before` is what was constant until now, if it was.
@@ -192,11 +214,8 @@ void Loose::claim(Output& output, std::uint16_t number) const {
     if (tracked.number != number) continue;
     if (tracked.form == Form::kFit || tracked.form == Form::kHopeless) {
       std::vector<bool> constant;
-      std::vector<std::int64_t> last;
-      for (const Coordinate& coordinate : coordinates_) {
-        constant.push_back(coordinate.range.constant());
-        last.push_back(coordinate.last);
-      }
+      const std::vector<std::int64_t> last(last_.begin(), last_.end());
+      for (const Coordinate& coordinate : coordinates_) constant.push_back(coordinate.range.constant());
       fits_[i].claim(constant, last, output);
       continue;
     }
@@ -258,7 +277,7 @@ Piece Loose::cover() const {
 }
 
 std::size_t Loose::bytes() const {
-  std::size_t bytes = sizeof(*this) + coordinates_.bytes() + sizeof(Pair) * pairs_.size();
+  std::size_t bytes = sizeof(*this) + last_.bytes() + coordinates_.bytes() + sizeof(Pair) * pairs_.size();
   bytes += outputs_.bytes();
   for (const LabelFit& fit : fits_) bytes += fit.bytes();
   return bytes;

@@ -36,9 +36,12 @@ class Loose {
   Loose(Shape shape, std::vector<std::uint16_t> select, Domain domain, std::span<const Placed> blocks,
         const std::int64_t* last, std::uint64_t points);
   /// `labels` are all labels of the stream.
-  void add(const std::int64_t* point, const std::int64_t* labels) {
-    if (fitting_ == 0 && points_ != 0 && (covers_ ? add_simply<true>(point, labels) : add_simply<false>(point, labels)))
-        [[likely]]
+  void add(const std::int64_t* point, const std::int64_t* labels) { add(point, labels, shape_.dimensions, followed_); }
+  /// The same, with the numbers of dimensions and of outputs that are followed, which may be constants.
+  [[gnu::always_inline]] void add(const std::int64_t* point, const std::int64_t* labels, std::size_t dimensions,
+                                  std::size_t followed) {
+    if (fitting_ == 0 && (covers_ ? add_simply<true>(point, labels, dimensions, followed)
+                                  : add_simply<false>(point, labels, dimensions, followed))) [[likely]]
       return;
     add_other(point, labels);
   }
@@ -70,7 +73,6 @@ class Loose {
     }
   };
   struct Coordinate {
-    std::int64_t last = 0;
     Interval range;
     std::uint64_t common = 0;  // divides all differences
   };
@@ -92,8 +94,10 @@ class Loose {
     Form form = Form::kFit;
   };
   template <bool kCovers>
-  bool add_simply(const std::int64_t* point, const std::int64_t* labels);
+  [[gnu::always_inline]] inline bool add_simply(const std::int64_t* point, const std::int64_t* labels,
+                                                std::size_t dimensions, std::size_t followed);
   void move_ends(const std::int64_t* point, const std::int64_t* labels);
+  void watch();
   void add_other(const std::int64_t* point, const std::int64_t* labels);
   void add_first(const std::int64_t* point, const std::int64_t* labels);
   void add_pairs(const std::int64_t* point, std::size_t first);
@@ -123,7 +127,9 @@ class Loose {
   static constexpr std::int64_t kLargeCoordinate = std::int64_t{1} << 60;
   static constexpr std::size_t kMostDimensionsWithPairs = 8;
   bool wants_pairs() const { return covers_ && shape_.dimensions <= kMostDimensionsWithPairs; }
-  static bool is_small(std::int64_t x) { return -kLargeCoordinate <= x && x <= kLargeCoordinate; }
+  static bool is_small(std::int64_t x) {
+    return static_cast<std::uint64_t>(x) + kLargeCoordinate <= 2 * static_cast<std::uint64_t>(kLargeCoordinate);
+  }
   void cover_coordinates(const Placed& placed, const std::vector<Function>& coordinates, bool first);
   void cover_output(const Placed& placed, const std::vector<Function>& coordinates, std::size_t index, bool first,
                     Common& common);
@@ -133,57 +139,62 @@ class Loose {
   std::uint64_t points_ = 0;
   Shape shape_;
   bool covers_;
-  bool ordered_ = true;         // all points came in order
-  std::uint16_t lead_;          // so many of the first coordinates are the same in all points
-  std::uint16_t fitting_ = 0;   // so many outputs are kFit
-  std::uint16_t followed_ = 0;  // so many of outputs_ are there
+  bool ordered_ = true;               // all points came in order
+  std::uint16_t lead_;                // so many of the first coordinates are the same in all points
+  std::uint16_t fitting_ = 0;         // so many outputs are kFit
+  std::uint16_t followed_ = 0;        // so many of outputs_ are there
+  std::uint32_t watched_;             // coordinates whose change does more than move the ends of ranges, as bits
+  SmallArray<std::int64_t, 4> last_;  // the last point
+  SmallArray<Tracked, 4> outputs_;
   SmallArray<Coordinate, 4> coordinates_;
-  SmallArray<Tracked, 3> outputs_;
   std::vector<Pair> pairs_;     // (0,1), (0,2), (1,2), (0,3) ... except with coordinates before lead_; none if they are
                                 // not wanted, or numbers are large
   std::vector<LabelFit> fits_;  // by output
 };
 
-/// If no output is kFit, and there was a point: adds a point that only moves the ends of ranges; false if there is more
-/// to it, and then nothing has changed.
+/// If no output is kFit: adds a point that only moves the ends of ranges; false if there is more to it, and then
+/// nothing has changed.
 template <bool kCovers>
-[[gnu::always_inline]] inline bool Loose::add_simply(const std::int64_t* point, const std::int64_t* labels) {
-  static_assert(static_cast<unsigned>(Form::kHopeless) == 0 && static_cast<unsigned>(Form::kConstant) == kLabelMoves &&
-                static_cast<unsigned>(Form::kShifted) == kDistanceMoves);
-  const std::size_t dimensions = shape_.dimensions;
-  Coordinate* const coordinates = coordinates_.data();
-  Tracked* const outputs = outputs_.data();
-  bool other = !ordered_ || dimensions > kMostAtOnce;
+inline bool Loose::add_simply(const std::int64_t* point, const std::int64_t* labels, std::size_t dimensions,
+                              std::size_t followed) {
+  if (dimensions > kMostAtOnce) return false;
+  std::int64_t* const last = last_.data(dimensions);
+  bool after = false;
+  bool other = false;
+  std::uint32_t changed = 0;
+  for_all(
+      dimensions, [&](std::size_t i) __attribute__((always_inline)) {
+        const std::size_t k = dimensions - 1 - i;
+        const bool same = point[k] == last[k];
+        after = (point[k] > last[k]) | (same & after);
+        changed |= std::uint32_t{!same} << k;
+        if constexpr (kCovers) other |= !is_small(point[k]);
+      });
+  other |= !after | ((changed & watched_) != 0);
+  const Tracked* const outputs = outputs_.data(__builtin_constant_p(followed) ? followed : outputs_.size());
   unsigned moves = 0;
-  for (std::size_t i = 0; i < followed_; ++i) {
-    const Tracked& output = outputs[i];
-    const std::int64_t label = labels[output.number];
-    unsigned here = output.labels.includes(label) ? 0 : kLabelMoves;
-    if (output.number < shape_.shared)
-      here |= output.distance.includes(distance(point[output.number], label)) ? 0 : kDistanceMoves;
-    moves |= here;
-    other |= (here & static_cast<unsigned>(output.form)) != 0;
-  }
-  std::uint32_t up = 0;
-  std::uint32_t down = 0;
-  for (std::size_t k = 0; k < dimensions; ++k) {
-    const Coordinate& coordinate = coordinates[k];
-    const std::int64_t x = point[k];
-    up = up << 1 | (x > coordinate.last ? 1u : 0u);
-    down = down << 1 | (x < coordinate.last ? 1u : 0u);
-    if constexpr (kCovers)
-      other |= (x != coordinate.last && coordinate.common != 1) || !is_small(x);
-    else
-      other |= (x != coordinate.last) & coordinate.range.constant();
-  }
-  if (other || up <= down) return false;
+  for_all(
+      followed, [&](std::size_t i) __attribute__((always_inline)) {
+        const Tracked& output = outputs[i];
+        const std::int64_t label = labels[output.number];
+        unsigned here = output.labels.includes(label) ? 0 : kLabelMoves;
+        if (output.number < shape_.shared) {
+          std::int64_t distance = 0;
+          other |= __builtin_sub_overflow(point[output.number], label, &distance);
+          here |= output.distance.includes(distance) ? 0 : kDistanceMoves;
+        }
+        moves |= here;
+        other |= (here & static_cast<unsigned>(output.form)) != 0;
+      });
+  if (other) return false;
   ++points_;
-  for (std::size_t k = 0; k < dimensions; ++k) {
-    coordinates[k].last = point[k];
-    if constexpr (kCovers) coordinates[k].range.include(point[k]);
+  for (std::size_t k = 0; k < dimensions; ++k) last[k] = point[k];
+  if constexpr (kCovers) {
+    Coordinate* const coordinates = coordinates_.data(dimensions);
+    for (std::size_t k = 0; k < dimensions; ++k) coordinates[k].range.include(point[k]);
   }
   if (moves != 0) move_ends(point, labels);
-  if (kCovers && !pairs_.empty()) add_pairs(point, dimensions - static_cast<std::size_t>(std::bit_width(up | down)));
+  if (kCovers && !pairs_.empty()) add_pairs(point, static_cast<std::size_t>(std::countr_zero(changed)));
   return true;
 }
 

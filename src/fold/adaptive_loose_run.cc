@@ -37,11 +37,11 @@ std::uint64_t Loose::reach(const Run& run) const {
   if (points_ == 0 || lead_ > inner || inner >= LabelFit::kMostDimensions) return 0;
   const Coordinate& along = coordinates_[inner];
   std::int64_t next = 0;
-  if ((covers_ ? along.common != 1 : along.range.constant()) || __builtin_add_overflow(along.last, 1, &next) ||
+  if ((covers_ ? along.common != 1 : along.range.constant()) || __builtin_add_overflow(last_[inner], 1, &next) ||
       run.point[inner] != next)
     return 0;
   for (std::size_t k = 0; k < inner; ++k)
-    if (run.point[k] != coordinates_[k].last) return 0;
+    if (run.point[k] != last_[k]) return 0;
   std::uint64_t n = count_fitting(next, 1, run.n);
   if (!pairs_.empty()) n = is_small(next) ? count_within(next, 1, n, -kLargeCoordinate, kLargeCoordinate) : 0;
   if (fitting_ != 0) n = std::min(n, std::bit_ceil(points_ + 1) - points_);
@@ -58,7 +58,7 @@ std::uint64_t Loose::reach(const Run& run) const {
 void Loose::add_reached(const Run& run) {
   const std::size_t inner = coordinates_.size() - 1;
   const std::int64_t end = wrapping_add(run.point[inner], 1, run.n - 1);
-  coordinates_[inner].last = end;
+  last_[inner] = end;
   coordinates_[inner].range.include(end);
   for (std::size_t i = 0; i < followed_; ++i) {
     Tracked& output = outputs_[i];
@@ -68,7 +68,7 @@ void Loose::add_reached(const Run& run) {
     output.labels.include(to);
     if (output.number < shape_.shared) {
       output.distance.include(distance(run.point[output.number], from));
-      output.distance.include(distance(coordinates_[output.number].last, to));
+      output.distance.include(distance(last_[output.number], to));
     }
     fits_[i].repeat(to);
   }

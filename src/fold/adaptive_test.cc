@@ -596,6 +596,28 @@ TEST(Adaptive, GivenUpAtAnyMoment) {
   EXPECT_GT(kept, affine * 9 / 10);
 }
 
+TEST(Adaptive, RangesOfIrregularLabelsAtTheEndsOfNumbers) {
+  constexpr std::int64_t kLow = std::numeric_limits<std::int64_t>::min();
+  constexpr std::int64_t kHigh = std::numeric_limits<std::int64_t>::max();
+  for (const bool covered : {false, true}) {
+    const auto folder = make_folder({}, {2, 1, 1, covered});
+    for (std::int64_t i = 0; i < 4000; ++i) {
+      const std::uint64_t random = random_number(static_cast<std::uint64_t>(i));
+      const std::int64_t point[] = {i / 50, 3 * i + static_cast<std::int64_t>(random % 3)};
+      const std::int64_t label = i == 3000 ? kLow : i == 3500 ? kHigh : static_cast<std::int64_t>(random % 1000);
+      folder->add(point, &label);
+    }
+    const Folded folded = folder->finish();
+    ASSERT_EQ(folded.pieces.size(), 1u);
+    const Output& output = folded.pieces[0].outputs[0];
+    EXPECT_TRUE(output.top[0] && output.top[1]);
+    EXPECT_EQ(output.minimum, kLow);
+    EXPECT_EQ(output.maximum, kHigh);
+    EXPECT_EQ(output.distance_minimum, 70 - kHigh);
+    EXPECT_EQ(output.distance_maximum, kHigh);
+  }
+}
+
 TEST(Adaptive, MemoryIsBounded) {
   const auto folder = make_folder({}, {3, 2, 0});
   const auto irregular = make_folder({}, {3, 2, 0});

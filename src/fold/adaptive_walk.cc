@@ -69,21 +69,23 @@ bool Walker::next() {
 }
 
 void walk(std::vector<Walker> walkers, const Visit& each) {
-  const auto later = [](const Walker& a, const Walker& b) { return a.point() > b.point(); };
-  std::make_heap(walkers.begin(), walkers.end(), later);
-  while (!walkers.empty()) {
-    std::pop_heap(walkers.begin(), walkers.end(), later);
-    Walker& first = walkers.back();
-    const Walker* second = walkers.size() > 1 ? &walkers.front() : nullptr;
+  const auto later = [](const Walker* a, const Walker* b) { return a->point() > b->point(); };
+  std::vector<Walker*> heap;
+  for (Walker& walker : walkers) heap.push_back(&walker);
+  std::make_heap(heap.begin(), heap.end(), later);
+  while (!heap.empty()) {
+    std::pop_heap(heap.begin(), heap.end(), later);
+    Walker& first = *heap.back();
+    const Walker* second = heap.size() > 1 ? heap.front() : nullptr;
     bool more = true;
     do {
-      each(first.point().data(), first.labels());
+      if (!each(first.point().data(), first.labels())) return;
       more = first.next();
     } while (more && (second == nullptr || first.point() < second->point()));
     if (more)
-      std::push_heap(walkers.begin(), walkers.end(), later);
+      std::push_heap(heap.begin(), heap.end(), later);
     else
-      walkers.pop_back();
+      heap.pop_back();
   }
 }
 

@@ -38,8 +38,8 @@ class Walker {
   std::vector<std::int64_t> labels_;
 };
 
-/// Gets a point and its labels.
-using Visit = std::function<void(const std::int64_t* point, const std::int64_t* labels)>;
+/// Gets a point and its labels; says whether it wants more.
+using Visit = std::function<bool(const std::int64_t* point, const std::int64_t* labels)>;
 
 void walk(std::vector<Walker> walkers, const Visit& each);
 

@@ -10,7 +10,7 @@ bool multiply(Wide& number, Wide by) { return !__builtin_mul_overflow(number, by
 
 /// Divides if the result fits.
 bool divide(Wide number, Wide by, std::int64_t& into) {
-  const Wide result = number / by;
+  const Wide result = quotient(number, by);
   into = static_cast<std::int64_t>(result);
   return into == result;
 }
@@ -31,11 +31,11 @@ bool Fraction::extend(Wide by) {
 bool Fraction::set(std::size_t k, Wide numerator, Wide denominator) {
   Wide common = gcd(numerator, denominator);
   if (denominator < 0) common = -common;
-  numerator /= common;
-  denominator /= common;
-  if (!extend(denominator / gcd(denominator, divisor))) return false;
+  numerator = quotient(numerator, common);
+  denominator = quotient(denominator, common);
+  if (!extend(quotient(denominator, gcd(denominator, divisor)))) return false;
   coefficients[k] = numerator;
-  return multiply(coefficients[k], divisor / denominator);
+  return multiply(coefficients[k], quotient(divisor, denominator));
 }
 
 bool Fraction::reduced(Affine& into, std::int64_t& into_divisor) const {

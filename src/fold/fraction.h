@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -13,9 +14,23 @@
 
 namespace loopfold::fold {
 
+/// Whether both fit into 64 bits, where a division costs much less: nearly always.
+inline bool are_short(Wide a, Wide b) { return a == static_cast<std::int64_t>(a) && b == static_cast<std::int64_t>(b); }
+
 inline Wide gcd(Wide a, Wide b) {
+  if (are_short(a, b)) {
+    const auto size = [](Wide number) { return static_cast<std::uint64_t>(number < 0 ? -number : number); };
+    return std::gcd(size(a), size(b));
+  }
   while (b != 0) a = std::exchange(b, a % b);
   return a < 0 ? -a : a;
+}
+
+/// a / b, rounded to 0.
+inline Wide quotient(Wide a, Wide b) {
+  if (b == 1) return a;
+  if (b == -1) return -a;
+  return are_short(a, b) ? static_cast<std::int64_t>(a) / static_cast<std::int64_t>(b) : a / b;
 }
 
 struct Fraction {

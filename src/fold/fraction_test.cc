@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 namespace loopfold::fold {
 namespace {
 
@@ -47,6 +49,22 @@ TEST(Fraction, WhatDoesNotFitIsRefused) {
   EXPECT_EQ(divisor, 3);
   EXPECT_TRUE(fraction.extend(large));
   EXPECT_FALSE(fraction.extend(large));
+}
+
+TEST(Fraction, ShortAndLongNumbersAreDividedAlike) {
+  const Wide lowest = std::numeric_limits<std::int64_t>::min();
+  const Wide highest = std::numeric_limits<std::int64_t>::max();
+  EXPECT_TRUE(gcd(lowest, 0) == -lowest);
+  EXPECT_TRUE(gcd(lowest, lowest) == -lowest);
+  EXPECT_TRUE(gcd(lowest, 6) == 2);
+  EXPECT_TRUE(gcd(-lowest, 6) == 2);
+  EXPECT_TRUE(gcd(highest, -7) == 7);
+  EXPECT_TRUE(gcd(0, 0) == 0);
+  EXPECT_TRUE(quotient(lowest, -1) == -lowest);
+  EXPECT_TRUE(quotient(lowest, lowest) == 1);
+  EXPECT_TRUE(quotient(-7, 2) == -3);
+  EXPECT_TRUE(quotient(4 * lowest, 4) == lowest);
+  EXPECT_TRUE(quotient(highest, 2 * lowest) == 0);
 }
 
 }  // namespace
