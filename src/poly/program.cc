@@ -496,10 +496,10 @@ class Builder {
     ContextId loop = kNoContext;
     switch (flow.where) {
       case Where::kInside:
-        map = equal(std::move(map), both);
+        map = with_equal_first(std::move(map), both);
         break;
       case Where::kCarried:
-        map = equal(std::move(map), std::min(static_cast<std::size_t>(level), both));
+        map = with_equal_first(std::move(map), std::min(static_cast<std::size_t>(level), both));
         if (static_cast<std::size_t>(level) < both) {
           loop = producer.loops[static_cast<std::size_t>(level)];
           map = distance(std::move(map), static_cast<std::size_t>(level), std::max<std::int64_t>(flow.least, 1),
@@ -537,12 +537,12 @@ class Builder {
         ContextId carrier = kNoContext;
         if (flow.where == Where::kCarried && static_cast<std::size_t>(level) < both) {
           carrier = producer.loops[static_cast<std::size_t>(level)];
-          map = distance(equal(std::move(map), static_cast<std::size_t>(level)), static_cast<std::size_t>(level),
-                         std::max<std::int64_t>(flow.least, 1), flow.greatest);
+          map = distance(with_equal_first(std::move(map), static_cast<std::size_t>(level)),
+                         static_cast<std::size_t>(level), std::max<std::int64_t>(flow.least, 1), flow.greatest);
         } else if (flow.where == Where::kWithin) {
-          map = equal(std::move(map), static_cast<std::size_t>(level + 1));
+          map = with_equal_first(std::move(map), static_cast<std::size_t>(level + 1));
         } else {
-          map = equal(std::move(map), both);
+          map = with_equal_first(std::move(map), both);
         }
         add(from, to, std::move(map), &flow, carrier);
       }
@@ -554,8 +554,8 @@ class Builder {
     const std::uint32_t from = group_of_[flow.from.statement];
     const std::uint32_t to = group_of_[flow.to.statement];
     for (auto k = static_cast<std::size_t>(level + 1); k < both; ++k)
-      add(from, to, distance(equal(map, k), k, 1, 0), &flow, program_.groups[from].loops[k]);
-    if (from != to) add(from, to, equal(std::move(map), both), &flow, kNoContext);
+      add(from, to, distance(with_equal_first(map, k), k, 1, 0), &flow, program_.groups[from].loops[k]);
+    if (from != to) add(from, to, with_equal_first(std::move(map), both), &flow, kNoContext);
   }
 
   /// Everything in a later iteration comes behind the decision.
@@ -569,7 +569,7 @@ class Builder {
       const bool in_loop = level < consumer.loops.size() && std::find(loop.loop.loops.begin(), loop.loop.loops.end(),
                                                                       consumer.loops[level]) != loop.loop.loops.end();
       if (!in_loop) continue;
-      Isl<isl_map> map = equal(everything(producer, consumer), level);
+      Isl<isl_map> map = with_equal_first(everything(producer, consumer), level);
       if (producer.loops[level] == consumer.loops[level]) map = distance(std::move(map), level, 1, 0);
       add(from, to, std::move(map), nullptr, producer.loops[level]);
     }
@@ -577,13 +577,6 @@ class Builder {
 
   Isl<isl_map> everything(const Group& from, const Group& to) const {
     return Isl<isl_map>(isl_map_from_domain_and_range(from.domain.copy(), to.domain.copy()));
-  }
-
-  /// The first coordinates are the same on both sides.
-  static Isl<isl_map> equal(Isl<isl_map> map, std::size_t count) {
-    if (count == 0) return map;
-    isl_basic_map* const same = isl_basic_map_equal(isl_map_get_space(map.get()), static_cast<unsigned>(count));
-    return Isl<isl_map>(isl_map_intersect(map.release(), isl_map_from_basic_map(same)));
   }
 
   /// least <= consumer - producer, and <= greatest unless that is less.
@@ -636,7 +629,7 @@ class Builder {
     Isl<isl_map> map = map_of(isl_, pieces, "", "");
     const auto prefix = static_cast<unsigned>(program_.prefix);
     if (prefix > 0) {
-      map = equal(std::move(map), prefix);
+      map = with_equal_first(std::move(map), prefix);
       map = Isl<isl_map>(isl_map_project_out(map.release(), isl_dim_in, 0, prefix));
       map = Isl<isl_map>(isl_map_project_out(map.release(), isl_dim_out, 0, prefix));
     }
