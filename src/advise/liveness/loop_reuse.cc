@@ -23,8 +23,8 @@ using poly::Isl;
 using profile::Loop;
 using structure::ContextId;
 
-constexpr std::uint64_t kOperations = 3'000'000;  // of isl, for a loop with kFullShare of the program's work or more
-constexpr std::uint64_t kLeastOperations = 60'000;
+constexpr std::uint64_t kOperations = 600'000;  // of isl, for a loop with kFullShare of the program's work or more
+constexpr std::uint64_t kLeastOperations = 12'000;
 constexpr double kFullShare = 0.1;
 constexpr double kWorthAsking = 0.002;  // of the program's work, for loops that keep their order anyway
 constexpr std::chrono::milliseconds kNet{20'000};
