@@ -22,6 +22,7 @@ void advise(const ddg::Graph& graph, const poly::Context& context, const poly::R
   const std::vector<Array> arrays = find_arrays(profile);
   liveness::find_reuse(graph, context, flow, profile);
   bool timed_out = false;
+  BuiltNests built;
   for (profile::Region& region : profile.regions) {
     const RegionPlan plan = plan_region(graph, context, flow, region, profile, limits);
     timed_out = timed_out || plan.timed_out;
@@ -29,7 +30,7 @@ void advise(const ddg::Graph& graph, const poly::Context& context, const poly::R
     region.suggestions =
         suggest(plan, context, region, profile, find_distributions(graph, context, flow, region, profile));
     suggest_layouts(plan, context, arrays, region, profile);
-    suggest_contractions(graph, context, flow, arrays, region, profile);
+    suggest_contractions(graph, context, flow, arrays, region, profile, built);
     require_reuse(region, region.suggestions);
     for (const Opaque& given_up : plan.gave_up) {
       const profile::TreeNode& node = profile.tree[context.nodes[given_up.loop]];
@@ -40,7 +41,7 @@ void advise(const ddg::Graph& graph, const poly::Context& context, const poly::R
            given_up.why, static_cast<double>(node.ops) / whole});
     }
   }
-  decide_orders(graph, context, flow, profile);
+  decide_orders(graph, context, flow, profile, built);
   suggest_fusions(graph, context, flow, profile);
   std::stable_sort(profile.gave_up.begin(), profile.gave_up.end(),
                    [](const profile::GaveUp& a, const profile::GaveUp& b) { return a.share > b.share; });

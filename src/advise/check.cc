@@ -33,6 +33,7 @@ struct Proposed {
   Times times;                       // all loops that are to be parallel are
   Times strict;                      // without those that are to be so as reductions only
   std::set<std::uint32_t> parallel;  // loops
+  bool reductions = false;           // there are such: the two orders differ
   std::vector<std::string> privates;
   std::string doubt;  // not empty: the source may be another than the binary, because
 };
@@ -59,6 +60,7 @@ class Proposer {
         continue;
       }
       const bool only_all = step.kind == Step::Kind::kParallel && step.reduction;
+      proposed.reductions = proposed.reductions || only_all;
       Result<void> done = apply(step, all, &proposed);
       if (done && !only_all) done = apply(step, strict, nullptr);
       if (!done) return fail(done.error().kind, fmt::format("'{}': {}", step.text, done.error().message));
@@ -226,28 +228,34 @@ class Checker {
     if (!nest_.storages.unknown.empty()) return unknown(nest_.storages.unknown);
     if (!proposed.doubt.empty()) doubts_.push_back(proposed.doubt);
     check_dependences(proposed);
-    for (const NestStorage& storage : nest_.storages.all) check_storage(storage, proposed);
-    check_recomputed(proposed);
-    add_counters(proposed);
+    for (const NestStorage& storage : nest_.storages.all)
+      if (!is_settled()) check_storage(storage, proposed);
+    if (!is_settled()) check_recomputed(proposed);
+    if (!is_settled()) add_counters(proposed);
     decide();
     return answer_;
   }
 
  private:
+  /// It is illegal, and nothing else is asked.
+  bool is_settled() const { return options_.only_verdict && !answer_.violations.empty(); }
+
   CheckAnswer unknown(const std::string& why) {
     answer_.verdict = Verdict::kUnknown;
     answer_.why = why;
     return answer_;
   }
 
+  /// Where the two orders are the same, the second look, which forgives reductions, cannot find more than the first.
   void check_dependences(const Proposed& proposed) {
     std::vector<const poly::KeptFlow*> flows;
     const Storage flow = nest_.flow_as_storage(&flows);
     answer_.dependences = flow.ranges.size();
     std::set<std::size_t> seen;
     for (const bool reductions : {false, true}) {
+      if (is_settled() || (reductions && !proposed.reductions)) return;
       const liveness::BrokenFlows broken =
-          liveness::broken_flow(flow, reductions ? proposed.times : proposed.strict, reductions);
+          liveness::broken_flow(flow, reductions ? proposed.times : proposed.strict, reductions, options_.only_verdict);
       if (!broken.complete) doubts_.push_back("isl gave up on the flow of values within its budget");
       for (const liveness::BrokenFlow& one : broken.found) {
         if (!seen.insert(one.range).second) continue;
@@ -277,6 +285,7 @@ class Checker {
   void add_violation(const Isl<isl_map>& pairs, std::optional<poly::CodePoint> from, std::optional<poly::CodePoint> to,
                      std::string kind, std::string variable) {
     Violation& made = answer_.violations.emplace_back();
+    if (options_.only_verdict) return;
     made.variable = std::move(variable);
     made.from = source_of(from);
     made.to = source_of(to);
@@ -518,9 +527,10 @@ std::string next_best(CheckNest& nest, const ddg::Graph& graph, const poly::Cont
 }  // namespace
 
 Result<CheckAnswer> check(const ddg::Graph& graph, const poly::Context& context, const poly::RegionFlow& flow,
-                          const profile::Profile& profile, const ScheduleText& schedule, const CheckOptions& options) {
-  Result<std::unique_ptr<CheckNest>> nest =
-      CheckNest::make(graph, context, flow, profile, schedule, options.region, options.operations);
+                          const profile::Profile& profile, const ScheduleText& schedule, const CheckOptions& options,
+                          BuiltNests* built) {
+  Result<std::shared_ptr<CheckNest>> nest =
+      CheckNest::make(graph, context, flow, profile, schedule, options.region, options.operations, built);
   if (!nest) return tl::unexpected<Error>(nest.error());
   if (!(*nest)->problem.empty()) {
     CheckAnswer answer;
@@ -539,7 +549,7 @@ Result<CheckAnswer> check(const ddg::Graph& graph, const poly::Context& context,
 Result<std::string> schedule_template(const ddg::Graph& graph, const poly::Context& context,
                                       const poly::RegionFlow& flow, const profile::Profile& profile,
                                       const CheckOptions& options) {
-  Result<std::unique_ptr<CheckNest>> made =
+  Result<std::shared_ptr<CheckNest>> made =
       CheckNest::make(graph, context, flow, profile, {}, options.region, options.operations);
   if (!made) return tl::unexpected<Error>(made.error());
   const CheckNest& nest = **made;

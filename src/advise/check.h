@@ -19,6 +19,7 @@
 #include <string>
 #include <vector>
 
+#include "advise/check_nest.h"
 #include "advise/check_steps.h"
 #include "ddg/graph.h"
 #include "poly/describe.h"
@@ -32,6 +33,8 @@ struct CheckOptions {
   std::optional<std::uint32_t> region;  // none: the one that the steps name, or the hottest
   bool expansion = true;
   std::uint64_t operations = 20'000'000;  // of isl
+  /// An order that is found to be illegal is not looked at any further: nobody wants to know where, and how often.
+  bool only_verdict = false;
 };
 
 /// A pair of instances that the order puts the wrong way round.
@@ -75,7 +78,8 @@ struct CheckAnswer {
 
 /// An error where the schedule makes no sense for the program.
 Result<CheckAnswer> check(const ddg::Graph& graph, const poly::Context& context, const poly::RegionFlow& flow,
-                          const profile::Profile& profile, const ScheduleText& schedule, const CheckOptions& options);
+                          const profile::Profile& profile, const ScheduleText& schedule, const CheckOptions& options,
+                          BuiltNests* built = nullptr);
 
 /// The order as written, as a file to edit.
 Result<std::string> schedule_template(const ddg::Graph& graph, const poly::Context& context,

@@ -41,22 +41,28 @@ CheckNest::CheckNest(const ddg::Graph& graph, const poly::Context& context, cons
       profile_(profile),
       locals_(context.symbolizer) {}
 
-Result<std::unique_ptr<CheckNest>> CheckNest::make(const ddg::Graph& graph, const poly::Context& context,
+Result<std::shared_ptr<CheckNest>> CheckNest::make(const ddg::Graph& graph, const poly::Context& context,
                                                    const poly::RegionFlow& flow, const profile::Profile& profile,
                                                    const ScheduleText& schedule, std::optional<std::uint32_t> wanted,
-                                                   std::uint64_t operations) {
-  std::unique_ptr<CheckNest> nest(new CheckNest(graph, context, flow, profile));
-  if (Result<void> chosen = nest->choose_region(schedule, wanted); !chosen)
+                                                   std::uint64_t operations, BuiltNests* built) {
+  const auto fresh = [&] { return std::shared_ptr<CheckNest>(new CheckNest(graph, context, flow, profile)); };
+  std::shared_ptr<CheckNest> none = fresh();
+  if (Result<void> chosen = none->choose_region(schedule, wanted); !chosen)
     return tl::unexpected<Error>(chosen.error());
-  std::string first_problem;
-  for (const FlowOfLoop* loop : nest->candidates(schedule)) {
-    nest->problem.clear();
-    nest->build(loop->loop, operations);
+  BuiltNests own;
+  BuiltNests& known = built == nullptr ? own : *built;
+  for (const FlowOfLoop* loop : none->candidates(schedule)) {
+    std::shared_ptr<CheckNest>& nest = known[{none->region, loop}];
+    if (nest == nullptr) {
+      nest = fresh();
+      nest->region = none->region;
+      nest->build(loop->loop, operations);
+    }
     if (nest->problem.empty()) return nest;
-    if (first_problem.empty()) first_problem = nest->problem;
+    if (none->problem.empty()) none->problem = nest->problem;
   }
-  nest->problem = first_problem.empty() ? "the region has no loop that was judged" : first_problem;
-  return nest;
+  if (none->problem.empty()) none->problem = "the region has no loop that was judged";
+  return none;
 }
 
 bool CheckNest::matches(const profile::Loop& row, const LoopRef& ref) const {
@@ -136,7 +142,7 @@ void CheckNest::build(const poly::SourceLoop& nest, std::uint64_t operations) {
   written = liveness::written_times(units);
   name_loops();
   storages = liveness::find_storages(isl(), graph_, context_, flow_, program, accesses, units, written, locals_);
-  const liveness::BrokenFlows broken = liveness::broken_flow(flow_as_storage(), written, true);
+  const liveness::BrokenFlows broken = liveness::broken_flow(flow_as_storage(), written, true, true);
   if (!broken.complete || budget.exceeded())
     problem = "isl's budget was used up";
   else if (!broken.found.empty())

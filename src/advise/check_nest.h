@@ -2,9 +2,11 @@
 //
 // A region is tried as one nest; if it cannot be one program (poly/program.h), the loops on the way to those that the
 // steps name are tried, from outside in: what is around the nest stays as it is. Building it costs what the program,
-// its storages and their maps cost: some hundred milliseconds for a nest of a hundred statements.
+// its storages and their maps cost: some hundred milliseconds for a nest of a hundred statements. Who asks more than
+// one question about a region keeps what was built (BuiltNests).
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -20,12 +22,20 @@
 
 namespace loopfold::advise {
 
+constexpr std::uint64_t kCheckOperations = 3'000'000;  // of isl, for a check that nobody asked for by hand
+
+class CheckNest;
+
+/// By region and loop: nests that were built with one budget, those with a problem as well.
+using BuiltNests = std::map<std::pair<std::uint32_t, const poly::FlowOfLoop*>, std::shared_ptr<CheckNest>>;
+
 class CheckNest {
  public:
-  static Result<std::unique_ptr<CheckNest>> make(const ddg::Graph& graph, const poly::Context& context,
+  /// What is in `built` is taken from there, and what is not, put there.
+  static Result<std::shared_ptr<CheckNest>> make(const ddg::Graph& graph, const poly::Context& context,
                                                  const poly::RegionFlow& flow, const profile::Profile& profile,
                                                  const ScheduleText& schedule, std::optional<std::uint32_t> region,
-                                                 std::uint64_t operations);
+                                                 std::uint64_t operations, BuiltNests* built = nullptr);
 
   isl_ctx* isl() const { return isl_.get(); }
 

@@ -91,7 +91,7 @@ class RangeText {
 Result<std::string> live_range_text(const ddg::Graph& graph, const poly::Context& context, const poly::RegionFlow& flow,
                                     const profile::Profile& profile, const ScheduleText& schedule,
                                     const CheckOptions& options) {
-  const Result<std::unique_ptr<CheckNest>> made =
+  const Result<std::shared_ptr<CheckNest>> made =
       CheckNest::make(graph, context, flow, profile, schedule, options.region, options.operations);
   if (!made) return tl::unexpected<Error>(made.error());
   if (!(*made)->problem.empty()) return fail(ErrorKind::kBadInput, (*made)->problem);

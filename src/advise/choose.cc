@@ -217,6 +217,21 @@ class Improver {
 
 namespace {
 
+using Fusion = profile::Transformed::Fusion;
+
+constexpr std::chrono::milliseconds kNet(20'000);
+
+/// To try, the first being the best of equals. One group cannot be fused with anything.
+std::vector<Fusion> fusions_of(const poly::Program& program) {
+  if (program.groups.size() == 1) return {Fusion::kMax, Fusion::kSmart};
+  return {Fusion::kMax, Fusion::kSmart, Fusion::kNone};
+}
+
+Constraints constraints_within(isl_ctx* isl, const poly::Program& program, bool bounded, std::uint64_t operations) {
+  const poly::IslBudget budget(isl, operations, kNet);
+  return scheduling_constraints(isl, program, bounded);
+}
+
 bool is_far(const Row& row) {
   constexpr std::int64_t kFarthest = 3;
   return std::any_of(row.coefficients.begin(), row.coefficients.end(),
@@ -241,8 +256,6 @@ bool is_far_skewed(const Order& order) {
 
 Choice choose_order(isl_ctx* isl, const poly::Program& program, const std::vector<GroupFacts>& facts,
                     std::uint64_t operations) {
-  using Fusion = profile::Transformed::Fusion;
-  constexpr std::chrono::milliseconds kNet(20'000);
   Choice choice;
   choice.written = original_order(program);
   {
@@ -259,9 +272,9 @@ Choice choose_order(isl_ctx* isl, const poly::Program& program, const std::vecto
   }
   bool found = false;
   bool turned = false;  // the scheduler makes loops run backwards where it does not know how far they go
-  const auto consider = [&](Fusion fusion, bool bounded) {
+  const auto consider = [&](const Constraints& constraints, Fusion fusion) {
     const poly::IslBudget budget(isl, operations, kNet);
-    std::optional<Order> order = find_order(isl, program, fusion, bounded);
+    std::optional<Order> order = find_order(isl, program, constraints, fusion);
     if (order) examine(isl, program, *order);
     found = found || (order && order->legal);
     if (order && order->legal && !is_far_skewed(*order)) {
@@ -277,8 +290,9 @@ Choice choose_order(isl_ctx* isl, const poly::Program& program, const std::vecto
     }
     choice.timed_out = choice.timed_out || budget.timed_out();
   };
-  for (const Fusion fusion : {Fusion::kMax, Fusion::kSmart, Fusion::kNone}) consider(fusion, false);
-  if (!found || turned) consider(Fusion::kMax, true);
+  const Constraints simple = constraints_within(isl, program, false, operations);
+  for (const Fusion fusion : fusions_of(program)) consider(simple, fusion);
+  if (!found || turned) consider(constraints_within(isl, program, true, operations), Fusion::kMax);
   if (!found) choice.why = "the scheduler found no order within its budget";
   return choice;
 }
@@ -325,8 +339,6 @@ class Permuter {
 
 std::vector<Order> candidate_orders(isl_ctx* isl, const poly::Program& program, std::uint64_t operations,
                                     std::size_t most) {
-  using Fusion = profile::Transformed::Fusion;
-  constexpr std::chrono::milliseconds kNet(20'000);
   std::vector<Order> orders;
   Permuter permuter(orders, most);
   {
@@ -336,9 +348,10 @@ std::vector<Order> candidate_orders(isl_ctx* isl, const poly::Program& program, 
     if (written.legal) permuter.add(written);
   }
   if (orders.empty()) return orders;
-  for (const Fusion fusion : {Fusion::kMax, Fusion::kSmart, Fusion::kNone}) {
+  const Constraints constraints = constraints_within(isl, program, false, operations);
+  for (const Fusion fusion : fusions_of(program)) {
     const poly::IslBudget budget(isl, operations, kNet);
-    std::optional<Order> order = find_order(isl, program, fusion, false);
+    std::optional<Order> order = find_order(isl, program, constraints, fusion);
     if (order) examine(isl, program, *order);
     if (order && order->legal && !budget.exceeded()) permuter.add_all(*order, 0);
   }

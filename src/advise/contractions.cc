@@ -23,7 +23,6 @@ using liveness::Storage;
 using poly::Isl;
 
 constexpr std::uint64_t kMostStatements = 120;
-constexpr std::uint64_t kOperations = 3'000'000;  // of isl, for each
 constexpr std::chrono::milliseconds kNet{60'000};
 constexpr std::int64_t kLeastSaving = 2;    // times fewer cells
 constexpr std::int64_t kLeastBytes = 4096;  // that are saved, if it gains no speed
@@ -322,7 +321,8 @@ profile::Suggestion suggestion_of(const NestStorage& made, const Contractor::Fou
 }  // namespace
 
 void suggest_contractions(const ddg::Graph& graph, const poly::Context& context, const poly::RegionFlow& flow,
-                          const std::vector<Array>& arrays, profile::Region& region, const profile::Profile& profile) {
+                          const std::vector<Array>& arrays, profile::Region& region, const profile::Profile& profile,
+                          BuiltNests& built) {
   if (region.vertices > kMostStatements) return;
   const std::set<std::uint32_t> inside = nodes_of(region, profile);
   const std::map<std::uint32_t, Use> uses = uses_of(inside, profile);
@@ -330,11 +330,11 @@ void suggest_contractions(const ddg::Graph& graph, const poly::Context& context,
     return one.first < profile.objects.size() && is_candidate(profile.objects[one.first], one.second);
   });
   if (!any) return;
-  const Result<std::unique_ptr<CheckNest>> nest =
-      CheckNest::make(graph, context, flow, profile, {}, region.id, kOperations);
+  const Result<std::shared_ptr<CheckNest>> nest =
+      CheckNest::make(graph, context, flow, profile, {}, region.id, kCheckOperations, &built);
   if (!nest || !(*nest)->problem.empty() || !(*nest)->storages.unknown.empty()) return;
   for (const NestStorage& made : (*nest)->storages.all) {
-    const poly::IslBudget budget((*nest)->isl(), kOperations, kNet);
+    const poly::IslBudget budget((*nest)->isl(), kCheckOperations, kNet);
     if (!made.object || *made.object >= profile.objects.size()) continue;
     const auto use = uses.find(*made.object);
     if (use == uses.end() || !is_candidate(profile.objects[*made.object], use->second)) continue;

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "advise/arrays.h"
+#include "advise/check_nest.h"
 #include "ddg/graph.h"
 #include "poly/describe.h"
 #include "poly/region_flow.h"
@@ -23,6 +24,7 @@
 namespace loopfold::advise {
 
 void suggest_contractions(const ddg::Graph& graph, const poly::Context& context, const poly::RegionFlow& flow,
-                          const std::vector<Array>& arrays, profile::Region& region, const profile::Profile& profile);
+                          const std::vector<Array>& arrays, profile::Region& region, const profile::Profile& profile,
+                          BuiltNests& built);
 
 }  // namespace loopfold::advise

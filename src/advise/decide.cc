@@ -14,7 +14,6 @@ using profile::Loop;
 using profile::Suggestion;
 
 constexpr std::uint64_t kMostStatements = 120;
-constexpr std::uint64_t kOperations = 3'000'000;  // of isl, for each
 
 std::string name_of(std::uint32_t node, const profile::Region& region) {
   for (const Loop& loop : region.loops)
@@ -100,7 +99,7 @@ std::string steps_of(const Suggestion& suggestion, const profile::Region& region
 }
 
 void decide_orders(const ddg::Graph& graph, const poly::Context& context, const poly::RegionFlow& flow,
-                   profile::Profile& profile) {
+                   profile::Profile& profile, BuiltNests& built) {
   for (profile::Region& region : profile.regions) {
     if (region.vertices > kMostStatements) continue;
     for (Suggestion& suggestion : region.suggestions) {
@@ -111,8 +110,9 @@ void decide_orders(const ddg::Graph& graph, const poly::Context& context, const 
       if (!schedule) continue;
       CheckOptions options;
       options.region = region.id;
-      options.operations = kOperations;
-      const Result<CheckAnswer> answer = check(graph, context, flow, profile, *schedule, options);
+      options.operations = kCheckOperations;
+      options.only_verdict = true;
+      const Result<CheckAnswer> answer = check(graph, context, flow, profile, *schedule, options, &built);
       if (!answer) continue;
       const bool legal =
           answer->verdict == CheckAnswer::Verdict::kLegal || answer->verdict == CheckAnswer::Verdict::kLegalAfter;

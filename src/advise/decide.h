@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "advise/check_nest.h"
 #include "ddg/graph.h"
 #include "poly/describe.h"
 #include "poly/region_flow.h"
@@ -20,7 +21,8 @@ namespace loopfold::advise {
 /// The steps for a suggestion of a region, as `loopfold check` reads them; empty: it is none of an order.
 std::string steps_of(const profile::Suggestion& suggestion, const profile::Region& region);
 
+/// Nests that are in `built` were built with kCheckOperations.
 void decide_orders(const ddg::Graph& graph, const poly::Context& context, const poly::RegionFlow& flow,
-                   profile::Profile& profile);
+                   profile::Profile& profile, BuiltNests& built);
 
 }  // namespace loopfold::advise

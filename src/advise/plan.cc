@@ -37,7 +37,7 @@ class Planner {
   void solve(const FlowOfLoop& loop, const Outer& outer) {
     poly::Program program;
     {
-      const poly::IslBudget budget(plan_.isl.get(), limits_.operations, kNet);
+      const poly::IslBudget budget(plan_.isl.get(), limits_.building, kNet);
       program = poly::build_program(plan_.isl.get(), graph_, context_, flow_, loop.loop, limits_.program);
       plan_.timed_out = plan_.timed_out || budget.timed_out();
     }

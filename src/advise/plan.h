@@ -40,6 +40,7 @@ struct RegionPlan {
 
 struct PlanLimits {
   poly::ProgramLimits program;
+  std::uint64_t building = 500'000;      // operations of isl, for the program of a nest
   std::uint64_t operations = 3'000'000;  // of isl, for each try
   double min_share = 0.01;               // of the program's operations, for nests inside others
 };

@@ -400,30 +400,37 @@ Order original_order(const Program& program) {
   return order;
 }
 
-std::optional<Order> find_order(isl_ctx* isl, const Program& program, profile::Transformed::Fusion fusion,
-                                bool bounded) {
-  using Fusion = profile::Transformed::Fusion;
-  Isl<isl_union_set> domain(isl_union_set_empty_ctx(isl));
+Constraints scheduling_constraints(isl_ctx* isl, const Program& program, bool bounded) {
+  Constraints made;
+  made.domain = Isl<isl_union_set>(isl_union_set_empty_ctx(isl));
   for (const poly::Group& group : program.groups) {
     Isl<isl_set> set = bounded ? group.domain : relaxed(group.domain);
-    domain = Isl<isl_union_set>(isl_union_set_add_set(domain.release(), set.release()));
+    made.domain = Isl<isl_union_set>(isl_union_set_add_set(made.domain.release(), set.release()));
   }
-  Isl<isl_union_map> all(isl_union_map_empty_ctx(isl));
-  Isl<isl_union_map> near(isl_union_map_empty_ctx(isl));
+  made.all = Isl<isl_union_map>(isl_union_map_empty_ctx(isl));
+  made.near = Isl<isl_union_map>(isl_union_map_empty_ctx(isl));
   for (const poly::ProgramDependence& dependence : program.dependences) {
     const Isl<isl_map> map = bounded ? dependence.map : relaxed(dependence.map);
-    all = Isl<isl_union_map>(isl_union_map_add_map(all.release(), map.copy()));
-    if (is_uniform(dependence.map)) near = Isl<isl_union_map>(isl_union_map_add_map(near.release(), map.copy()));
+    made.all = Isl<isl_union_map>(isl_union_map_add_map(made.all.release(), map.copy()));
+    if (is_uniform(dependence.map))
+      made.near = Isl<isl_union_map>(isl_union_map_add_map(made.near.release(), map.copy()));
   }
-  all = Isl<isl_union_map>(isl_union_map_coalesce(all.release()));
+  made.all = Isl<isl_union_map>(isl_union_map_coalesce(made.all.release()));
+  return made;
+}
+
+std::optional<Order> find_order(isl_ctx* isl, const Program& program, const Constraints& asked,
+                                profile::Transformed::Fusion fusion) {
+  using Fusion = profile::Transformed::Fusion;
   isl_options_set_schedule_serialize_sccs(isl, fusion == Fusion::kNone ? 1 : 0);
   isl_options_set_schedule_maximize_coincidence(isl, fusion == Fusion::kSmart ? 1 : 0);
-  Isl<isl_schedule_constraints> constraints(isl_schedule_constraints_on_domain(domain.release()));
-  constraints = Isl<isl_schedule_constraints>(isl_schedule_constraints_set_validity(constraints.release(), all.copy()));
+  Isl<isl_schedule_constraints> constraints(isl_schedule_constraints_on_domain(asked.domain.copy()));
   constraints =
-      Isl<isl_schedule_constraints>(isl_schedule_constraints_set_coincidence(constraints.release(), all.release()));
+      Isl<isl_schedule_constraints>(isl_schedule_constraints_set_validity(constraints.release(), asked.all.copy()));
   constraints =
-      Isl<isl_schedule_constraints>(isl_schedule_constraints_set_proximity(constraints.release(), near.release()));
+      Isl<isl_schedule_constraints>(isl_schedule_constraints_set_coincidence(constraints.release(), asked.all.copy()));
+  constraints =
+      Isl<isl_schedule_constraints>(isl_schedule_constraints_set_proximity(constraints.release(), asked.near.copy()));
   const Isl<isl_schedule> schedule(isl_schedule_constraints_compute_schedule(constraints.release()));
   if (!schedule) return std::nullopt;
   Order order;

@@ -62,9 +62,18 @@ struct Order {
 /// The order as written. Bands are single loops.
 Order original_order(const poly::Program& program);
 
+/// What the scheduler is asked about: the same for every kind of fusion. Null where the context's budget was used up.
+struct Constraints {
+  poly::Isl<isl_union_set> domain;
+  poly::Isl<isl_union_map> all;   // dependences
+  poly::Isl<isl_union_map> near;  // those with one distance, which is to be short
+};
+/// `bounded`: with large upper bounds.
+Constraints scheduling_constraints(isl_ctx* isl, const poly::Program& program, bool bounded);
+
 /// What the scheduler makes of it; nothing if it cannot within the context's budget.
-std::optional<Order> find_order(isl_ctx* isl, const poly::Program& program, profile::Transformed::Fusion fusion,
-                                bool bounded);
+std::optional<Order> find_order(isl_ctx* isl, const poly::Program& program, const Constraints& constraints,
+                                profile::Transformed::Fusion fusion);
 
 /// Proves what can be proved: legal, permutable, carries.
 void examine(isl_ctx* isl, const poly::Program& program, Order& order);

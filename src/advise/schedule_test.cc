@@ -319,7 +319,8 @@ TEST(Schedule, ABudgetThatRunsOutGivesNothingAndLeavesTheContextInOrder) {
   constexpr std::chrono::milliseconds kLong(60'000);
   {
     const poly::IslBudget budget(nest.isl.get(), 500, kLong);
-    EXPECT_FALSE(find_order(nest.isl.get(), nest.program, Fusion::kMax, false));
+    EXPECT_FALSE(find_order(nest.isl.get(), nest.program, scheduling_constraints(nest.isl.get(), nest.program, false),
+                            Fusion::kMax));
     EXPECT_TRUE(budget.exceeded());
   }
   EXPECT_TRUE(nest.found().legal);

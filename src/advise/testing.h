@@ -89,7 +89,8 @@ class HandMade {
 
   /// What the scheduler finds, proved; of no rows if it finds nothing.
   Order found(profile::Transformed::Fusion fusion = profile::Transformed::Fusion::kMax, bool bounded = false) {
-    std::optional<Order> order = find_order(isl.get(), program, fusion, bounded);
+    std::optional<Order> order =
+        find_order(isl.get(), program, scheduling_constraints(isl.get(), program, bounded), fusion);
     return order ? examined(std::move(*order)) : Order{};
   }
 

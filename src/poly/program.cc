@@ -7,7 +7,7 @@
 #include <numeric>
 #include <set>
 
-#include "fold/isl_text.h"
+#include "poly/folded_maps.h"
 
 namespace loopfold::poly {
 
@@ -40,6 +40,10 @@ class Builder {
 
  private:
   static constexpr std::uint32_t kNone = 0xffffffff;
+
+  /// All that a dependence is made from: groups, place, level, distances, whether it is a reduction's, and the graph's.
+  using Seen =
+      std::tuple<std::uint32_t, std::uint32_t, Where, std::ptrdiff_t, std::int64_t, std::int64_t, bool, LinearPieces>;
 
   /// What is directly in a loop: a statement, or a loop.
   struct Part {
@@ -209,8 +213,7 @@ class Builder {
         if (flow_.loop_around(a, b) != loop) continue;
         const std::uint32_t from = part_of(loop, flow.from.statement);
         const std::uint32_t to = part_of(loop, flow.to.statement);
-        if (from != to && from != kNone && to != kNone)
-          edges.push_back({from, to, binds(flow)});
+        if (from != to && from != kNone && to != kNone) edges.push_back({from, to, binds(flow)});
       }
     }
     return edges;
@@ -404,8 +407,6 @@ class Builder {
 
   // ---- isl ----
 
-  static std::string name_of(ddg::StatementId id) { return fmt::format("S{}", id); }
-
   bool drops(ddg::StatementId id) const { return drops_first(context_.tree, context_of(id)); }
 
   /// Without the coordinates of the loops around, and with the group's name.
@@ -421,8 +422,7 @@ class Builder {
       for (const ddg::StatementId id : group.statements) {
         fold::TextOptions options;
         options.drop_first_in = drops(id);
-        const std::string text = fold::domain_text(graph_.statements[id].domain, name_of(id), options);
-        Isl<isl_set> domain = in_group(Isl<isl_set>(isl_set_read_from_str(isl_, text.c_str())), group);
+        Isl<isl_set> domain = in_group(set_of(isl_, domain_pieces(graph_.statements[id].domain, options), ""), group);
         group.domain = group.domain ? Isl<isl_set>(isl_set_union(group.domain.release(), domain.copy())) : domain;
         group.domains.push_back(std::move(domain));
       }
@@ -434,10 +434,11 @@ class Builder {
   void build_dependences() {
     for (const FlowOfLoop* loop : outer_flows_)
       for (const KeptFlow& flow : loop->flows)
-        if (is_within_nest(flow)) add_flow(flow, -1);
+        if (is_within_nest(flow) && program_.problem.empty()) add_flow(flow, -1);
     for (const FlowOfLoop* loop : flows_) {
       const auto level = static_cast<std::ptrdiff_t>(loop->level) - static_cast<std::ptrdiff_t>(shown_shift());
-      for (const KeptFlow& flow : loop->flows) add_flow(flow, level);
+      for (const KeptFlow& flow : loop->flows)
+        if (program_.problem.empty()) add_flow(flow, level);
       for (const CodePoint exit : loop->exits) add_exit(exit, *loop, level);
       if (program_.dependences.size() > limits_.dependences) program_.problem = "too many dependences at once";
       if (!program_.problem.empty()) return;
@@ -486,20 +487,19 @@ class Builder {
     const Group& consumer = program_.groups[to];
     const std::size_t both = shared(producer, consumer);
     if (flow.where == Where::kInside && from == to) return;  // within one instance of the group
-    const std::string text = flow.direct ? folded(flow) : "";
-    const auto [known, is_new] =
-        seen_.try_emplace(fmt::format("{} {} {} {} {} {} {} {}", from, to, static_cast<int>(flow.where), level,
-                                      flow.least, flow.greatest, flow.reduction, text),
-                          &flow);
+    const auto [known, is_new] = seen_.try_emplace({from, to, flow.where, level, flow.least, flow.greatest,
+                                                    flow.reduction, flow.direct ? folded(flow) : LinearPieces{}},
+                                                   &flow);
     if (!is_new) return add_more(flow, known->second);
-    Isl<isl_map> map = text.empty() ? everything(producer, consumer) : map_of(text, producer, consumer);
+    const LinearPieces& pieces = std::get<LinearPieces>(known->first);
+    Isl<isl_map> map = pieces.empty() ? everything(producer, consumer) : in_groups(pieces, producer, consumer);
     ContextId loop = kNoContext;
     switch (flow.where) {
       case Where::kInside:
-        map = equal(std::move(map), both);
+        map = with_equal_first(std::move(map), both);
         break;
       case Where::kCarried:
-        map = equal(std::move(map), std::min(static_cast<std::size_t>(level), both));
+        map = with_equal_first(std::move(map), std::min(static_cast<std::size_t>(level), both));
         if (static_cast<std::size_t>(level) < both) {
           loop = producer.loops[static_cast<std::size_t>(level)];
           map = distance(std::move(map), static_cast<std::size_t>(level), std::max<std::int64_t>(flow.least, 1),
@@ -531,20 +531,18 @@ class Builder {
       for (std::uint32_t to = 0; to < program_.groups.size(); ++to) {
         const Group& consumer = program_.groups[to];
         if (!std::any_of(consumer.loops.begin(), consumer.loops.end(), is_copy)) continue;
-        if (!seen_.try_emplace(fmt::format("bound {} {} {} {}", from, to, static_cast<int>(flow.where), level), &flow)
-                 .second)
-          continue;
+        if (!seen_bounds_.insert({from, to, flow.where, level}).second) continue;
         const std::size_t both = shared(producer, consumer);
         Isl<isl_map> map = everything(producer, consumer);
         ContextId carrier = kNoContext;
         if (flow.where == Where::kCarried && static_cast<std::size_t>(level) < both) {
           carrier = producer.loops[static_cast<std::size_t>(level)];
-          map = distance(equal(std::move(map), static_cast<std::size_t>(level)), static_cast<std::size_t>(level),
-                         std::max<std::int64_t>(flow.least, 1), flow.greatest);
+          map = distance(with_equal_first(std::move(map), static_cast<std::size_t>(level)),
+                         static_cast<std::size_t>(level), std::max<std::int64_t>(flow.least, 1), flow.greatest);
         } else if (flow.where == Where::kWithin) {
-          map = equal(std::move(map), static_cast<std::size_t>(level + 1));
+          map = with_equal_first(std::move(map), static_cast<std::size_t>(level + 1));
         } else {
-          map = equal(std::move(map), both);
+          map = with_equal_first(std::move(map), both);
         }
         add(from, to, std::move(map), &flow, carrier);
       }
@@ -556,8 +554,8 @@ class Builder {
     const std::uint32_t from = group_of_[flow.from.statement];
     const std::uint32_t to = group_of_[flow.to.statement];
     for (auto k = static_cast<std::size_t>(level + 1); k < both; ++k)
-      add(from, to, distance(equal(map, k), k, 1, 0), &flow, program_.groups[from].loops[k]);
-    if (from != to) add(from, to, equal(std::move(map), both), &flow, kNoContext);
+      add(from, to, distance(with_equal_first(map, k), k, 1, 0), &flow, program_.groups[from].loops[k]);
+    if (from != to) add(from, to, with_equal_first(std::move(map), both), &flow, kNoContext);
   }
 
   /// Everything in a later iteration comes behind the decision.
@@ -571,7 +569,7 @@ class Builder {
       const bool in_loop = level < consumer.loops.size() && std::find(loop.loop.loops.begin(), loop.loop.loops.end(),
                                                                       consumer.loops[level]) != loop.loop.loops.end();
       if (!in_loop) continue;
-      Isl<isl_map> map = equal(everything(producer, consumer), level);
+      Isl<isl_map> map = with_equal_first(everything(producer, consumer), level);
       if (producer.loops[level] == consumer.loops[level]) map = distance(std::move(map), level, 1, 0);
       add(from, to, std::move(map), nullptr, producer.loops[level]);
     }
@@ -579,14 +577,6 @@ class Builder {
 
   Isl<isl_map> everything(const Group& from, const Group& to) const {
     return Isl<isl_map>(isl_map_from_domain_and_range(from.domain.copy(), to.domain.copy()));
-  }
-
-  /// The first coordinates are the same on both sides.
-  static Isl<isl_map> equal(Isl<isl_map> map, std::size_t count) {
-    for (std::size_t k = 0; k < count; ++k)
-      map = Isl<isl_map>(
-          isl_map_equate(map.release(), isl_dim_in, static_cast<int>(k), isl_dim_out, static_cast<int>(k)));
-    return map;
   }
 
   /// least <= consumer - producer, and <= greatest unless that is less.
@@ -606,9 +596,9 @@ class Builder {
     return map;
   }
 
-  /// What the graph says about it, as isl's text with empty names; nothing if it has no dependence of just this.
-  std::string folded(const KeptFlow& flow) const {
-    std::string all;
+  /// What the graph says about it; nothing if it has no dependence of just this.
+  LinearPieces folded(const KeptFlow& flow) const {
+    LinearPieces all;
     const auto first = std::lower_bound(
         graph_.dependences.begin(), graph_.dependences.end(), flow, [](const ddg::Dependence& d, const KeptFlow& f) {
           return std::tie(d.to, d.to_instruction) < std::tie(f.to.statement, f.to.instruction);
@@ -619,12 +609,12 @@ class Builder {
           d->from_instruction != flow.from.instruction)
         continue;
       if (d->chunks || d->map.pieces.empty() || !all.empty()) return {};
-      all = text_of(*d);
+      all = pieces_of(*d);
     }
     return all;
   }
 
-  std::string text_of(const ddg::Dependence& d) const {
+  LinearPieces pieces_of(const ddg::Dependence& d) const {
     fold::Shape shape;
     shape.dimensions = ddg::dimensions_of(context_.tree, context_of(d.to));
     shape.outputs = ddg::dimensions_of(context_.tree, context_of(d.from));
@@ -632,14 +622,14 @@ class Builder {
     fold::TextOptions options;
     options.drop_first_in = drops(d.to);
     options.drop_first_out = drops(d.from);
-    return fold::dependence_text(d.map, shape, "", "", options);
+    return dependence_pieces(d.map, shape, options);
   }
 
-  Isl<isl_map> map_of(const std::string& text, const Group& producer, const Group& consumer) const {
-    Isl<isl_map> map(isl_map_read_from_str(isl_, text.c_str()));
+  Isl<isl_map> in_groups(const LinearPieces& pieces, const Group& producer, const Group& consumer) const {
+    Isl<isl_map> map = map_of(isl_, pieces, "", "");
     const auto prefix = static_cast<unsigned>(program_.prefix);
     if (prefix > 0) {
-      map = equal(std::move(map), prefix);
+      map = with_equal_first(std::move(map), prefix);
       map = Isl<isl_map>(isl_map_project_out(map.release(), isl_dim_in, 0, prefix));
       map = Isl<isl_map>(isl_map_project_out(map.release(), isl_dim_out, 0, prefix));
     }
@@ -657,9 +647,10 @@ class Builder {
   std::vector<const FlowOfLoop*> flows_;        // of loops in the nest
   std::vector<const FlowOfLoop*> outer_flows_;  // of others
   std::vector<ddg::StatementId> statements_;
-  std::vector<std::uint32_t> group_of_;          // by statement
-  std::map<std::string, const KeptFlow*> seen_;  // dependences that are there already, and what they were made for
-  std::map<const KeptFlow*, std::vector<std::size_t>> made_;  // dependences
+  std::vector<std::uint32_t> group_of_;   // by statement
+  std::map<Seen, const KeptFlow*> seen_;  // dependences that are there already, and what they were made for
+  std::set<std::tuple<std::uint32_t, std::uint32_t, Where, std::ptrdiff_t>> seen_bounds_;  // by groups, place, level
+  std::map<const KeptFlow*, std::vector<std::size_t>> made_;                               // dependences
   std::vector<Part> parts_;
   std::map<ContextId, std::uint32_t> loop_part_;
   std::map<ddg::StatementId, std::uint32_t> statement_part_;

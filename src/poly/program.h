@@ -15,7 +15,7 @@
 // open otherwise. All are over-approximations: what they allow is allowed. A data-decided exit puts all later
 // iterations behind it. What an opaque loop contains cannot be one program: ask for the nests in it.
 //
-// Cost: isl reads and builds some milliseconds' worth per dependence; everything else is linear.
+// Cost: isl builds some tenths of a millisecond's worth per dependence; everything else is linear.
 #pragma once
 
 #include <cstdint>

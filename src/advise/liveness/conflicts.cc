@@ -108,7 +108,7 @@ class Finder {
 
 Conflicts find_conflicts(const Storage& storage, const Times& times) { return Finder(storage, times).run(); }
 
-BrokenFlows broken_flow(const Storage& storage, const Times& times, bool reductions) {
+BrokenFlows broken_flow(const Storage& storage, const Times& times, bool reductions, bool only_first) {
   BrokenFlows result;
   for (std::size_t i = 0; i < storage.ranges.size(); ++i) {
     const Range& range = storage.ranges[i];
@@ -127,6 +127,7 @@ BrokenFlows broken_flow(const Storage& storage, const Times& times, bool reducti
       continue;
     }
     result.found.push_back({i, std::move(broken)});
+    if (only_first) break;
   }
   return result;
 }

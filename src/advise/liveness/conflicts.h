@@ -56,6 +56,7 @@ struct BrokenFlows {
   std::vector<BrokenFlow> found;
   bool complete = true;
 };
-BrokenFlows broken_flow(const Storage& storage, const Times& times, bool reductions);
+/// `only_first`: one that is found is enough.
+BrokenFlows broken_flow(const Storage& storage, const Times& times, bool reductions, bool only_first = false);
 
 }  // namespace loopfold::advise::liveness

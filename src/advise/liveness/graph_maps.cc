@@ -1,6 +1,6 @@
 #include "advise/liveness/graph_maps.h"
 
-#include "fold/isl_text.h"
+#include "poly/folded_maps.h"
 
 namespace loopfold::advise::liveness {
 
@@ -9,8 +9,7 @@ using poly::Isl;
 std::string name_of(ddg::StatementId statement) { return "S" + std::to_string(statement); }
 
 Isl<isl_set> domain_of(isl_ctx* isl, const ddg::Graph& graph, ddg::StatementId statement) {
-  const std::string text = fold::domain_text(graph.statements[statement].domain, name_of(statement));
-  return Isl<isl_set>(isl_set_read_from_str(isl, text.c_str()));
+  return poly::set_of(isl, poly::domain_pieces(graph.statements[statement].domain), name_of(statement));
 }
 
 Isl<isl_map> cells_of(isl_ctx* isl, const ddg::Graph& graph, const structure::LoopTree& tree,
@@ -18,8 +17,8 @@ Isl<isl_map> cells_of(isl_ctx* isl, const ddg::Graph& graph, const structure::Lo
   fold::Shape shape;
   shape.dimensions = ddg::dimensions_of(tree, graph.statements[access.statement].context);
   shape.outputs = 2;
-  const std::string text = fold::dependence_text(access.address, shape, "", name_of(access.statement));
-  return Isl<isl_map>(isl_map_reverse(isl_map_read_from_str(isl, text.c_str())));
+  Isl<isl_map> map = poly::map_of(isl, poly::dependence_pieces(access.address, shape), "", name_of(access.statement));
+  return Isl<isl_map>(isl_map_reverse(map.release()));
 }
 
 Isl<isl_map> flow_of(isl_ctx* isl, const ddg::Graph& graph, const structure::LoopTree& tree,
@@ -32,9 +31,8 @@ Isl<isl_map> flow_of(isl_ctx* isl, const ddg::Graph& graph, const structure::Loo
   shape.shared = ddg::shared_dimensions(tree, from, to);
   fold::TextOptions options;
   options.hide_last_in = dependence.chunks;
-  const std::string text =
-      fold::dependence_text(dependence.map, shape, name_of(dependence.from), name_of(dependence.to), options);
-  return Isl<isl_map>(isl_map_read_from_str(isl, text.c_str()));
+  return poly::map_of(isl, poly::dependence_pieces(dependence.map, shape, options), name_of(dependence.from),
+                      name_of(dependence.to));
 }
 
 }  // namespace loopfold::advise::liveness

@@ -23,8 +23,8 @@ using poly::Isl;
 using profile::Loop;
 using structure::ContextId;
 
-constexpr std::uint64_t kOperations = 3'000'000;  // of isl, for a loop with kFullShare of the program's work or more
-constexpr std::uint64_t kLeastOperations = 60'000;
+constexpr std::uint64_t kOperations = 600'000;  // of isl, for a loop with kFullShare of the program's work or more
+constexpr std::uint64_t kLeastOperations = 12'000;
 constexpr double kFullShare = 0.1;
 constexpr double kWorthAsking = 0.002;  // of the program's work, for loops that keep their order anyway
 constexpr std::chrono::milliseconds kNet{20'000};
@@ -195,9 +195,7 @@ class LoopReuse {
     Access y;
     y.cells = cells(b);
     y.bytes = b.size;
-    Isl<isl_map> same = same_cell(x, y);
-    for (int k = 0; k < static_cast<int>(loop_.level); ++k)
-      same = Isl<isl_map>(isl_map_equate(same.release(), isl_dim_in, k, isl_dim_out, k));
+    Isl<isl_map> same = poly::with_equal_first(same_cell(x, y), loop_.level);
     if (copy_of(a) != copy_of(b)) return is_there(same);
     for (int at = loop_.level; at <= static_cast<int>(inside_.last.at(copy_of(a))); ++at) {
       for (const auto order : {isl_map_order_lt, isl_map_order_gt}) {
@@ -217,9 +215,12 @@ class LoopReuse {
   /// Every value that is needed behind the loop was stored in the last iteration of its entry.
   bool is_from_last_iteration(const Ways& ways) {
     if (loop_.loop.loops.size() != 1) return false;
+    if (std::any_of(ways.leaving.begin(), ways.leaving.end(), [](const ddg::Dependence* dependence) {
+          return dependence->map.pieces.empty() || !dependence->map.exact();
+        }))
+      return false;
     const Isl<isl_set>& iterations = all_iterations();
     for (const ddg::Dependence* dependence : ways.leaving) {
-      if (dependence->map.pieces.empty() || !dependence->map.exact()) return false;
       Isl<isl_map> map = flow_of(isl_, graph_, context_.tree, *dependence);
       const bool within = inside_.holds(dependence->to);
       if (within) map = Isl<isl_map>(isl_map_subtract(map.copy(), one_entry(map).release()));
@@ -230,10 +231,7 @@ class LoopReuse {
 
   /// { x -> y : equal in the coordinates of the loops around } in the space of a map.
   Isl<isl_map> one_entry(const Isl<isl_map>& like) const {
-    Isl<isl_map> same(isl_map_universe(isl_map_get_space(like.get())));
-    for (int k = 0; k < static_cast<int>(loop_.level); ++k)
-      same = Isl<isl_map>(isl_map_equate(same.release(), isl_dim_in, k, isl_dim_out, k));
-    return same;
+    return poly::with_equal_first(Isl<isl_map>(isl_map_universe(isl_map_get_space(like.get()))), loop_.level);
   }
 
   /// { [coordinates up to the loop's] }: of statements that store, since a test at the top runs once more than the
@@ -259,8 +257,7 @@ class LoopReuse {
   bool is_last(Isl<isl_set> instances, const Isl<isl_set>& iterations) const {
     Isl<isl_set> head = head_of(std::move(instances));
     Isl<isl_map> later(isl_map_universe(isl_space_map_from_set(isl_set_get_space(head.get()))));
-    for (int k = 0; k < static_cast<int>(loop_.level); ++k)
-      later = Isl<isl_map>(isl_map_equate(later.release(), isl_dim_in, k, isl_dim_out, k));
+    later = poly::with_equal_first(std::move(later), loop_.level);
     later = Isl<isl_map>(isl_map_intersect_domain(later.release(), head.release()));
     later = Isl<isl_map>(isl_map_intersect_range(later.release(), iterations.copy()));
     for (int at = loop_.level; at <= static_cast<int>(last_level()); ++at) {

@@ -103,10 +103,7 @@ class MemoryStorages {
 
   /// { x -> y : in one iteration of all loops around the nest }, in the space of a map of whole vectors.
   Isl<isl_map> one_entry(const Isl<isl_map>& like) const {
-    Isl<isl_map> entry(isl_map_universe(isl_map_get_space(like.get())));
-    for (int k = 0; k < static_cast<int>(units_.shift); ++k)
-      entry = Isl<isl_map>(isl_map_equate(entry.release(), isl_dim_in, k, isl_dim_out, k));
-    return entry;
+    return poly::with_equal_first(Isl<isl_map>(isl_map_universe(isl_map_get_space(like.get()))), units_.shift);
   }
 
   /// Within one iteration of all loops around the nest, over the units' coordinates.
