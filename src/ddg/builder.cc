@@ -267,6 +267,10 @@ void Builder::store(const Where& where, const MemoryAccess& access, std::uint64_
 /// Who wrote some bytes, into chunks_.
 std::size_t Builder::read_chunks(std::uint64_t address, std::uint32_t size) {
   if (chunks_.size() < size) chunks_.resize(size);
+  if (const Cell* const only = size != 0 ? memory_.only_cell(address, size) : nullptr) {
+    chunks_[0] = {0, size, *only};
+    return only->producer != 0 ? 1 : 0;
+  }
   std::size_t count = 0;
   memory_.read(address, size, [&](std::uint64_t offset, std::uint64_t bytes, const Cell& cell) {
     chunks_[count++] = {offset, bytes, cell};

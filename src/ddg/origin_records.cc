@@ -32,17 +32,17 @@ OriginRecords::Lane& OriginRecords::other_lane(Operand& operand, std::uint16_t l
 OriginRecords::Record& OriginRecords::record_of(const Reader& reader, Lane& lane, Key key, const Value& value) {
   if (!lane.list) lane.list = std::make_unique<RecordList>();
   RecordList& list = *lane.list;
-  if (!list.records.empty() && records_[list.records[list.last]].key == key) return records_[list.records[list.last]];
+  if (!list.records.empty() && records_[list.last].key == key) return records_[list.last];
   if (list.index) {
     if (const auto found = list.index->find(key); found != list.index->end()) {
       list.last = found->second;
-      return records_[list.records[list.last]];
+      return records_[list.last];
     }
   } else {
-    for (std::uint32_t i = 0; i < list.records.size(); ++i) {
-      if (records_[list.records[i]].key != key) continue;
-      list.last = i;
-      return records_[list.records[i]];
+    for (const std::uint32_t record : list.records) {
+      if (records_[record].key != key) continue;
+      list.last = record;
+      return records_[record];
     }
   }
   if (list.records.size() >= kMaxRecords && key != Key{}) return record_of(reader, lane, Key{}, value);
@@ -67,13 +67,13 @@ OriginRecords::Record& OriginRecords::record_of(const Reader& reader, Lane& lane
       record.reread.resize(record.carried.size());
     }
   }
-  list.last = static_cast<std::uint32_t>(list.records.size());
-  list.records.push_back(static_cast<std::uint32_t>(records_.size()));
+  list.last = static_cast<std::uint32_t>(records_.size());
+  list.records.push_back(list.last);
   if (list.index) list.index->emplace(key, list.last);
   records_.push_back(std::move(record));
   if (!list.index && list.records.size() > kFewRecords) {
     list.index = std::make_unique<std::map<Key, std::uint32_t>>();
-    for (std::uint32_t i = 0; i < list.records.size(); ++i) list.index->emplace(records_[list.records[i]].key, i);
+    for (const std::uint32_t known : list.records) list.index->emplace(records_[known].key, known);
   }
   return records_.back();
 }
@@ -100,11 +100,12 @@ void OriginRecords::use(const Reader& reader, std::uint16_t lane, const Cell& wr
   bool is_record = value.none || (by_origin ? value.load != nullptr : !is_instance(reader, value.origin));
   if (by_origin && value.origin.entry == reader.entry && value.origin.counter == reader.counter) is_record = false;
   if (is_record) {
-    const Key key = value.unknown
-                        ? Key{}
-                        : Key{writer.producer, value.none ? 0 : value.origin.producer, is_instance(reader, writer)};
+    const Key key = value.unknown ? Key{}
+                                  : Key{writer.producer, value.none ? 0 : value.origin.producer,
+                                        !by_origin && is_instance(reader, writer)};
     Record& record = record_of(reader, at, key, value);
-    if (count(reader, value, by_origin, record) && at.met) count_turns(reader, at, value, record);
+    Distance far;
+    if (count(reader, value, by_origin, record, far) && at.met) count_turns(reader, at, value, far, record);
   }
   note(at, reader, value.none ? Cell{} : value.origin, value.none);
   if (value.none || value.load == nullptr)
@@ -124,20 +125,22 @@ void OriginRecords::note_first_address(Lane& lane, const Reader& reader, const P
   lane.uneven = !lane.even->add(reader.serial, reader.counter - before, load.address - step * before);
 }
 
-/// False: it is no record after all, since no shared coordinate differs.
-bool OriginRecords::count(const Reader& reader, const Value& value, bool by_origin, Record& record) {
+/// False: it is no record after all, since no shared coordinate differs. `far`: how far away the origin is.
+bool OriginRecords::count(const Reader& reader, const Value& value, bool by_origin, Record& record, Distance& far) {
   if (record.key.from == 0) {
+    if (!value.none) far = distance(reader, value.origin);
     record.carried[0] += times_;
     record.instances += times_;
     return true;
   }
   const auto [level, coordinate] = parting(reader, value.origin, record.shared);
+  far = {record.shared, level};
   if (by_origin && level == record.shared) return false;
   if (level < record.shared) {
-    const std::int64_t far = reader.point[level] - coordinate;
+    const std::int64_t along = reader.point[level] - coordinate;
     const bool first = record.carried[level] == 0;
-    record.least[level] = first ? far : std::min(record.least[level], far);
-    record.greatest[level] = first ? far : std::max(record.greatest[level], far);
+    record.least[level] = first ? along : std::min(record.least[level], along);
+    record.greatest[level] = first ? along : std::max(record.greatest[level], along);
   }
   record.carried[level] += times_;
   record.instances += times_;
@@ -164,19 +167,18 @@ void OriginRecords::count_load(const Reader& reader, const Provenance& load, std
   if (carried) record.reread[level] += times_;
 }
 
-/// Another origin than the last time? In every loop whose entry both times are in, and both origins are not.
-void OriginRecords::count_turns(const Reader& reader, const Lane& lane, const Value& value, Record& record) {
+/// Another origin than the last time? In every loop whose entry both times are in, and both origins are not. `far`: how
+/// far away the origin of this time is.
+void OriginRecords::count_turns(const Reader& reader, const Lane& lane, const Value& value, const Distance& far,
+                                Record& record) {
+  std::size_t loop = far.newer();
+  if (loop == record.turns.size()) return;
   if (lane.none == value.none && (value.none || lane.origin == value.origin)) return;
-  const std::size_t dimensions = record.turns.size();
+  if (!lane.none) loop = std::max<std::size_t>(loop, distance(reader, lane.origin).newer());
+  const auto innermost = static_cast<std::uint16_t>(record.turns.size() - 1);
   const std::size_t last =
-      entries_.parting(lane.entry, lane.counter, reader.entry, reader.point, static_cast<std::uint16_t>(dimensions - 1))
-          .level;
-  const Distance everywhere{0, 0};
-  const Distance before = lane.none ? everywhere : distance(reader, lane.origin);
-  const Distance now = value.none ? everywhere : distance(reader, value.origin);
-  const auto older = [](const Distance& far, std::size_t loop) { return far.level < loop || far.shared <= loop; };
-  for (std::size_t loop = 0; loop <= last; ++loop)
-    if (older(before, loop) && older(now, loop)) ++record.turns[loop];
+      entries_.parting(lane.entry, lane.counter, reader.entry, reader.point, innermost).level;
+  for (; loop <= last; ++loop) ++record.turns[loop];
 }
 
 void OriginRecords::mark(Entries& entries) const {

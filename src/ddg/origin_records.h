@@ -132,7 +132,7 @@ class OriginRecords {
     std::vector<std::int64_t> least, greatest;
   };
   struct RecordList {
-    std::uint32_t last = 0;                               // in `records`
+    std::uint32_t last = 0;                               // in records_
     std::vector<std::uint32_t> records;                   // in records_
     std::unique_ptr<std::map<Key, std::uint32_t>> index;  // of them, if they are many
   };
@@ -186,15 +186,18 @@ class OriginRecords {
   struct Distance {
     std::uint16_t shared = 0;
     std::uint16_t level = 0;
+    /// The outermost loop that was entered after it: the first of those around the reader that are not around it, or
+    /// that are inside the one that carries it.
+    std::uint16_t newer() const { return level < shared ? static_cast<std::uint16_t>(level + 1) : shared; }
   };
   Distance distance(const Reader& reader, const Cell& cell);
   Entries::Parting parting(const Reader& reader, const Cell& cell, std::uint16_t shared) const {
     return entries_.parting(cell.entry, cell.counter, reader.entry, reader.point, shared);
   }
   bool is_instance(const Reader& reader, const Cell& cell) const;
-  bool count(const Reader& reader, const Value& value, bool by_origin, Record& record);
+  bool count(const Reader& reader, const Value& value, bool by_origin, Record& record, Distance& far);
   void count_load(const Reader& reader, const Provenance& load, std::uint16_t level, Record& record);
-  void count_turns(const Reader& reader, const Lane& lane, const Value& value, Record& record);
+  void count_turns(const Reader& reader, const Lane& lane, const Value& value, const Distance& far, Record& record);
 
   const Streams& streams_;
   const structure::LoopTree& tree_;

@@ -81,32 +81,37 @@ OriginTracker::Value OriginTracker::value(const Source& source) const {
   return {{}, true, nullptr};
 }
 
-/// Nearly always: what other parts computed. The granules of an operand have consecutive numbers.
-bool OriginTracker::is_direct(const OriginCode::Use& use, Granule first) const {
-  static_assert(RegisterOrigins::kWriter == 0);
-  if (!use.direct) return false;
-  std::uint64_t where = 0;
-  for (std::uint32_t i = 0; i < use.count; i += 8) {
-    std::memcpy(&where, registers_->where.data() + first + i, sizeof(where));
-    if (use.count - i < 8) where &= (std::uint64_t{1} << (use.count - i) * 8) - 1;
-    if (where != 0) return false;
+/// Whether granules had one writer and one origin when the part began, as nearly all have that are in one register.
+bool OriginTracker::is_one_chunk(Granule first, std::uint32_t count) const {
+  if (!are_equal(writers_->data() + first, count)) return false;
+  const std::uint8_t* const where = registers_->where.data() + first;
+  for (std::uint32_t i = 0; i < count; i += 8) {
+    std::uint64_t some = 0;
+    std::memcpy(&some, where + i, sizeof(some));
+    some ^= where[0] * 0x0101010101010101u;
+    if (count - i < 8) some &= (std::uint64_t{1} << (count - i) * 8) - 1;
+    if (some != 0) return false;
   }
+  if (where[0] != RegisterOrigins::kKept) return true;
+  const Provenance* const kept = registers_->kept.data() + first;
+  for (std::uint32_t i = 1; i < count; ++i)
+    if (!kept[i].same_origin(kept[0])) return false;
   return true;
 }
 
-void OriginTracker::use_directly(const OriginRecords::Reader& reader, const OriginCode::Use& use, Granule first) {
-  const Cell* const writers = writers_->data() + first;
-  for (std::uint32_t i = 0; i < use.count; ++i) {
-    if (writers[i].producer == 0 || (i > 0 && writers[i] == writers[i - 1])) continue;
-    records_.use_directly(reader, code_->origins.pieces[use.first + i].lane, writers[i]);
-  }
+/// A use of what a granule, and those behind it, had when the part began.
+void OriginTracker::use_chunk(const OriginRecords::Reader& reader, std::uint16_t lane, Granule granule) {
+  const Cell& writer = (*writers_)[granule];
+  if (writer.producer == 0) return;
+  if (registers_->where[granule] == RegisterOrigins::kWriter) return records_.use_directly(reader, lane, writer);
+  records_.use(reader, lane, writer, found(granule));
 }
 
 /// Neighbours with one writer and one origin are one chunk.
 void OriginTracker::use_register(const OriginCode::Use& use) {
   const OriginRecords::Reader& reader = this->reader(use.instruction, use.operand, use.dense);
-  const Granule first = code_->origins.pieces[use.first].granule;
-  if (is_direct(use, first)) return use_directly(reader, use, first);
+  const OriginCode::Piece& first = code_->origins.pieces[use.first];
+  if (use.direct && is_one_chunk(first.granule, use.count)) return use_chunk(reader, first.lane, first.granule);
   Cell before;
   Value before_value;
   for (std::uint32_t i = 0; i < use.count; ++i) {
@@ -238,8 +243,14 @@ void OriginTracker::use_spilled(const OriginRecords::Reader& reader, const Spill
 void OriginTracker::finish_part() {
   read_registers(0xffff, false);
   const OriginCode& code = code_->origins;
-  moved_.resize(code.moved_outs);
-  for (std::uint32_t i = 0; i < code.moved_outs; ++i) moved_[i] = provenance_of(value(code.outs[i].source));
+  if (moved_.size() < code.moved_outs) moved_.resize(code.moved_outs);
+  for (std::uint32_t i = 0; i < code.moved_outs; ++i) move(code.outs[i].source, moved_[i]);
+}
+
+void OriginTracker::move(const Source& source, Moved& into) const {
+  const Value value = this->value(source);
+  into.where = value.none ? RegisterOrigins::kNowhere : RegisterOrigins::kKept;
+  if (!value.none) into.provenance = provenance_of(value);
 }
 
 void OriginTracker::keep(Granule granule, const Value& value) {
@@ -249,14 +260,19 @@ void OriginTracker::keep(Granule granule, const Value& value) {
 
 void OriginTracker::write() {
   const OriginCode& code = code_->origins;
-  for (std::uint32_t i = 0; i < code.moved_outs; ++i) keep(code.outs[i].granule, value_of(moved_[i]));
-  for (std::size_t i = code.moved_outs; i < code.outs.size(); ++i) {
+  for (std::uint32_t i = 0; i < code.moved_outs; ++i) {
+    registers_->where[code.outs[i].granule] = moved_[i].where;
+    if (moved_[i].where == RegisterOrigins::kKept) registers_->kept[code.outs[i].granule] = moved_[i].provenance;
+  }
+  for (std::size_t i = code.moved_outs; i < code.outs.size();) {
     const OriginCode::Out& out = code.outs[i];
     if (out.source.kind == Source::Kind::kLoaded && !loads_[out.source.index].reload) {
-      registers_->where[out.granule] = RegisterOrigins::kKept;
-      registers_->kept[out.granule] = loads_[out.source.index].itself;
+      std::fill_n(registers_->where.data() + out.granule, out.run, std::uint8_t{RegisterOrigins::kKept});
+      std::fill_n(registers_->kept.data() + out.granule, out.run, loads_[out.source.index].itself);
+      i += out.run;
     } else {
       keep(out.granule, value(out.source));
+      ++i;
     }
   }
 }

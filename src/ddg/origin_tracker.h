@@ -109,6 +109,11 @@ class OriginTracker {
     ProvenanceBytes reloaded;
   };
 
+  struct Moved {
+    RegisterOrigins::Where where = RegisterOrigins::kNowhere;
+    Provenance provenance;  // if it is kept
+  };
+
   Cell cell(std::uint16_t instruction) const {
     return {first_definition_ + instruction, reader_.entry, reader_.counter};
   }
@@ -136,10 +141,11 @@ class OriginTracker {
   static Value value_of(const Provenance& provenance);
   static Provenance provenance_of(const Value& value);
   void keep(Granule granule, const Value& value);
-  bool is_direct(const OriginCode::Use& use, Granule first) const;
+  void move(const Source& source, Moved& into) const;
+  bool is_one_chunk(Granule first, std::uint32_t count) const;
   void use_register(const OriginCode::Use& use);
   bool goes_on(const OriginCode::Piece& a, const OriginCode::Piece& b) const;
-  void use_directly(const OriginRecords::Reader& reader, const OriginCode::Use& use, Granule first);
+  void use_chunk(const OriginRecords::Reader& reader, std::uint16_t lane, Granule granule);
   void use_memory(const MemoryAccess& access, std::uint64_t address, std::span<const Chunk> chunks);
   void use_spilled(const OriginRecords::Reader& reader, const Spill& spill, std::uint64_t address, const Chunk& chunk);
   const Spill* reloaded(const MemoryAccess& access, std::uint64_t address, std::span<const Chunk> chunks) const;
@@ -163,7 +169,7 @@ class OriginTracker {
   std::size_t next_use_ = 0;
   OriginRecords::Reader reader_;
   std::vector<Loaded> loads_;
-  std::vector<Provenance> moved_;  // what granules had that others get
+  std::vector<Moved> moved_;  // what granules had that others get
 };
 
 }  // namespace loopfold::ddg

@@ -163,6 +163,7 @@ struct OriginCode {
   struct Out {
     Granule granule = 0;
     Source source;
+    std::uint16_t run = 1;  // so many, this one and the next, are consecutive granules that one load got
   };
   std::vector<Use> uses;  // in the order of execution
   std::vector<Piece> pieces;

@@ -277,13 +277,21 @@ class OriginCompiler {
       if (state.writer == kOutside) continue;
       if (state.source == Source{Source::Kind::kHere, 0, 0, state.writer}) continue;
       keep(state.source);
-      origins_.outs.push_back({static_cast<Granule>(i), state.source});
+      origins_.outs.push_back({static_cast<Granule>(i), state.source, 1});
     }
     const auto others =
         std::stable_partition(origins_.outs.begin(), origins_.outs.end(), [](const OriginCode::Out& out) {
           return out.source.kind == Source::Kind::kLiveIn || out.source.kind == Source::Kind::kSeveral;
         });
     origins_.moved_outs = static_cast<std::uint32_t>(others - origins_.outs.begin());
+    for (std::size_t i = origins_.outs.size(); i-- > origins_.moved_outs + std::size_t{1};)
+      if (of_one_load(origins_.outs[i - 1], origins_.outs[i]))
+        origins_.outs[i - 1].run = static_cast<std::uint16_t>(origins_.outs[i].run + 1);
+  }
+
+  static bool of_one_load(const OriginCode::Out& a, const OriginCode::Out& b) {
+    return a.granule + 1 == b.granule && a.source.kind == Source::Kind::kLoaded &&
+           b.source.kind == Source::Kind::kLoaded && a.source.index == b.source.index;
   }
 
   const std::vector<trace::InstructionFacts>& facts_;
