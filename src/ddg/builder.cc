@@ -217,6 +217,7 @@ void Builder::write_registers(const PartCode& code, const Instance& instance, Th
     fill_cells(thread.registers.data() + out.granule, out.count, cell(out));
     std::fill_n(thread.origins.where.data() + out.granule, out.count, std::uint8_t{RegisterOrigins::kWriter});
   }
+  thread.origins.joined = (thread.origins.joined & ~code.parted) | code.joined;
   for (const LiveOut& out : code.x87_live_outs)
     fill_cells(&thread.registers[Granules::kX87 + ((out.granule - Granules::kX87 + top) & 7)], 1, cell(out));
   if (options_.origins) origins_.write();
@@ -229,8 +230,17 @@ void Builder::forget_registers(ThreadState& thread) {
 
 void Builder::read_registers(const PartCode& code, const Instance& instance, ThreadState& thread, std::uint64_t top) {
   for (const RegisterRead& read : code.reads) {
+    const LiveIn& first = code.live_ins[read.first];
+    const bool one = !read.x87 && read.consecutive &&
+                     (thread.origins.is_chunk(first.granule, read.count) ||
+                      are_equal(&thread.registers[first.granule], read.count));
+    if (one && thread.registers[first.granule].producer == 0) continue;
     Streams::Reader reader = reader_of(instance.site, read);
-    read_granules({code.live_ins.data() + read.first, read.count}, top, read.x87, reader, thread.registers);
+    reader.lane = first.lane;
+    if (one)
+      depend(reader, thread.registers[first.granule]);
+    else
+      read_granules({&first, read.count}, top, read.x87, reader, thread.registers);
   }
 }
 
@@ -307,10 +317,17 @@ void Builder::depend(const Streams::Reader& reader, const Cell& cell) {
   const std::size_t depth = entries_.depth(cell.entry);
   if (depth > producer_.size()) producer_.resize(depth);
   const std::vector<Level>& levels = *levels_;
-  const std::size_t equal = entries_.vector_near(
-      cell.entry, cell.counter, point_.data(), levels.size(), [&](std::size_t k) { return levels[k].entry; },
-      producer_.data());
-  if (streams_.dependence(reader, cell.producer, point_.data(), producer_.data(), equal)) note_late(cell, 1);
+  std::int64_t* const producer = producer_.data();
+  std::size_t equal = depth - 1;
+  if (equal < levels.size() && levels[equal].entry == cell.entry) {
+    for (std::size_t k = 0; k < equal; ++k) producer[k] = point_[k];
+    producer[equal] = static_cast<std::int64_t>(cell.counter);
+  } else {
+    equal = entries_.vector_near(
+        cell.entry, cell.counter, point_.data(), levels.size(), [&](std::size_t k) { return levels[k].entry; },
+        producer);
+  }
+  if (streams_.dependence(reader, cell.producer, point_.data(), producer, equal)) note_late(cell, 1);
 }
 
 /// The iteration vector of an instance, until the next call.

@@ -129,6 +129,7 @@ class Builder {
   std::uint64_t stretch(const Walk& walk, const S& stack, const trace::RunExpander& ahead, std::uint64_t iterations,
                         structure::PathTotals& totals) {
     totals = found_plan_->totals;
+    thread(walk.thread()).origins.joined = 0;
     return stretch_at(where(walk.thread(), stack), ahead, iterations);
   }
 

@@ -82,7 +82,14 @@ OriginTracker::Value OriginTracker::value(const Source& source) const {
 }
 
 /// Whether granules had one writer and one origin when the part began, as nearly all have that are in one register.
-bool OriginTracker::is_one_chunk(Granule first, std::uint32_t count) const {
+bool OriginTracker::is_one_chunk(Granule first, std::uint32_t count) {
+  if (registers_->is_chunk(first, count)) return true;
+  if (!compare_chunk(first, count)) return false;
+  if (first < Granules::kGeneral) registers_->joined |= RegisterOrigins::bits(first, count);
+  return true;
+}
+
+bool OriginTracker::compare_chunk(Granule first, std::uint32_t count) const {
   if (!are_equal(writers_->data() + first, count)) return false;
   const std::uint8_t* const where = registers_->where.data() + first;
   for (std::uint32_t i = 0; i < count; i += 8) {
@@ -258,23 +265,36 @@ void OriginTracker::keep(Granule granule, const Value& value) {
   if (!value.none) registers_->kept[granule] = provenance_of(value);
 }
 
+/// Whether a granule got the same as the one before, if both are no last writers.
+bool OriginTracker::goes_on(Granule granule) const {
+  const auto& [where, kept, joined] = *registers_;
+  return where[granule] == where[granule - 1u] &&
+         (where[granule] == RegisterOrigins::kNowhere || kept[granule].same_origin(kept[granule - 1u]));
+}
+
 void OriginTracker::write() {
   const OriginCode& code = code_->origins;
-  for (std::uint32_t i = 0; i < code.moved_outs; ++i) {
-    registers_->where[code.outs[i].granule] = moved_[i].where;
-    if (moved_[i].where == RegisterOrigins::kKept) registers_->kept[code.outs[i].granule] = moved_[i].provenance;
-  }
-  for (std::size_t i = code.moved_outs; i < code.outs.size();) {
+  std::uint64_t joined = 0;
+  for (std::size_t i = 0; i < code.outs.size();) {
     const OriginCode::Out& out = code.outs[i];
-    if (out.source.kind == Source::Kind::kLoaded && !loads_[out.source.index].reload) {
+    if (i >= code.moved_outs && out.source.kind == Source::Kind::kLoaded && !loads_[out.source.index].reload) {
       std::fill_n(registers_->where.data() + out.granule, out.run, std::uint8_t{RegisterOrigins::kKept});
       std::fill_n(registers_->kept.data() + out.granule, out.run, loads_[out.source.index].itself);
+      if (out.granule < Granules::kGeneral) joined |= RegisterOrigins::bits(out.granule, out.run);
       i += out.run;
+      continue;
+    }
+    if (i < code.moved_outs) {
+      registers_->where[out.granule] = moved_[i].where;
+      if (moved_[i].where == RegisterOrigins::kKept) registers_->kept[out.granule] = moved_[i].provenance;
     } else {
       keep(out.granule, value(out.source));
-      ++i;
     }
+    if (i > 0 && code.outs[i - 1].granule + 1 == out.granule && goes_on(out.granule))
+      joined |= Granules::bit(out.granule);
+    ++i;
   }
+  registers_->joined &= ~code.parted | (joined & code_->joined);
 }
 
 /// Where several wrote what a load got, their entries are not kept for it: if they are others by now, that is noted.

@@ -28,8 +28,23 @@ struct RegisterOrigins {
   std::vector<std::uint8_t> where;  // by granule, and some more
   std::vector<Provenance> kept;     // by granule
 
+  /// By general granule: known to have the last writer and the origin of the one before. Whoever changes them without
+  /// saying so here sets it to 0.
+  std::uint64_t joined = 0;
+
   explicit RegisterOrigins(std::size_t granules = 0) : where(granules + 8), kept(granules) {}
-  void clear() { std::fill(where.begin(), where.end(), std::uint8_t{kWriter}); }
+  void clear() {
+    std::fill(where.begin(), where.end(), std::uint8_t{kWriter});
+    joined = 0;
+  }
+  /// Bits of `joined` if so many granules are one chunk.
+  static std::uint64_t bits(Granule first, std::uint32_t count) {
+    return ((std::uint64_t{1} << count) - 2) << first;
+  }
+  /// Whether they are known to be one.
+  bool is_chunk(Granule first, std::uint32_t count) const {
+    return first < Granules::kGeneral && (~joined & bits(first, count)) == 0;
+  }
 };
 
 class OriginTracker {
@@ -141,8 +156,10 @@ class OriginTracker {
   static Value value_of(const Provenance& provenance);
   static Provenance provenance_of(const Value& value);
   void keep(Granule granule, const Value& value);
+  bool goes_on(Granule granule) const;
   void move(const Source& source, Moved& into) const;
-  bool is_one_chunk(Granule first, std::uint32_t count) const;
+  bool is_one_chunk(Granule first, std::uint32_t count);
+  bool compare_chunk(Granule first, std::uint32_t count) const;
   void use_register(const OriginCode::Use& use);
   bool goes_on(const OriginCode::Piece& a, const OriginCode::Piece& b) const;
   void use_chunk(const OriginRecords::Reader& reader, std::uint16_t lane, Granule granule);

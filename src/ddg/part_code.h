@@ -38,11 +38,14 @@ class Granules {
   /// Of the vector registers: 1, 2, 4, 8 or 16 bytes each, so that every use is whole granules.
   explicit Granules(std::uint32_t vector_bytes = 4) : vector_bytes_(vector_bytes) {}
 
-  static constexpr Granule kFlags = 64;
+  static constexpr Granule kGeneral = 64;  // are those of the general registers
+  static constexpr Granule kFlags = kGeneral;
   static constexpr Granule kX87 = 70;
   static constexpr Granule kMmx = 78;
   static constexpr Granule kVector = 86;
   static constexpr std::size_t kVectorRegister = 32;
+  /// One of the general registers', as a bit.
+  static std::uint64_t bit(std::size_t granule) { return granule < kGeneral ? std::uint64_t{1} << granule : 0; }
   std::size_t count() const { return kVector + 16 * (kVectorRegister / vector_bytes_); }
 
   struct Piece {
@@ -78,6 +81,7 @@ struct RegisterRead {
   std::uint32_t dense = 0;  // number of the operand in the part
   std::uint32_t first = 0;  // in PartCode::live_ins
   std::uint32_t count = 0;
+  bool consecutive = true;  // the granules' numbers are
 };
 
 /// Consecutive granules that one instruction wrote last.
@@ -172,6 +176,7 @@ struct OriginCode {
   std::vector<Source> several;
   std::vector<Out> outs;  // live-outs that were not made by the instruction that wrote them last, and plain loads
   std::uint32_t moved_outs = 0;  // of these, the first: from what granules had before
+  std::uint64_t parted = 0;      // by general granule: it or the one before is among them
 };
 
 struct PartCode {
@@ -183,6 +188,8 @@ struct PartCode {
   std::vector<LiveIn> live_ins;
   std::vector<LiveOut> live_outs;      // granules that are not x87, each once
   std::vector<LiveOut> x87_live_outs;  // relative to the top at the block's entry; one granule each
+  std::uint64_t parted = 0;            // by general granule: it or the one before is among these
+  std::uint64_t joined = 0;            // by general granule: one instruction wrote it and the one before
   std::vector<LocalFlow> local;
   std::vector<MemoryAccess> accesses;  // in the order of execution
   std::vector<IntegerValue> values;

@@ -284,6 +284,8 @@ class OriginCompiler {
           return out.source.kind == Source::Kind::kLiveIn || out.source.kind == Source::Kind::kSeveral;
         });
     origins_.moved_outs = static_cast<std::uint32_t>(others - origins_.outs.begin());
+    for (const OriginCode::Out& out : origins_.outs)
+      origins_.parted |= Granules::bit(out.granule) | Granules::bit(out.granule + std::size_t{1});
     for (std::size_t i = origins_.outs.size(); i-- > origins_.moved_outs + std::size_t{1};)
       if (of_one_load(origins_.outs[i - 1], origins_.outs[i]))
         origins_.outs[i - 1].run = static_cast<std::uint16_t>(origins_.outs[i].run + 1);
