@@ -251,11 +251,14 @@ void OriginTracker::finish_part() {
   read_registers(0xffff, false);
   const OriginCode& code = code_->origins;
   if (moved_.size() < code.moved_outs) moved_.resize(code.moved_outs);
-  for (std::uint32_t i = 0; i < code.moved_outs; ++i) move(code.outs[i].source, moved_[i]);
+  for (std::uint32_t i = 0; i < code.moved_outs; i += moved_[i].run) move(code.outs[i], moved_[i]);
 }
 
-void OriginTracker::move(const Source& source, Moved& into) const {
-  const Value value = this->value(source);
+/// A register that is one chunk is moved as a whole.
+void OriginTracker::move(const OriginCode::Out& out, Moved& into) {
+  const bool whole = out.run > 1 && is_one_chunk(out.source.index, out.run);
+  into.run = whole ? out.run : std::uint16_t{1};
+  const Value value = this->value(out.source);
   into.where = value.none ? RegisterOrigins::kNowhere : RegisterOrigins::kKept;
   if (!value.none) into.provenance = provenance_of(value);
 }
@@ -265,34 +268,27 @@ void OriginTracker::keep(Granule granule, const Value& value) {
   if (!value.none) registers_->kept[granule] = provenance_of(value);
 }
 
-/// Whether a granule got the same as the one before, if both are no last writers.
-bool OriginTracker::goes_on(Granule granule) const {
-  const auto& [where, kept, joined] = *registers_;
-  return where[granule] == where[granule - 1u] &&
-         (where[granule] == RegisterOrigins::kNowhere || kept[granule].same_origin(kept[granule - 1u]));
-}
-
+/// Of general registers, only what is done as a whole is known to be one chunk.
 void OriginTracker::write() {
   const OriginCode& code = code_->origins;
+  if (code.outs.empty()) return;
   std::uint64_t joined = 0;
-  for (std::size_t i = 0; i < code.outs.size();) {
+  const auto fill = [&](const OriginCode::Out& out, std::uint16_t run, std::uint8_t where, const Provenance& kept) {
+    std::fill_n(registers_->where.data() + out.granule, run, where);
+    if (where == RegisterOrigins::kKept) std::fill_n(registers_->kept.data() + out.granule, run, kept);
+    if (out.granule < Granules::kGeneral) joined |= RegisterOrigins::bits(out.granule, run);
+  };
+  for (std::size_t i = 0; i < code.moved_outs; i += moved_[i].run)
+    fill(code.outs[i], moved_[i].run, moved_[i].where, moved_[i].provenance);
+  for (std::size_t i = code.moved_outs; i < code.outs.size();) {
     const OriginCode::Out& out = code.outs[i];
-    if (i >= code.moved_outs && out.source.kind == Source::Kind::kLoaded && !loads_[out.source.index].reload) {
-      std::fill_n(registers_->where.data() + out.granule, out.run, std::uint8_t{RegisterOrigins::kKept});
-      std::fill_n(registers_->kept.data() + out.granule, out.run, loads_[out.source.index].itself);
-      if (out.granule < Granules::kGeneral) joined |= RegisterOrigins::bits(out.granule, out.run);
+    if (out.source.kind == Source::Kind::kLoaded && !loads_[out.source.index].reload) {
+      fill(out, out.run, RegisterOrigins::kKept, loads_[out.source.index].itself);
       i += out.run;
-      continue;
-    }
-    if (i < code.moved_outs) {
-      registers_->where[out.granule] = moved_[i].where;
-      if (moved_[i].where == RegisterOrigins::kKept) registers_->kept[out.granule] = moved_[i].provenance;
     } else {
       keep(out.granule, value(out.source));
+      ++i;
     }
-    if (i > 0 && code.outs[i - 1].granule + 1 == out.granule && goes_on(out.granule))
-      joined |= Granules::bit(out.granule);
-    ++i;
   }
   registers_->joined &= ~code.parted | (joined & code_->joined);
 }

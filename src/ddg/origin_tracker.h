@@ -125,6 +125,7 @@ class OriginTracker {
   };
 
   struct Moved {
+    std::uint16_t run = 1;  // outs that get it
     RegisterOrigins::Where where = RegisterOrigins::kNowhere;
     Provenance provenance;  // if it is kept
   };
@@ -156,8 +157,7 @@ class OriginTracker {
   static Value value_of(const Provenance& provenance);
   static Provenance provenance_of(const Value& value);
   void keep(Granule granule, const Value& value);
-  bool goes_on(Granule granule) const;
-  void move(const Source& source, Moved& into) const;
+  void move(const OriginCode::Out& out, Moved& into);
   bool is_one_chunk(Granule first, std::uint32_t count);
   bool compare_chunk(Granule first, std::uint32_t count) const;
   void use_register(const OriginCode::Use& use);
@@ -186,7 +186,7 @@ class OriginTracker {
   std::size_t next_use_ = 0;
   OriginRecords::Reader reader_;
   std::vector<Loaded> loads_;
-  std::vector<Moved> moved_;  // what granules had that others get
+  std::vector<Moved> moved_;  // what granules had that others get: of outs, but for the rest of a run
 };
 
 }  // namespace loopfold::ddg

@@ -55,6 +55,11 @@ class Granules {
   /// The granules that a use covers, in the order of their bytes; none if the register carries no dependence. An x87
   /// register is that with the index of the use.
   void of(const trace::RegisterUse& use, std::vector<Piece>& into) const;
+  /// Whether b is the next granule of the register, general or vector, that a is of.
+  bool are_neighbours(Granule a, Granule b) const {
+    const std::size_t granules = b < kGeneral ? 4 : kVectorRegister / vector_bytes_;
+    return a + 1 == b && (b < kGeneral || a >= kVector) && (b < kGeneral ? b : b - kVector) % granules != 0;
+  }
   /// A register as a whole, as far as 8 bytes (general) or `bytes` (vector) go.
   void of_general(std::uint8_t index, std::vector<Piece>& into) const;
   void of_vector(std::uint8_t index, std::uint8_t bytes, std::vector<Piece>& into) const;
@@ -167,7 +172,9 @@ struct OriginCode {
   struct Out {
     Granule granule = 0;
     Source source;
-    std::uint16_t run = 1;  // so many, this one and the next, are consecutive granules that one load got
+    /// So many, this one and the next, are consecutive granules of one register, and got what one load loaded, or what
+    /// consecutive granules of one register had.
+    std::uint16_t run = 1;
   };
   std::vector<Use> uses;  // in the order of execution
   std::vector<Piece> pieces;

@@ -286,14 +286,15 @@ class OriginCompiler {
     origins_.moved_outs = static_cast<std::uint32_t>(others - origins_.outs.begin());
     for (const OriginCode::Out& out : origins_.outs)
       origins_.parted |= Granules::bit(out.granule) | Granules::bit(out.granule + std::size_t{1});
-    for (std::size_t i = origins_.outs.size(); i-- > origins_.moved_outs + std::size_t{1};)
-      if (of_one_load(origins_.outs[i - 1], origins_.outs[i]))
+    for (std::size_t i = origins_.outs.size(); i-- > 1;)
+      if (goes_on(origins_.outs[i - 1], origins_.outs[i]))
         origins_.outs[i - 1].run = static_cast<std::uint16_t>(origins_.outs[i].run + 1);
   }
 
-  static bool of_one_load(const OriginCode::Out& a, const OriginCode::Out& b) {
-    return a.granule + 1 == b.granule && a.source.kind == Source::Kind::kLoaded &&
-           b.source.kind == Source::Kind::kLoaded && a.source.index == b.source.index;
+  bool goes_on(const OriginCode::Out& a, const OriginCode::Out& b) const {
+    if (!granules_.are_neighbours(a.granule, b.granule) || a.source.kind != b.source.kind) return false;
+    if (a.source.kind == Source::Kind::kLoaded) return a.source.index == b.source.index;
+    return a.source.kind == Source::Kind::kLiveIn && granules_.are_neighbours(a.source.index, b.source.index);
   }
 
   const std::vector<trace::InstructionFacts>& facts_;
