@@ -62,23 +62,19 @@ Builder::Builder(const trace::Reader& reader, const structure::Structure& struct
   memory_.set_limit(options.max_memory / 2);
 }
 
-Builder::ThreadState& Builder::thread(trace::ThreadId id) {
+Builder::ThreadState& Builder::new_thread(trace::ThreadId id) {
   if (id >= threads_.size()) threads_.resize(id + 1);
-  if (!threads_[id]) {
-    threads_[id] = std::make_unique<ThreadState>();
-    threads_[id]->registers.resize(granules_.count());
-    threads_[id]->origins = RegisterOrigins(granules_.count());
-  }
+  threads_[id] = std::make_unique<ThreadState>();
+  threads_[id]->registers.resize(granules_.count());
+  threads_[id]->origins = RegisterOrigins(granules_.count());
   return *threads_[id];
 }
 
-Builder::StackState& Builder::stack(std::uint64_t id) {
-  if (id != last_stack_) {
-    std::unique_ptr<StackState>& state = stacks_[id];
-    if (!state) state = std::make_unique<StackState>();
-    last_stack_ = id;
-    last_stack_state_ = state.get();
-  }
+Builder::StackState& Builder::other_stack(std::uint64_t id) {
+  std::unique_ptr<StackState>& state = stacks_[id];
+  if (!state) state = std::make_unique<StackState>();
+  last_stack_ = id;
+  last_stack_state_ = state.get();
   return *last_stack_state_;
 }
 
@@ -104,17 +100,15 @@ std::uint32_t Builder::variant_of(const PartCode& code, structure::PlaceId place
   return static_cast<std::uint32_t>(known.size() - 1);
 }
 
-const PartCode& Builder::code_of(std::uint32_t part, const structure::Part& what) {
-  std::unique_ptr<PartCode>& code = parts_[part];
-  if (!code) {
-    const trace::Exit& exit = structure_.code.exits()[exit_];
-    const trace::Block& block = structure_.code.blocks()[exit.block];
-    code = std::make_unique<PartCode>(
-        compile_part(block, (*facts_)[exit.block], what, exit.accesses, exit.results, granules_));
-    variant_of_part_[part] = variant_of(*code, what.place);
-    variants_[what.place][variant_of_part_[part]].numbers.renumber(*code);
-  }
-  return *code;
+const PartCode& Builder::new_code(std::uint32_t part, const structure::Part& what) {
+  const trace::Exit& exit = structure_.code.exits()[exit_];
+  const trace::Block& block = structure_.code.blocks()[exit.block];
+  parts_[part] = std::make_unique<PartCode>(
+      compile_part(block, (*facts_)[exit.block], what, exit.accesses, exit.results, granules_));
+  PartCode& code = *parts_[part];
+  variant_of_part_[part] = variant_of(code, what.place);
+  variants_[what.place][variant_of_part_[part]].numbers.renumber(code);
+  return code;
 }
 
 /// A level has a new entry wherever a new slice begins, so that what it produces is known to be no older.
@@ -125,6 +119,12 @@ Builder::Instance Builder::enter(const Where& where, StackState& stack, SiteId s
   }
   const std::span<const structure::Dimension> dimensions = where.dimensions;
   std::vector<Level>& levels = stack.levels;
+  if (levels_ == &levels && levels.size() == dimensions.size() && levels.back().serial == dimensions.back().serial &&
+      levels.back().slice == slice_) {
+    // In the same entry of the innermost loop, nothing but its counter has changed.
+    point_[levels.size() - 1] = static_cast<std::int64_t>(dimensions.back().counter);
+    return {site, levels.back().entry, dimensions.back().counter};
+  }
   while (levels.size() > dimensions.size() ||
          (!levels.empty() && levels.back().serial != dimensions[levels.size() - 1].serial))
     levels.pop_back();
@@ -145,21 +145,17 @@ Builder::Instance Builder::enter(const Where& where, StackState& stack, SiteId s
   return {site, levels.back().entry, dimensions.back().counter};
 }
 
-const Builder::LastSite& Builder::site_of(const Where& where, std::uint32_t part, const structure::Part& what,
-                                          const PartCode& code) {
-  LastSite& last = last_sites_[part];
+const Builder::LastSite& Builder::find_site(const Where& where, std::uint32_t part, const structure::Part& what,
+                                            const PartCode& code) {
   const std::uint64_t number = stack_number(where);
-  if (last.site == 0 || last.context != where.context || last.function != where.function || last.node != where.node ||
-      last.stack != number) [[unlikely]] {
-    const SiteId site = streams_.site(
-        {Statement::Kind::kCode, where.context, where.function, where.node, variant_of_part_[part], number}, what.place,
-        instructions_of_[what.place]);
-    streams_.set_code(site, &code);
-    OriginRecords::Uses* uses = nullptr;
-    if (options_.origins && !streams_.cold(site)) uses = &origins_.records().uses(site, code.operands);
-    last = {where.context, where.function, where.node, site, number, uses};
-  }
-  return last;
+  const SiteId site = streams_.site(
+      {Statement::Kind::kCode, where.context, where.function, where.node, variant_of_part_[part], number}, what.place,
+      instructions_of_[what.place]);
+  streams_.set_code(site, &code);
+  OriginRecords::Uses* uses = nullptr;
+  if (options_.origins && !streams_.cold(site)) uses = &origins_.records().uses(site, code.operands);
+  last_sites_[part] = {where.context, where.function, where.node, site, number, uses};
+  return last_sites_[part];
 }
 
 /// Addresses are known as soon as the part begins.
@@ -215,7 +211,7 @@ void Builder::write_registers(const PartCode& code, const Instance& instance, Th
   const auto cell = [&](const LiveOut& out) { return Cell{first + out.instruction, instance.entry, instance.counter}; };
   for (const LiveOut& out : code.live_outs) {
     fill_cells(thread.registers.data() + out.granule, out.count, cell(out));
-    std::fill_n(thread.origins.where.data() + out.granule, out.count, std::uint8_t{RegisterOrigins::kWriter});
+    thread.origins.set_written(out.granule, out.count);
   }
   thread.origins.joined = (thread.origins.joined & ~code.parted) | code.joined;
   for (const LiveOut& out : code.x87_live_outs)

@@ -53,20 +53,12 @@ OriginRecords::Record& OriginRecords::record_of(const Reader& reader, Lane& lane
   record.operand = reader.operand;
   record.lane = lane.lane;
   record.dense = reader.dense;
-  record.turns.resize(streams_.dimensions(reader.site));
-  if (key.from == 0) {
-    record.carried.resize(1);
-  } else {
+  record.dimensions = streams_.dimensions(reader.site);
+  if (key.from != 0) {
     record.load = value.load != nullptr;
     record.shared = shared(reader.site, streams_.site_of(key.from));
-    record.carried.resize(record.shared + std::size_t{1});
-    record.least.resize(record.shared);
-    record.greatest.resize(record.shared);
-    if (record.load) {
-      record.rewritten.resize(record.carried.size());
-      record.reread.resize(record.carried.size());
-    }
   }
+  record.levels.resize(record.dimensions + std::size_t{1});
   list.last = static_cast<std::uint32_t>(records_.size());
   list.records.push_back(list.last);
   if (list.index) list.index->emplace(key, list.last);
@@ -129,20 +121,21 @@ void OriginRecords::note_first_address(Lane& lane, const Reader& reader, const P
 bool OriginRecords::count(const Reader& reader, const Value& value, bool by_origin, Record& record, Distance& far) {
   if (record.key.from == 0) {
     if (!value.none) far = distance(reader, value.origin);
-    record.carried[0] += times_;
+    record.levels[0].carried += times_;
     record.instances += times_;
     return true;
   }
   const auto [level, coordinate] = parting(reader, value.origin, record.shared);
   far = {record.shared, level};
   if (by_origin && level == record.shared) return false;
+  Record::AtLevel& counts = record.levels[level];
   if (level < record.shared) {
     const std::int64_t along = reader.point[level] - coordinate;
-    const bool first = record.carried[level] == 0;
-    record.least[level] = first ? along : std::min(record.least[level], along);
-    record.greatest[level] = first ? along : std::max(record.greatest[level], along);
+    const bool first = counts.carried == 0;
+    counts.least = first ? along : std::min(counts.least, along);
+    counts.greatest = first ? along : std::max(counts.greatest, along);
   }
-  record.carried[level] += times_;
+  counts.carried += times_;
   record.instances += times_;
   if (value.load != nullptr) count_load(reader, *value.load, level, record);
   return true;
@@ -150,7 +143,7 @@ bool OriginRecords::count(const Reader& reader, const Value& value, bool by_orig
 
 void OriginRecords::count_load(const Reader& reader, const Provenance& load, std::uint16_t level, Record& record) {
   if (is_rewritten(memory_, load)) {
-    record.rewritten[level] += times_;
+    record.levels[level].rewritten += times_;
     return;
   }
   if (level == record.shared) return;
@@ -164,7 +157,7 @@ void OriginRecords::count_load(const Reader& reader, const Provenance& load, std
     look_at(load.writers);
   else
     memory_.read(load.address, load.size, [&](std::uint64_t, std::uint64_t, const Cell& cell) { look_at(cell); });
-  if (carried) record.reread[level] += times_;
+  if (carried) record.levels[level].reread += times_;
 }
 
 /// Another origin than the last time? In every loop whose entry both times are in, and both origins are not. `far`: how
@@ -172,13 +165,13 @@ void OriginRecords::count_load(const Reader& reader, const Provenance& load, std
 void OriginRecords::count_turns(const Reader& reader, const Lane& lane, const Value& value, const Distance& far,
                                 Record& record) {
   std::size_t loop = far.newer();
-  if (loop == record.turns.size()) return;
+  if (loop == record.dimensions) return;
   if (lane.none == value.none && (value.none || lane.origin == value.origin)) return;
   if (!lane.none) loop = std::max<std::size_t>(loop, distance(reader, lane.origin).newer());
-  const auto innermost = static_cast<std::uint16_t>(record.turns.size() - 1);
+  const auto innermost = static_cast<std::uint16_t>(record.dimensions - 1);
   const std::size_t last =
       entries_.parting(lane.entry, lane.counter, reader.entry, reader.point, innermost).level;
-  for (; loop <= last; ++loop) ++record.turns[loop];
+  for (; loop <= last; ++loop) ++record.levels[loop].turns;
 }
 
 void OriginRecords::mark(Entries& entries) const {
@@ -199,14 +192,11 @@ void OriginRecords::mark(Entries& entries) const {
 
 namespace {
 
-template <class T, class Unite>
-void unite(std::vector<T>& into, const std::vector<T>& from, Unite unite) {
-  if (into.size() < from.size()) into.resize(from.size());
-  for (std::size_t i = 0; i < from.size(); ++i) into[i] = unite(into[i], from[i]);
-}
-
-void add(std::vector<std::uint64_t>& into, const std::vector<std::uint64_t>& from) {
-  unite(into, from, [](std::uint64_t a, std::uint64_t b) { return a + b; });
+/// Adds the first `count` of one counter of each level.
+template <class Levels, class Level>
+void add(std::vector<std::uint64_t>& into, const Levels& levels, std::uint64_t Level::*counter, std::size_t count) {
+  if (into.size() < count) into.resize(count);
+  for (std::size_t i = 0; i < count; ++i) into[i] += levels[i].*counter;
 }
 
 }  // namespace
@@ -260,24 +250,26 @@ void OriginRecords::finish(Graph& graph) const {
                            origin.by_instruction, origin.from, origin.from_instruction, origin.local},
                           origin);
     Origin& into = at->second;
-    into.least.resize(record.least.size());
-    into.greatest.resize(record.greatest.size());
-    for (std::size_t level = 0; level < record.least.size(); ++level) {
-      if (record.carried[level] == 0) continue;
+    into.least.resize(record.shared);
+    into.greatest.resize(record.shared);
+    for (std::size_t level = 0; level < record.shared; ++level) {
+      const Record::AtLevel& counts = record.levels[level];
+      if (counts.carried == 0) continue;
       const bool first = into.carried.empty() || into.carried[level] == 0;
-      into.least[level] = first ? record.least[level] : std::min(into.least[level], record.least[level]);
-      into.greatest[level] = first ? record.greatest[level] : std::max(into.greatest[level], record.greatest[level]);
+      into.least[level] = first ? counts.least : std::min(into.least[level], counts.least);
+      into.greatest[level] = first ? counts.greatest : std::max(into.greatest[level], counts.greatest);
     }
-    add(into.carried, record.carried);
-    add(into.rewritten, record.rewritten);
-    add(into.reread, record.reread);
-    add(into.turns, record.turns);
+    const std::size_t carried = record.shared + std::size_t{1};
+    add(into.carried, record.levels, &Record::AtLevel::carried, carried);
+    add(into.rewritten, record.levels, &Record::AtLevel::rewritten, record.load ? carried : 0);
+    add(into.reread, record.levels, &Record::AtLevel::reread, record.load ? carried : 0);
+    add(into.turns, record.levels, &Record::AtLevel::turns, record.dimensions);
   }
   for (auto& [key, origin] : found) graph.origins.push_back(std::move(origin));
 }
 
 std::uint64_t OriginRecords::bytes() const {
-  constexpr std::uint64_t kCounters = 160;  // of a record, about
+  constexpr std::uint64_t kCounters = 240;  // of a record, about
   return uses_.size() * (sizeof(Uses) + sizeof(uses_[0])) + operands_ * sizeof(Operand) + lanes_ * sizeof(Lane) +
          records_.size() * (sizeof(Record) + sizeof(RecordList) + kCounters) + sizeof(*this);
 }

@@ -128,8 +128,13 @@ class OriginRecords {
     bool load = false;
     std::uint16_t shared = 0;
     std::uint64_t instances = 0;
-    std::vector<std::uint64_t> carried, rewritten, reread, turns;
-    std::vector<std::int64_t> least, greatest;
+    /// By level of the reader: as in Origin. Those up to `shared` may carry it, or 0 if there is no origin.
+    struct AtLevel {
+      std::uint64_t carried = 0, rewritten = 0, reread = 0, turns = 0;
+      std::int64_t least = 0, greatest = 0;
+    };
+    std::vector<AtLevel> levels;
+    std::uint16_t dimensions = 0;  // of the reader
   };
   struct RecordList {
     std::uint32_t last = 0;                               // in records_

@@ -13,12 +13,9 @@ void OriginTracker::begin(const PartCode& code, const Instance& instance, const 
   code_ = &code;
   writers_ = &writers;
   registers_ = &registers;
-  next_use_ = 0;
+  next_use_ = code.origins.uses.data();
+  last_use_ = next_use_ + (followed_ ? code.origins.uses.size() : 0);
   if (loads_.size() < code.origins.loads.size()) loads_.resize(code.origins.loads.size());
-}
-
-OriginTracker::Value OriginTracker::value_of(const Provenance& provenance) {
-  return {provenance.origin, provenance.none, provenance.load ? &provenance : nullptr};
 }
 
 Provenance OriginTracker::provenance_of(const Value& value) {
@@ -27,20 +24,6 @@ Provenance OriginTracker::provenance_of(const Value& value) {
   provenance.origin = value.origin;
   provenance.none = value.none;
   return provenance;
-}
-
-/// What a granule had when the part began.
-OriginTracker::Value OriginTracker::found(Granule granule) const {
-  const Cell& writer = (*writers_)[granule];
-  if (writer.producer == 0) return {{}, true, nullptr};
-  switch (registers_->where[granule]) {
-    case RegisterOrigins::kWriter:
-      return {writer, false, nullptr};
-    case RegisterOrigins::kKept:
-      return value_of(registers_->kept[granule]);
-    default:
-      return {{}, true, nullptr};
-  }
 }
 
 /// Of two neighbours in one granule: what has no origin (zeroes beyond a copy) does not count.
@@ -106,19 +89,9 @@ bool OriginTracker::compare_chunk(Granule first, std::uint32_t count) const {
   return true;
 }
 
-/// A use of what a granule, and those behind it, had when the part began.
-void OriginTracker::use_chunk(const OriginRecords::Reader& reader, std::uint16_t lane, Granule granule) {
-  const Cell& writer = (*writers_)[granule];
-  if (writer.producer == 0) return;
-  if (registers_->where[granule] == RegisterOrigins::kWriter) return records_.use_directly(reader, lane, writer);
-  records_.use(reader, lane, writer, found(granule));
-}
-
 /// Neighbours with one writer and one origin are one chunk.
-void OriginTracker::use_register(const OriginCode::Use& use) {
-  const OriginRecords::Reader& reader = this->reader(use.instruction, use.operand, use.dense);
-  const OriginCode::Piece& first = code_->origins.pieces[use.first];
-  if (use.direct && is_one_chunk(first.granule, use.count)) return use_chunk(reader, first.lane, first.granule);
+void OriginTracker::use_register(const OriginRecords::Reader& reader, const OriginCode::Use& use) {
+  if (use.direct && is_one_chunk(use.granule, use.count)) return use_chunk(reader, use.lane, use.granule);
   Cell before;
   Value before_value;
   for (std::uint32_t i = 0; i < use.count; ++i) {
@@ -268,6 +241,16 @@ void OriginTracker::keep(Granule granule, const Value& value) {
   if (!value.none) registers_->kept[granule] = provenance_of(value);
 }
 
+/// What all of a run of outs got, if one load got it and it is the same for all of them; else null.
+const Provenance* OriginTracker::loaded_as_a_whole(const OriginCode::Out* outs) const {
+  if (outs->source.kind != Source::Kind::kLoaded) return nullptr;
+  const Loaded& load = loads_[outs->source.index];
+  if (!load.reload) return &load.itself;
+  const Source& last = outs[outs->run - 1].source;
+  const std::size_t end = std::min<std::size_t>(std::size_t{last.byte} + last.bytes, load.size);
+  return last.byte < load.size ? load.reloaded.only(static_cast<std::uint8_t>(end - 1)) : nullptr;
+}
+
 /// Of general registers, only what is done as a whole is known to be one chunk.
 void OriginTracker::write() {
   const OriginCode& code = code_->origins;
@@ -282,8 +265,8 @@ void OriginTracker::write() {
     fill(code.outs[i], moved_[i].run, moved_[i].where, moved_[i].provenance);
   for (std::size_t i = code.moved_outs; i < code.outs.size();) {
     const OriginCode::Out& out = code.outs[i];
-    if (out.source.kind == Source::Kind::kLoaded && !loads_[out.source.index].reload) {
-      fill(out, out.run, RegisterOrigins::kKept, loads_[out.source.index].itself);
+    if (const Provenance* const loaded = loaded_as_a_whole(&out)) {
+      fill(out, out.run, loaded->none ? RegisterOrigins::kNowhere : RegisterOrigins::kKept, *loaded);
       i += out.run;
     } else {
       keep(out.granule, value(out.source));

@@ -159,6 +159,8 @@ struct OriginCode {
     std::uint32_t dense = 0;        // number of the operand in the part
     std::uint32_t first = 0;        // in pieces
     std::uint32_t count = 0;
+    Granule granule = 0;  // of the first piece
+    std::uint8_t lane = 0;
   };
   struct Load {
     std::uint16_t instruction = 0;

@@ -161,8 +161,9 @@ class OriginCompiler {
     if (!open) return origins_.pieces.resize(first);
     for (std::size_t i = first; i < origins_.pieces.size(); ++i) keep(origins_.pieces[i].source);
     const std::uint16_t load = only_load(first);
-    origins_.uses.push_back(
-        {number, operand, spilled, direct, load, 0, first, static_cast<std::uint32_t>(origins_.pieces.size()) - first});
+    const auto count = static_cast<std::uint32_t>(origins_.pieces.size()) - first;
+    origins_.uses.push_back({number, operand, spilled, direct, load, 0, first, count, origins_.pieces[first].granule,
+                             origins_.pieces[first].lane});
   }
 
   /// The load that got all pieces from `first` on, and that one instruction wrote; kOutside: there is none.
