@@ -148,9 +148,9 @@ Builder::Instance Builder::enter(const Where& where, StackState& stack, SiteId s
 const Builder::LastSite& Builder::find_site(const Where& where, std::uint32_t part, const structure::Part& what,
                                             const PartCode& code) {
   const std::uint64_t number = stack_number(where);
-  const SiteId site = streams_.site(
-      {Statement::Kind::kCode, where.context, where.function, where.node, variant_of_part_[part], number}, what.place,
-      instructions_of_[what.place]);
+  const SiteId site =
+      streams_.site({Statement::Kind::kCode, where.context, where.function, where.node, variant_of_part_[part], number},
+                    what.place, instructions_of_[what.place]);
   streams_.set_code(site, &code);
   OriginRecords::Uses* uses = nullptr;
   if (options_.origins && !streams_.cold(site)) uses = &origins_.records().uses(site, code.operands);
@@ -227,9 +227,9 @@ void Builder::forget_registers(ThreadState& thread) {
 void Builder::read_registers(const PartCode& code, const Instance& instance, ThreadState& thread, std::uint64_t top) {
   for (const RegisterRead& read : code.reads) {
     const LiveIn& first = code.live_ins[read.first];
-    const bool one = !read.x87 && read.consecutive &&
-                     (thread.origins.is_chunk(first.granule, read.count) ||
-                      are_equal(&thread.registers[first.granule], read.count));
+    const bool one =
+        !read.x87 && read.consecutive &&
+        (thread.origins.is_chunk(first.granule, read.count) || are_equal(&thread.registers[first.granule], read.count));
     if (one && thread.registers[first.granule].producer == 0) continue;
     Streams::Reader reader = reader_of(instance.site, read);
     reader.lane = first.lane;

@@ -29,10 +29,15 @@ OriginRecords::Lane& OriginRecords::other_lane(Operand& operand, std::uint16_t l
   return operand.others->back();
 }
 
-OriginRecords::Record& OriginRecords::record_of(const Reader& reader, Lane& lane, Key key, const Value& value) {
+/// Mostly that of the last time.
+inline OriginRecords::Record& OriginRecords::record_of(const Reader& reader, Lane& lane, Key key, const Value& value) {
+  if (lane.list && records_[lane.list->last].key == key) return records_[lane.list->last];
+  return find_record(reader, lane, key, value);
+}
+
+OriginRecords::Record& OriginRecords::find_record(const Reader& reader, Lane& lane, Key key, const Value& value) {
   if (!lane.list) lane.list = std::make_unique<RecordList>();
   RecordList& list = *lane.list;
-  if (!list.records.empty() && records_[list.last].key == key) return records_[list.last];
   if (list.index) {
     if (const auto found = list.index->find(key); found != list.index->end()) {
       list.last = found->second;
@@ -86,26 +91,6 @@ bool OriginRecords::is_instance(const Reader& reader, const Cell& cell) const {
   return cell.entry == reader.entry && cell.counter == reader.counter && streams_.site_of(cell.producer) == reader.site;
 }
 
-void OriginRecords::use(const Reader& reader, std::uint16_t lane, const Cell& writer, const Value& value) {
-  Lane& at = lane_of(reader, lane);
-  const bool by_origin = !value.none && value.origin == writer;
-  bool is_record = value.none || (by_origin ? value.load != nullptr : !is_instance(reader, value.origin));
-  if (by_origin && value.origin.entry == reader.entry && value.origin.counter == reader.counter) is_record = false;
-  if (is_record) {
-    const Key key = value.unknown ? Key{}
-                                  : Key{writer.producer, value.none ? 0 : value.origin.producer,
-                                        !by_origin && is_instance(reader, writer)};
-    Record& record = record_of(reader, at, key, value);
-    Distance far;
-    if (count(reader, value, by_origin, record, far) && at.met) count_turns(reader, at, value, far, record);
-  }
-  note(at, reader, value.none ? Cell{} : value.origin, value.none);
-  if (value.none || value.load == nullptr)
-    at.uneven = true;
-  else
-    note_address(at, reader, *value.load);
-}
-
 /// That of the first of the iterations that the reader's stands for. What was loaded outside of the loop is where it
 /// was.
 void OriginRecords::note_first_address(Lane& lane, const Reader& reader, const Provenance& load) {
@@ -117,8 +102,29 @@ void OriginRecords::note_first_address(Lane& lane, const Reader& reader, const P
   lane.uneven = !lane.even->add(reader.serial, reader.counter - before, load.address - step * before);
 }
 
+inline void OriginRecords::count_load(const Reader& reader, const Provenance& load, std::uint16_t level,
+                                      Record& record) {
+  if (is_rewritten(memory_, load)) {
+    record.levels[level].rewritten += times_;
+    return;
+  }
+  if (level == record.shared) return;
+  bool carried = false;
+  const auto look_at = [&](const Cell& cell) {
+    if (carried || cell.producer == 0) return;
+    const Distance found = distance(reader, cell);
+    carried = found.level == level && level < found.shared;
+  };
+  if (!load.mixed)
+    look_at(load.writers);
+  else
+    memory_.read(load.address, load.size, [&](std::uint64_t, std::uint64_t, const Cell& cell) { look_at(cell); });
+  if (carried) record.levels[level].reread += times_;
+}
+
 /// False: it is no record after all, since no shared coordinate differs. `far`: how far away the origin is.
-bool OriginRecords::count(const Reader& reader, const Value& value, bool by_origin, Record& record, Distance& far) {
+inline bool OriginRecords::count(const Reader& reader, const Value& value, bool by_origin, Record& record,
+                                 Distance& far) {
   if (record.key.from == 0) {
     if (!value.none) far = distance(reader, value.origin);
     record.levels[0].carried += times_;
@@ -141,37 +147,37 @@ bool OriginRecords::count(const Reader& reader, const Value& value, bool by_orig
   return true;
 }
 
-void OriginRecords::count_load(const Reader& reader, const Provenance& load, std::uint16_t level, Record& record) {
-  if (is_rewritten(memory_, load)) {
-    record.levels[level].rewritten += times_;
-    return;
-  }
-  if (level == record.shared) return;
-  bool carried = false;
-  const auto look_at = [&](const Cell& cell) {
-    if (carried || cell.producer == 0) return;
-    const Distance found = distance(reader, cell);
-    carried = found.level == level && level < found.shared;
-  };
-  if (!load.mixed)
-    look_at(load.writers);
-  else
-    memory_.read(load.address, load.size, [&](std::uint64_t, std::uint64_t, const Cell& cell) { look_at(cell); });
-  if (carried) record.levels[level].reread += times_;
-}
-
 /// Another origin than the last time? In every loop whose entry both times are in, and both origins are not. `far`: how
 /// far away the origin of this time is.
-void OriginRecords::count_turns(const Reader& reader, const Lane& lane, const Value& value, const Distance& far,
-                                Record& record) {
+inline void OriginRecords::count_turns(const Reader& reader, const Lane& lane, const Value& value, const Distance& far,
+                                       Record& record) {
   std::size_t loop = far.newer();
   if (loop == record.dimensions) return;
   if (lane.none == value.none && (value.none || lane.origin == value.origin)) return;
   if (!lane.none) loop = std::max<std::size_t>(loop, distance(reader, lane.origin).newer());
   const auto innermost = static_cast<std::uint16_t>(record.dimensions - 1);
-  const std::size_t last =
-      entries_.parting(lane.entry, lane.counter, reader.entry, reader.point, innermost).level;
+  const std::size_t last = entries_.parting(lane.entry, lane.counter, reader.entry, reader.point, innermost).level;
   for (; loop <= last; ++loop) ++record.levels[loop].turns;
+}
+
+void OriginRecords::use(const Reader& reader, std::uint16_t lane, const Cell& writer, const Value& value) {
+  Lane& at = lane_of(reader, lane);
+  const bool by_origin = !value.none && value.origin == writer;
+  bool is_record = value.none || (by_origin ? value.load != nullptr : !is_instance(reader, value.origin));
+  if (by_origin && value.origin.entry == reader.entry && value.origin.counter == reader.counter) is_record = false;
+  if (is_record) {
+    const Key key = value.unknown ? Key{}
+                                  : Key{writer.producer, value.none ? 0 : value.origin.producer,
+                                        !by_origin && is_instance(reader, writer)};
+    Record& record = record_of(reader, at, key, value);
+    Distance far;
+    if (count(reader, value, by_origin, record, far) && at.met) count_turns(reader, at, value, far, record);
+  }
+  note(at, reader, value.none ? Cell{} : value.origin, value.none);
+  if (value.none || value.load == nullptr)
+    at.uneven = true;
+  else
+    note_address(at, reader, *value.load);
 }
 
 void OriginRecords::mark(Entries& entries) const {

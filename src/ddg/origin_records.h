@@ -187,6 +187,7 @@ class OriginRecords {
   using LaneKey = std::tuple<StatementId, std::uint32_t, std::uint16_t>;  // operand's number, lane
   std::map<LaneKey, bool> even_lanes() const;
   Record& record_of(const Reader& reader, Lane& lane, Key key, const Value& value);
+  Record& find_record(const Reader& reader, Lane& lane, Key key, const Value& value);
   /// Dimensions that the reader and an instance share, and the first of these in which they differ.
   struct Distance {
     std::uint16_t shared = 0;

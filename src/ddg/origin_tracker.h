@@ -51,9 +51,7 @@ struct RegisterOrigins {
     }
   }
   /// Bits of `joined` if so many granules are one chunk.
-  static std::uint64_t bits(Granule first, std::uint32_t count) {
-    return ((std::uint64_t{1} << count) - 2) << first;
-  }
+  static std::uint64_t bits(Granule first, std::uint32_t count) { return ((std::uint64_t{1} << count) - 2) << first; }
   /// Whether they are known to be one.
   bool is_chunk(Granule first, std::uint32_t count) const {
     return first < Granules::kGeneral && (~joined & bits(first, count)) == 0;

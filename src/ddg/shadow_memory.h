@@ -52,8 +52,7 @@ inline bool are_equal(const Cell* cells, std::size_t count) {
   const auto load = [](const Cell* cell) { return _mm_loadu_si128(reinterpret_cast<const __m128i*>(cell)); };
   const __m128i first = load(cells);
   __m128i difference = _mm_setzero_si128();
-  for (std::size_t i = 1; i < count; ++i)
-    difference = _mm_or_si128(difference, _mm_xor_si128(first, load(cells + i)));
+  for (std::size_t i = 1; i < count; ++i) difference = _mm_or_si128(difference, _mm_xor_si128(first, load(cells + i)));
   return _mm_movemask_epi8(_mm_cmpeq_epi8(difference, _mm_setzero_si128())) == 0xffff;
 }
 
