@@ -62,23 +62,19 @@ Builder::Builder(const trace::Reader& reader, const structure::Structure& struct
   memory_.set_limit(options.max_memory / 2);
 }
 
-Builder::ThreadState& Builder::thread(trace::ThreadId id) {
+Builder::ThreadState& Builder::new_thread(trace::ThreadId id) {
   if (id >= threads_.size()) threads_.resize(id + 1);
-  if (!threads_[id]) {
-    threads_[id] = std::make_unique<ThreadState>();
-    threads_[id]->registers.resize(granules_.count());
-    threads_[id]->origins = RegisterOrigins(granules_.count());
-  }
+  threads_[id] = std::make_unique<ThreadState>();
+  threads_[id]->registers.resize(granules_.count());
+  threads_[id]->origins = RegisterOrigins(granules_.count());
   return *threads_[id];
 }
 
-Builder::StackState& Builder::stack(std::uint64_t id) {
-  if (id != last_stack_) {
-    std::unique_ptr<StackState>& state = stacks_[id];
-    if (!state) state = std::make_unique<StackState>();
-    last_stack_ = id;
-    last_stack_state_ = state.get();
-  }
+Builder::StackState& Builder::other_stack(std::uint64_t id) {
+  std::unique_ptr<StackState>& state = stacks_[id];
+  if (!state) state = std::make_unique<StackState>();
+  last_stack_ = id;
+  last_stack_state_ = state.get();
   return *last_stack_state_;
 }
 
@@ -104,17 +100,15 @@ std::uint32_t Builder::variant_of(const PartCode& code, structure::PlaceId place
   return static_cast<std::uint32_t>(known.size() - 1);
 }
 
-const PartCode& Builder::code_of(std::uint32_t part, const structure::Part& what) {
-  std::unique_ptr<PartCode>& code = parts_[part];
-  if (!code) {
-    const trace::Exit& exit = structure_.code.exits()[exit_];
-    const trace::Block& block = structure_.code.blocks()[exit.block];
-    code = std::make_unique<PartCode>(
-        compile_part(block, (*facts_)[exit.block], what, exit.accesses, exit.results, granules_));
-    variant_of_part_[part] = variant_of(*code, what.place);
-    variants_[what.place][variant_of_part_[part]].numbers.renumber(*code);
-  }
-  return *code;
+const PartCode& Builder::new_code(std::uint32_t part, const structure::Part& what) {
+  const trace::Exit& exit = structure_.code.exits()[exit_];
+  const trace::Block& block = structure_.code.blocks()[exit.block];
+  parts_[part] = std::make_unique<PartCode>(
+      compile_part(block, (*facts_)[exit.block], what, exit.accesses, exit.results, granules_));
+  PartCode& code = *parts_[part];
+  variant_of_part_[part] = variant_of(code, what.place);
+  variants_[what.place][variant_of_part_[part]].numbers.renumber(code);
+  return code;
 }
 
 /// A level has a new entry wherever a new slice begins, so that what it produces is known to be no older.
@@ -125,6 +119,12 @@ Builder::Instance Builder::enter(const Where& where, StackState& stack, SiteId s
   }
   const std::span<const structure::Dimension> dimensions = where.dimensions;
   std::vector<Level>& levels = stack.levels;
+  if (levels_ == &levels && levels.size() == dimensions.size() && levels.back().serial == dimensions.back().serial &&
+      levels.back().slice == slice_) {
+    // In the same entry of the innermost loop, nothing but its counter has changed.
+    point_[levels.size() - 1] = static_cast<std::int64_t>(dimensions.back().counter);
+    return {site, levels.back().entry, dimensions.back().counter};
+  }
   while (levels.size() > dimensions.size() ||
          (!levels.empty() && levels.back().serial != dimensions[levels.size() - 1].serial))
     levels.pop_back();
@@ -145,21 +145,17 @@ Builder::Instance Builder::enter(const Where& where, StackState& stack, SiteId s
   return {site, levels.back().entry, dimensions.back().counter};
 }
 
-const Builder::LastSite& Builder::site_of(const Where& where, std::uint32_t part, const structure::Part& what,
-                                          const PartCode& code) {
-  LastSite& last = last_sites_[part];
+const Builder::LastSite& Builder::find_site(const Where& where, std::uint32_t part, const structure::Part& what,
+                                            const PartCode& code) {
   const std::uint64_t number = stack_number(where);
-  if (last.site == 0 || last.context != where.context || last.function != where.function || last.node != where.node ||
-      last.stack != number) [[unlikely]] {
-    const SiteId site = streams_.site(
-        {Statement::Kind::kCode, where.context, where.function, where.node, variant_of_part_[part], number}, what.place,
-        instructions_of_[what.place]);
-    streams_.set_code(site, &code);
-    OriginRecords::Uses* uses = nullptr;
-    if (options_.origins && !streams_.cold(site)) uses = &origins_.records().uses(site, code.operands);
-    last = {where.context, where.function, where.node, site, number, uses};
-  }
-  return last;
+  const SiteId site =
+      streams_.site({Statement::Kind::kCode, where.context, where.function, where.node, variant_of_part_[part], number},
+                    what.place, instructions_of_[what.place]);
+  streams_.set_code(site, &code);
+  OriginRecords::Uses* uses = nullptr;
+  if (options_.origins && !streams_.cold(site)) uses = &origins_.records().uses(site, code.operands);
+  last_sites_[part] = {where.context, where.function, where.node, site, number, uses};
+  return last_sites_[part];
 }
 
 /// Addresses are known as soon as the part begins.
@@ -215,8 +211,9 @@ void Builder::write_registers(const PartCode& code, const Instance& instance, Th
   const auto cell = [&](const LiveOut& out) { return Cell{first + out.instruction, instance.entry, instance.counter}; };
   for (const LiveOut& out : code.live_outs) {
     fill_cells(thread.registers.data() + out.granule, out.count, cell(out));
-    std::fill_n(thread.origins.where.data() + out.granule, out.count, std::uint8_t{RegisterOrigins::kWriter});
+    thread.origins.set_written(out.granule, out.count);
   }
+  thread.origins.joined = (thread.origins.joined & ~code.parted) | code.joined;
   for (const LiveOut& out : code.x87_live_outs)
     fill_cells(&thread.registers[Granules::kX87 + ((out.granule - Granules::kX87 + top) & 7)], 1, cell(out));
   if (options_.origins) origins_.write();
@@ -229,8 +226,17 @@ void Builder::forget_registers(ThreadState& thread) {
 
 void Builder::read_registers(const PartCode& code, const Instance& instance, ThreadState& thread, std::uint64_t top) {
   for (const RegisterRead& read : code.reads) {
+    const LiveIn& first = code.live_ins[read.first];
+    const bool one =
+        !read.x87 && read.consecutive &&
+        (thread.origins.is_chunk(first.granule, read.count) || are_equal(&thread.registers[first.granule], read.count));
+    if (one && thread.registers[first.granule].producer == 0) continue;
     Streams::Reader reader = reader_of(instance.site, read);
-    read_granules({code.live_ins.data() + read.first, read.count}, top, read.x87, reader, thread.registers);
+    reader.lane = first.lane;
+    if (one)
+      depend(reader, thread.registers[first.granule]);
+    else
+      read_granules({&first, read.count}, top, read.x87, reader, thread.registers);
   }
 }
 
@@ -267,6 +273,10 @@ void Builder::store(const Where& where, const MemoryAccess& access, std::uint64_
 /// Who wrote some bytes, into chunks_.
 std::size_t Builder::read_chunks(std::uint64_t address, std::uint32_t size) {
   if (chunks_.size() < size) chunks_.resize(size);
+  if (const Cell* const only = size != 0 ? memory_.only_cell(address, size) : nullptr) {
+    chunks_[0] = {0, size, *only};
+    return only->producer != 0 ? 1 : 0;
+  }
   std::size_t count = 0;
   memory_.read(address, size, [&](std::uint64_t offset, std::uint64_t bytes, const Cell& cell) {
     chunks_[count++] = {offset, bytes, cell};
@@ -303,10 +313,17 @@ void Builder::depend(const Streams::Reader& reader, const Cell& cell) {
   const std::size_t depth = entries_.depth(cell.entry);
   if (depth > producer_.size()) producer_.resize(depth);
   const std::vector<Level>& levels = *levels_;
-  const std::size_t equal = entries_.vector_near(
-      cell.entry, cell.counter, point_.data(), levels.size(), [&](std::size_t k) { return levels[k].entry; },
-      producer_.data());
-  if (streams_.dependence(reader, cell.producer, point_.data(), producer_.data(), equal)) note_late(cell, 1);
+  std::int64_t* const producer = producer_.data();
+  std::size_t equal = depth - 1;
+  if (equal < levels.size() && levels[equal].entry == cell.entry) {
+    for (std::size_t k = 0; k < equal; ++k) producer[k] = point_[k];
+    producer[equal] = static_cast<std::int64_t>(cell.counter);
+  } else {
+    equal = entries_.vector_near(
+        cell.entry, cell.counter, point_.data(), levels.size(), [&](std::size_t k) { return levels[k].entry; },
+        producer);
+  }
+  if (streams_.dependence(reader, cell.producer, point_.data(), producer, equal)) note_late(cell, 1);
 }
 
 /// The iteration vector of an instance, until the next call.

@@ -131,6 +131,7 @@ class Builder {
   std::uint64_t stretch(const Walk& walk, const S& stack, const trace::RunExpander& ahead, std::uint64_t iterations,
                         structure::PathTotals& totals) {
     totals = found_plan_->totals;
+    thread(walk.thread()).origins.joined = 0;
     return stretch_at(where(walk.thread(), stack), ahead, iterations);
   }
 
@@ -226,11 +227,24 @@ class Builder {
     return where.origin == structure::Origin::kSignalHandler ? 0 : where.dimensions.front().counter;
   }
 
-  ThreadState& thread(trace::ThreadId id);
-  StackState& stack(std::uint64_t id);
-  const PartCode& code_of(std::uint32_t part, const structure::Part& what);
+  ThreadState& thread(trace::ThreadId id) {
+    return id < threads_.size() && threads_[id] ? *threads_[id] : new_thread(id);
+  }
+  ThreadState& new_thread(trace::ThreadId id);
+  StackState& stack(std::uint64_t id) { return id == last_stack_ ? *last_stack_state_ : other_stack(id); }
+  StackState& other_stack(std::uint64_t id);
+  const PartCode& code_of(std::uint32_t part, const structure::Part& what) {
+    return parts_[part] ? *parts_[part] : new_code(part, what);
+  }
+  const PartCode& new_code(std::uint32_t part, const structure::Part& what);
   std::uint32_t variant_of(const PartCode& code, structure::PlaceId place);
-  const LastSite& site_of(const Where& where, std::uint32_t part, const structure::Part& what, const PartCode& code);
+  const LastSite& site_of(const Where& where, std::uint32_t part, const structure::Part& what, const PartCode& code) {
+    const LastSite& last = last_sites_[part];
+    const bool same = last.site != 0 && last.context == where.context && last.function == where.function &&
+                      last.node == where.node && last.stack == stack_number(where);
+    return same ? last : find_site(where, part, what, code);
+  }
+  const LastSite& find_site(const Where& where, std::uint32_t part, const structure::Part& what, const PartCode& code);
   void prefetch(const PartCode& code, SiteId site) const;
 
   void execute(const Where& where, const structure::Part& part);

@@ -76,6 +76,11 @@ class Entries {
   };
   Parting parting(EntryId id, std::uint64_t counter, EntryId other, const std::int64_t* point,
                   std::uint16_t common) const {
+    if (id == other) {
+      const bool differs = entries_[id].depth == common && static_cast<std::int64_t>(counter) != point[common - 1];
+      return differs ? Parting{static_cast<std::uint16_t>(common - 1), static_cast<std::int64_t>(counter)}
+                     : Parting{common, 0};
+    }
     const Entry* entry = &entries_[id];
     for (; entry->depth > common; entry = &entries_[id]) {
       counter = entry->parent_counter;

@@ -29,20 +29,25 @@ OriginRecords::Lane& OriginRecords::other_lane(Operand& operand, std::uint16_t l
   return operand.others->back();
 }
 
-OriginRecords::Record& OriginRecords::record_of(const Reader& reader, Lane& lane, Key key, const Value& value) {
+/// Mostly that of the last time.
+inline OriginRecords::Record& OriginRecords::record_of(const Reader& reader, Lane& lane, Key key, const Value& value) {
+  if (lane.list && records_[lane.list->last].key == key) return records_[lane.list->last];
+  return find_record(reader, lane, key, value);
+}
+
+OriginRecords::Record& OriginRecords::find_record(const Reader& reader, Lane& lane, Key key, const Value& value) {
   if (!lane.list) lane.list = std::make_unique<RecordList>();
   RecordList& list = *lane.list;
-  if (!list.records.empty() && records_[list.records[list.last]].key == key) return records_[list.records[list.last]];
   if (list.index) {
     if (const auto found = list.index->find(key); found != list.index->end()) {
       list.last = found->second;
-      return records_[list.records[list.last]];
+      return records_[list.last];
     }
   } else {
-    for (std::uint32_t i = 0; i < list.records.size(); ++i) {
-      if (records_[list.records[i]].key != key) continue;
-      list.last = i;
-      return records_[list.records[i]];
+    for (const std::uint32_t record : list.records) {
+      if (records_[record].key != key) continue;
+      list.last = record;
+      return records_[record];
     }
   }
   if (list.records.size() >= kMaxRecords && key != Key{}) return record_of(reader, lane, Key{}, value);
@@ -53,27 +58,19 @@ OriginRecords::Record& OriginRecords::record_of(const Reader& reader, Lane& lane
   record.operand = reader.operand;
   record.lane = lane.lane;
   record.dense = reader.dense;
-  record.turns.resize(streams_.dimensions(reader.site));
-  if (key.from == 0) {
-    record.carried.resize(1);
-  } else {
+  record.dimensions = streams_.dimensions(reader.site);
+  if (key.from != 0) {
     record.load = value.load != nullptr;
     record.shared = shared(reader.site, streams_.site_of(key.from));
-    record.carried.resize(record.shared + std::size_t{1});
-    record.least.resize(record.shared);
-    record.greatest.resize(record.shared);
-    if (record.load) {
-      record.rewritten.resize(record.carried.size());
-      record.reread.resize(record.carried.size());
-    }
   }
-  list.last = static_cast<std::uint32_t>(list.records.size());
-  list.records.push_back(static_cast<std::uint32_t>(records_.size()));
+  record.levels.resize(record.dimensions + std::size_t{1});
+  list.last = static_cast<std::uint32_t>(records_.size());
+  list.records.push_back(list.last);
   if (list.index) list.index->emplace(key, list.last);
   records_.push_back(std::move(record));
   if (!list.index && list.records.size() > kFewRecords) {
     list.index = std::make_unique<std::map<Key, std::uint32_t>>();
-    for (std::uint32_t i = 0; i < list.records.size(); ++i) list.index->emplace(records_[list.records[i]].key, i);
+    for (const std::uint32_t known : list.records) list.index->emplace(records_[known].key, known);
   }
   return records_.back();
 }
@@ -94,25 +91,6 @@ bool OriginRecords::is_instance(const Reader& reader, const Cell& cell) const {
   return cell.entry == reader.entry && cell.counter == reader.counter && streams_.site_of(cell.producer) == reader.site;
 }
 
-void OriginRecords::use(const Reader& reader, std::uint16_t lane, const Cell& writer, const Value& value) {
-  Lane& at = lane_of(reader, lane);
-  const bool by_origin = !value.none && value.origin == writer;
-  bool is_record = value.none || (by_origin ? value.load != nullptr : !is_instance(reader, value.origin));
-  if (by_origin && value.origin.entry == reader.entry && value.origin.counter == reader.counter) is_record = false;
-  if (is_record) {
-    const Key key = value.unknown
-                        ? Key{}
-                        : Key{writer.producer, value.none ? 0 : value.origin.producer, is_instance(reader, writer)};
-    Record& record = record_of(reader, at, key, value);
-    if (count(reader, value, by_origin, record) && at.met) count_turns(reader, at, value, record);
-  }
-  note(at, reader, value.none ? Cell{} : value.origin, value.none);
-  if (value.none || value.load == nullptr)
-    at.uneven = true;
-  else
-    note_address(at, reader, *value.load);
-}
-
 /// That of the first of the iterations that the reader's stands for. What was loaded outside of the loop is where it
 /// was.
 void OriginRecords::note_first_address(Lane& lane, const Reader& reader, const Provenance& load) {
@@ -124,30 +102,10 @@ void OriginRecords::note_first_address(Lane& lane, const Reader& reader, const P
   lane.uneven = !lane.even->add(reader.serial, reader.counter - before, load.address - step * before);
 }
 
-/// False: it is no record after all, since no shared coordinate differs.
-bool OriginRecords::count(const Reader& reader, const Value& value, bool by_origin, Record& record) {
-  if (record.key.from == 0) {
-    record.carried[0] += times_;
-    record.instances += times_;
-    return true;
-  }
-  const auto [level, coordinate] = parting(reader, value.origin, record.shared);
-  if (by_origin && level == record.shared) return false;
-  if (level < record.shared) {
-    const std::int64_t far = reader.point[level] - coordinate;
-    const bool first = record.carried[level] == 0;
-    record.least[level] = first ? far : std::min(record.least[level], far);
-    record.greatest[level] = first ? far : std::max(record.greatest[level], far);
-  }
-  record.carried[level] += times_;
-  record.instances += times_;
-  if (value.load != nullptr) count_load(reader, *value.load, level, record);
-  return true;
-}
-
-void OriginRecords::count_load(const Reader& reader, const Provenance& load, std::uint16_t level, Record& record) {
+inline void OriginRecords::count_load(const Reader& reader, const Provenance& load, std::uint16_t level,
+                                      Record& record) {
   if (is_rewritten(memory_, load)) {
-    record.rewritten[level] += times_;
+    record.levels[level].rewritten += times_;
     return;
   }
   if (level == record.shared) return;
@@ -161,22 +119,65 @@ void OriginRecords::count_load(const Reader& reader, const Provenance& load, std
     look_at(load.writers);
   else
     memory_.read(load.address, load.size, [&](std::uint64_t, std::uint64_t, const Cell& cell) { look_at(cell); });
-  if (carried) record.reread[level] += times_;
+  if (carried) record.levels[level].reread += times_;
 }
 
-/// Another origin than the last time? In every loop whose entry both times are in, and both origins are not.
-void OriginRecords::count_turns(const Reader& reader, const Lane& lane, const Value& value, Record& record) {
+/// False: it is no record after all, since no shared coordinate differs. `far`: how far away the origin is.
+inline bool OriginRecords::count(const Reader& reader, const Value& value, bool by_origin, Record& record,
+                                 Distance& far) {
+  if (record.key.from == 0) {
+    if (!value.none) far = distance(reader, value.origin);
+    record.levels[0].carried += times_;
+    record.instances += times_;
+    return true;
+  }
+  const auto [level, coordinate] = parting(reader, value.origin, record.shared);
+  far = {record.shared, level};
+  if (by_origin && level == record.shared) return false;
+  Record::AtLevel& counts = record.levels[level];
+  if (level < record.shared) {
+    const std::int64_t along = reader.point[level] - coordinate;
+    const bool first = counts.carried == 0;
+    counts.least = first ? along : std::min(counts.least, along);
+    counts.greatest = first ? along : std::max(counts.greatest, along);
+  }
+  counts.carried += times_;
+  record.instances += times_;
+  if (value.load != nullptr) count_load(reader, *value.load, level, record);
+  return true;
+}
+
+/// Another origin than the last time? In every loop whose entry both times are in, and both origins are not. `far`: how
+/// far away the origin of this time is.
+inline void OriginRecords::count_turns(const Reader& reader, const Lane& lane, const Value& value, const Distance& far,
+                                       Record& record) {
+  std::size_t loop = far.newer();
+  if (loop == record.dimensions) return;
   if (lane.none == value.none && (value.none || lane.origin == value.origin)) return;
-  const std::size_t dimensions = record.turns.size();
-  const std::size_t last =
-      entries_.parting(lane.entry, lane.counter, reader.entry, reader.point, static_cast<std::uint16_t>(dimensions - 1))
-          .level;
-  const Distance everywhere{0, 0};
-  const Distance before = lane.none ? everywhere : distance(reader, lane.origin);
-  const Distance now = value.none ? everywhere : distance(reader, value.origin);
-  const auto older = [](const Distance& far, std::size_t loop) { return far.level < loop || far.shared <= loop; };
-  for (std::size_t loop = 0; loop <= last; ++loop)
-    if (older(before, loop) && older(now, loop)) ++record.turns[loop];
+  if (!lane.none) loop = std::max<std::size_t>(loop, distance(reader, lane.origin).newer());
+  const auto innermost = static_cast<std::uint16_t>(record.dimensions - 1);
+  const std::size_t last = entries_.parting(lane.entry, lane.counter, reader.entry, reader.point, innermost).level;
+  for (; loop <= last; ++loop) ++record.levels[loop].turns;
+}
+
+void OriginRecords::use(const Reader& reader, std::uint16_t lane, const Cell& writer, const Value& value) {
+  Lane& at = lane_of(reader, lane);
+  const bool by_origin = !value.none && value.origin == writer;
+  bool is_record = value.none || (by_origin ? value.load != nullptr : !is_instance(reader, value.origin));
+  if (by_origin && value.origin.entry == reader.entry && value.origin.counter == reader.counter) is_record = false;
+  if (is_record) {
+    const Key key = value.unknown ? Key{}
+                                  : Key{writer.producer, value.none ? 0 : value.origin.producer,
+                                        !by_origin && is_instance(reader, writer)};
+    Record& record = record_of(reader, at, key, value);
+    Distance far;
+    if (count(reader, value, by_origin, record, far) && at.met) count_turns(reader, at, value, far, record);
+  }
+  note(at, reader, value.none ? Cell{} : value.origin, value.none);
+  if (value.none || value.load == nullptr)
+    at.uneven = true;
+  else
+    note_address(at, reader, *value.load);
 }
 
 void OriginRecords::mark(Entries& entries) const {
@@ -197,14 +198,11 @@ void OriginRecords::mark(Entries& entries) const {
 
 namespace {
 
-template <class T, class Unite>
-void unite(std::vector<T>& into, const std::vector<T>& from, Unite unite) {
-  if (into.size() < from.size()) into.resize(from.size());
-  for (std::size_t i = 0; i < from.size(); ++i) into[i] = unite(into[i], from[i]);
-}
-
-void add(std::vector<std::uint64_t>& into, const std::vector<std::uint64_t>& from) {
-  unite(into, from, [](std::uint64_t a, std::uint64_t b) { return a + b; });
+/// Adds the first `count` of one counter of each level.
+template <class Levels, class Level>
+void add(std::vector<std::uint64_t>& into, const Levels& levels, std::uint64_t Level::*counter, std::size_t count) {
+  if (into.size() < count) into.resize(count);
+  for (std::size_t i = 0; i < count; ++i) into[i] += levels[i].*counter;
 }
 
 }  // namespace
@@ -258,24 +256,26 @@ void OriginRecords::finish(Graph& graph) const {
                            origin.by_instruction, origin.from, origin.from_instruction, origin.local},
                           origin);
     Origin& into = at->second;
-    into.least.resize(record.least.size());
-    into.greatest.resize(record.greatest.size());
-    for (std::size_t level = 0; level < record.least.size(); ++level) {
-      if (record.carried[level] == 0) continue;
+    into.least.resize(record.shared);
+    into.greatest.resize(record.shared);
+    for (std::size_t level = 0; level < record.shared; ++level) {
+      const Record::AtLevel& counts = record.levels[level];
+      if (counts.carried == 0) continue;
       const bool first = into.carried.empty() || into.carried[level] == 0;
-      into.least[level] = first ? record.least[level] : std::min(into.least[level], record.least[level]);
-      into.greatest[level] = first ? record.greatest[level] : std::max(into.greatest[level], record.greatest[level]);
+      into.least[level] = first ? counts.least : std::min(into.least[level], counts.least);
+      into.greatest[level] = first ? counts.greatest : std::max(into.greatest[level], counts.greatest);
     }
-    add(into.carried, record.carried);
-    add(into.rewritten, record.rewritten);
-    add(into.reread, record.reread);
-    add(into.turns, record.turns);
+    const std::size_t carried = record.shared + std::size_t{1};
+    add(into.carried, record.levels, &Record::AtLevel::carried, carried);
+    add(into.rewritten, record.levels, &Record::AtLevel::rewritten, record.load ? carried : 0);
+    add(into.reread, record.levels, &Record::AtLevel::reread, record.load ? carried : 0);
+    add(into.turns, record.levels, &Record::AtLevel::turns, record.dimensions);
   }
   for (auto& [key, origin] : found) graph.origins.push_back(std::move(origin));
 }
 
 std::uint64_t OriginRecords::bytes() const {
-  constexpr std::uint64_t kCounters = 160;  // of a record, about
+  constexpr std::uint64_t kCounters = 240;  // of a record, about
   return uses_.size() * (sizeof(Uses) + sizeof(uses_[0])) + operands_ * sizeof(Operand) + lanes_ * sizeof(Lane) +
          records_.size() * (sizeof(Record) + sizeof(RecordList) + kCounters) + sizeof(*this);
 }

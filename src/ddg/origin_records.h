@@ -128,11 +128,16 @@ class OriginRecords {
     bool load = false;
     std::uint16_t shared = 0;
     std::uint64_t instances = 0;
-    std::vector<std::uint64_t> carried, rewritten, reread, turns;
-    std::vector<std::int64_t> least, greatest;
+    /// By level of the reader: as in Origin. Those up to `shared` may carry it, or 0 if there is no origin.
+    struct AtLevel {
+      std::uint64_t carried = 0, rewritten = 0, reread = 0, turns = 0;
+      std::int64_t least = 0, greatest = 0;
+    };
+    std::vector<AtLevel> levels;
+    std::uint16_t dimensions = 0;  // of the reader
   };
   struct RecordList {
-    std::uint32_t last = 0;                               // in `records`
+    std::uint32_t last = 0;                               // in records_
     std::vector<std::uint32_t> records;                   // in records_
     std::unique_ptr<std::map<Key, std::uint32_t>> index;  // of them, if they are many
   };
@@ -182,19 +187,23 @@ class OriginRecords {
   using LaneKey = std::tuple<StatementId, std::uint32_t, std::uint16_t>;  // operand's number, lane
   std::map<LaneKey, bool> even_lanes() const;
   Record& record_of(const Reader& reader, Lane& lane, Key key, const Value& value);
+  Record& find_record(const Reader& reader, Lane& lane, Key key, const Value& value);
   /// Dimensions that the reader and an instance share, and the first of these in which they differ.
   struct Distance {
     std::uint16_t shared = 0;
     std::uint16_t level = 0;
+    /// The outermost loop that was entered after it: the first of those around the reader that are not around it, or
+    /// that are inside the one that carries it.
+    std::uint16_t newer() const { return level < shared ? static_cast<std::uint16_t>(level + 1) : shared; }
   };
   Distance distance(const Reader& reader, const Cell& cell);
   Entries::Parting parting(const Reader& reader, const Cell& cell, std::uint16_t shared) const {
     return entries_.parting(cell.entry, cell.counter, reader.entry, reader.point, shared);
   }
   bool is_instance(const Reader& reader, const Cell& cell) const;
-  bool count(const Reader& reader, const Value& value, bool by_origin, Record& record);
+  bool count(const Reader& reader, const Value& value, bool by_origin, Record& record, Distance& far);
   void count_load(const Reader& reader, const Provenance& load, std::uint16_t level, Record& record);
-  void count_turns(const Reader& reader, const Lane& lane, const Value& value, Record& record);
+  void count_turns(const Reader& reader, const Lane& lane, const Value& value, const Distance& far, Record& record);
 
   const Streams& streams_;
   const structure::LoopTree& tree_;

@@ -13,12 +13,9 @@ void OriginTracker::begin(const PartCode& code, const Instance& instance, const 
   code_ = &code;
   writers_ = &writers;
   registers_ = &registers;
-  next_use_ = 0;
+  next_use_ = code.origins.uses.data();
+  last_use_ = next_use_ + (followed_ ? code.origins.uses.size() : 0);
   if (loads_.size() < code.origins.loads.size()) loads_.resize(code.origins.loads.size());
-}
-
-OriginTracker::Value OriginTracker::value_of(const Provenance& provenance) {
-  return {provenance.origin, provenance.none, provenance.load ? &provenance : nullptr};
 }
 
 Provenance OriginTracker::provenance_of(const Value& value) {
@@ -27,20 +24,6 @@ Provenance OriginTracker::provenance_of(const Value& value) {
   provenance.origin = value.origin;
   provenance.none = value.none;
   return provenance;
-}
-
-/// What a granule had when the part began.
-OriginTracker::Value OriginTracker::found(Granule granule) const {
-  const Cell& writer = (*writers_)[granule];
-  if (writer.producer == 0) return {{}, true, nullptr};
-  switch (registers_->where[granule]) {
-    case RegisterOrigins::kWriter:
-      return {writer, false, nullptr};
-    case RegisterOrigins::kKept:
-      return value_of(registers_->kept[granule]);
-    default:
-      return {{}, true, nullptr};
-  }
 }
 
 /// Of two neighbours in one granule: what has no origin (zeroes beyond a copy) does not count.
@@ -81,32 +64,34 @@ OriginTracker::Value OriginTracker::value(const Source& source) const {
   return {{}, true, nullptr};
 }
 
-/// Nearly always: what other parts computed. The granules of an operand have consecutive numbers.
-bool OriginTracker::is_direct(const OriginCode::Use& use, Granule first) const {
-  static_assert(RegisterOrigins::kWriter == 0);
-  if (!use.direct) return false;
-  std::uint64_t where = 0;
-  for (std::uint32_t i = 0; i < use.count; i += 8) {
-    std::memcpy(&where, registers_->where.data() + first + i, sizeof(where));
-    if (use.count - i < 8) where &= (std::uint64_t{1} << (use.count - i) * 8) - 1;
-    if (where != 0) return false;
-  }
+/// Whether granules had one writer and one origin when the part began, as nearly all have that are in one register.
+bool OriginTracker::is_one_chunk(Granule first, std::uint32_t count) {
+  if (registers_->is_chunk(first, count)) return true;
+  if (!compare_chunk(first, count)) return false;
+  if (first < Granules::kGeneral) registers_->joined |= RegisterOrigins::bits(first, count);
   return true;
 }
 
-void OriginTracker::use_directly(const OriginRecords::Reader& reader, const OriginCode::Use& use, Granule first) {
-  const Cell* const writers = writers_->data() + first;
-  for (std::uint32_t i = 0; i < use.count; ++i) {
-    if (writers[i].producer == 0 || (i > 0 && writers[i] == writers[i - 1])) continue;
-    records_.use_directly(reader, code_->origins.pieces[use.first + i].lane, writers[i]);
+bool OriginTracker::compare_chunk(Granule first, std::uint32_t count) const {
+  if (!are_equal(writers_->data() + first, count)) return false;
+  const std::uint8_t* const where = registers_->where.data() + first;
+  for (std::uint32_t i = 0; i < count; i += 8) {
+    std::uint64_t some = 0;
+    std::memcpy(&some, where + i, sizeof(some));
+    some ^= where[0] * 0x0101010101010101u;
+    if (count - i < 8) some &= (std::uint64_t{1} << (count - i) * 8) - 1;
+    if (some != 0) return false;
   }
+  if (where[0] != RegisterOrigins::kKept) return true;
+  const Provenance* const kept = registers_->kept.data() + first;
+  for (std::uint32_t i = 1; i < count; ++i)
+    if (!kept[i].same_origin(kept[0])) return false;
+  return true;
 }
 
 /// Neighbours with one writer and one origin are one chunk.
-void OriginTracker::use_register(const OriginCode::Use& use) {
-  const OriginRecords::Reader& reader = this->reader(use.instruction, use.operand, use.dense);
-  const Granule first = code_->origins.pieces[use.first].granule;
-  if (is_direct(use, first)) return use_directly(reader, use, first);
+void OriginTracker::use_register(const OriginRecords::Reader& reader, const OriginCode::Use& use) {
+  if (use.direct && is_one_chunk(use.granule, use.count)) return use_chunk(reader, use.lane, use.granule);
   Cell before;
   Value before_value;
   for (std::uint32_t i = 0; i < use.count; ++i) {
@@ -238,8 +223,17 @@ void OriginTracker::use_spilled(const OriginRecords::Reader& reader, const Spill
 void OriginTracker::finish_part() {
   read_registers(0xffff, false);
   const OriginCode& code = code_->origins;
-  moved_.resize(code.moved_outs);
-  for (std::uint32_t i = 0; i < code.moved_outs; ++i) moved_[i] = provenance_of(value(code.outs[i].source));
+  if (moved_.size() < code.moved_outs) moved_.resize(code.moved_outs);
+  for (std::uint32_t i = 0; i < code.moved_outs; i += moved_[i].run) move(code.outs[i], moved_[i]);
+}
+
+/// A register that is one chunk is moved as a whole.
+void OriginTracker::move(const OriginCode::Out& out, Moved& into) {
+  const bool whole = out.run > 1 && is_one_chunk(out.source.index, out.run);
+  into.run = whole ? out.run : std::uint16_t{1};
+  const Value value = this->value(out.source);
+  into.where = value.none ? RegisterOrigins::kNowhere : RegisterOrigins::kKept;
+  if (!value.none) into.provenance = provenance_of(value);
 }
 
 void OriginTracker::keep(Granule granule, const Value& value) {
@@ -247,18 +241,39 @@ void OriginTracker::keep(Granule granule, const Value& value) {
   if (!value.none) registers_->kept[granule] = provenance_of(value);
 }
 
+/// What all of a run of outs got, if one load got it and it is the same for all of them; else null.
+const Provenance* OriginTracker::loaded_as_a_whole(const OriginCode::Out* outs) const {
+  if (outs->source.kind != Source::Kind::kLoaded) return nullptr;
+  const Loaded& load = loads_[outs->source.index];
+  if (!load.reload) return &load.itself;
+  const Source& last = outs[outs->run - 1].source;
+  const std::size_t end = std::min<std::size_t>(std::size_t{last.byte} + last.bytes, load.size);
+  return last.byte < load.size ? load.reloaded.only(static_cast<std::uint8_t>(end - 1)) : nullptr;
+}
+
+/// Of general registers, only what is done as a whole is known to be one chunk.
 void OriginTracker::write() {
   const OriginCode& code = code_->origins;
-  for (std::uint32_t i = 0; i < code.moved_outs; ++i) keep(code.outs[i].granule, value_of(moved_[i]));
-  for (std::size_t i = code.moved_outs; i < code.outs.size(); ++i) {
+  if (code.outs.empty()) return;
+  std::uint64_t joined = 0;
+  const auto fill = [&](const OriginCode::Out& out, std::uint16_t run, std::uint8_t where, const Provenance& kept) {
+    std::fill_n(registers_->where.data() + out.granule, run, where);
+    if (where == RegisterOrigins::kKept) std::fill_n(registers_->kept.data() + out.granule, run, kept);
+    if (out.granule < Granules::kGeneral) joined |= RegisterOrigins::bits(out.granule, run);
+  };
+  for (std::size_t i = 0; i < code.moved_outs; i += moved_[i].run)
+    fill(code.outs[i], moved_[i].run, moved_[i].where, moved_[i].provenance);
+  for (std::size_t i = code.moved_outs; i < code.outs.size();) {
     const OriginCode::Out& out = code.outs[i];
-    if (out.source.kind == Source::Kind::kLoaded && !loads_[out.source.index].reload) {
-      registers_->where[out.granule] = RegisterOrigins::kKept;
-      registers_->kept[out.granule] = loads_[out.source.index].itself;
+    if (const Provenance* const loaded = loaded_as_a_whole(&out)) {
+      fill(out, out.run, loaded->none ? RegisterOrigins::kNowhere : RegisterOrigins::kKept, *loaded);
+      i += out.run;
     } else {
       keep(out.granule, value(out.source));
+      ++i;
     }
   }
+  registers_->joined &= ~code.parted | (joined & code_->joined);
 }
 
 /// Where several wrote what a load got, their entries are not kept for it: if they are others by now, that is noted.

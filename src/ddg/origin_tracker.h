@@ -9,7 +9,9 @@
 // before the registers get their new writers, and write() after.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <vector>
 
@@ -28,8 +30,32 @@ struct RegisterOrigins {
   std::vector<std::uint8_t> where;  // by granule, and some more
   std::vector<Provenance> kept;     // by granule
 
+  /// By general granule: known to have the last writer and the origin of the one before. Whoever changes them without
+  /// saying so here sets it to 0.
+  std::uint64_t joined = 0;
+
   explicit RegisterOrigins(std::size_t granules = 0) : where(granules + 8), kept(granules) {}
-  void clear() { std::fill(where.begin(), where.end(), std::uint8_t{kWriter}); }
+  void clear() {
+    std::fill(where.begin(), where.end(), std::uint8_t{kWriter});
+    joined = 0;
+  }
+  /// Granules whose origin is their last writer. Eight at a time: mostly, that is once.
+  void set_written(Granule first, std::size_t count) {
+    static_assert(kWriter == 0);
+    for (std::uint8_t* at = where.data() + first; count > 0; at += 8) {
+      std::uint64_t eight = 0;
+      std::memcpy(&eight, at, sizeof(eight));
+      eight = count < 8 ? eight >> count * 8 << count * 8 : 0;
+      std::memcpy(at, &eight, sizeof(eight));
+      count -= std::min<std::size_t>(count, 8);
+    }
+  }
+  /// Bits of `joined` if so many granules are one chunk.
+  static std::uint64_t bits(Granule first, std::uint32_t count) { return ((std::uint64_t{1} << count) - 2) << first; }
+  /// Whether they are known to be one.
+  bool is_chunk(Granule first, std::uint32_t count) const {
+    return first < Granules::kGeneral && (~joined & bits(first, count)) == 0;
+  }
 };
 
 class OriginTracker {
@@ -52,14 +78,16 @@ class OriginTracker {
 
   /// The uses of registers by the instructions up to this one; `spilled`: it is a spill.
   void read_registers(std::uint16_t instruction, bool spilled) {
-    while (next_use_ < code_->origins.uses.size() && code_->origins.uses[next_use_].instruction <= instruction) {
-      const OriginCode::Use& use = code_->origins.uses[next_use_++];
-      if (!followed_ || (use.spilled && spilled && use.instruction == instruction)) continue;
+    for (; next_use_ != last_use_ && next_use_->instruction <= instruction; ++next_use_) {
+      const OriginCode::Use& use = *next_use_;
+      if (use.spilled && spilled && use.instruction == instruction) continue;
+      const OriginRecords::Reader& reader = this->reader(use.instruction, use.operand, use.dense);
       if (use.load != kOutside && !loads_[use.load].reload)
-        records_.use_loaded(reader(use.instruction, use.operand, use.dense), code_->origins.pieces[use.first].lane,
-                            loads_[use.load].itself);
+        records_.use_loaded(reader, use.lane, loads_[use.load].itself);
+      else if (use.direct && registers_->is_chunk(use.granule, use.count))
+        use_chunk(reader, use.lane, use.granule);
       else
-        use_register(use);
+        use_register(reader, use);
     }
   }
 
@@ -109,6 +137,12 @@ class OriginTracker {
     ProvenanceBytes reloaded;
   };
 
+  struct Moved {
+    std::uint16_t run = 1;  // outs that get it
+    RegisterOrigins::Where where = RegisterOrigins::kNowhere;
+    Provenance provenance;  // if it is kept
+  };
+
   Cell cell(std::uint16_t instruction) const {
     return {first_definition_ + instruction, reader_.entry, reader_.counter};
   }
@@ -129,17 +163,34 @@ class OriginTracker {
     reader_.serial = instance.serial;
     reader_.point = instance.point;
   }
-  Value found(Granule granule) const;
+  /// What a granule had when the part began.
+  Value found(Granule granule) const {
+    const Cell& writer = (*writers_)[granule];
+    const std::uint8_t where = registers_->where[granule];
+    if (writer.producer == 0 || where == RegisterOrigins::kNowhere) return {{}, true, nullptr};
+    return where == RegisterOrigins::kKept ? value_of(registers_->kept[granule]) : Value{writer, false, nullptr};
+  }
   Value value(const Source& source) const;
   static Value together(const Value& a, const Value& b);
   Value loaded(const Source& source) const;
-  static Value value_of(const Provenance& provenance);
+  static Value value_of(const Provenance& provenance) {
+    return {provenance.origin, provenance.none, provenance.load ? &provenance : nullptr};
+  }
   static Provenance provenance_of(const Value& value);
   void keep(Granule granule, const Value& value);
-  bool is_direct(const OriginCode::Use& use, Granule first) const;
-  void use_register(const OriginCode::Use& use);
+  void move(const OriginCode::Out& out, Moved& into);
+  const Provenance* loaded_as_a_whole(const OriginCode::Out* outs) const;
+  bool is_one_chunk(Granule first, std::uint32_t count);
+  bool compare_chunk(Granule first, std::uint32_t count) const;
+  void use_register(const OriginRecords::Reader& reader, const OriginCode::Use& use);
   bool goes_on(const OriginCode::Piece& a, const OriginCode::Piece& b) const;
-  void use_directly(const OriginRecords::Reader& reader, const OriginCode::Use& use, Granule first);
+  /// A use of what a granule, and those behind it, had when the part began.
+  void use_chunk(const OriginRecords::Reader& reader, std::uint16_t lane, Granule granule) {
+    const Cell& writer = (*writers_)[granule];
+    if (writer.producer == 0) return;
+    if (registers_->where[granule] == RegisterOrigins::kWriter) return records_.use_directly(reader, lane, writer);
+    records_.use(reader, lane, writer, found(granule));
+  }
   void use_memory(const MemoryAccess& access, std::uint64_t address, std::span<const Chunk> chunks);
   void use_spilled(const OriginRecords::Reader& reader, const Spill& spill, std::uint64_t address, const Chunk& chunk);
   const Spill* reloaded(const MemoryAccess& access, std::uint64_t address, std::span<const Chunk> chunks) const;
@@ -160,10 +211,11 @@ class OriginTracker {
   DefinitionId first_definition_ = 0;
   const std::vector<Cell>* writers_ = nullptr;
   RegisterOrigins* registers_ = nullptr;
-  std::size_t next_use_ = 0;
+  const OriginCode::Use* next_use_ = nullptr;  // none are left if its uses are not counted
+  const OriginCode::Use* last_use_ = nullptr;  // behind the last one
   OriginRecords::Reader reader_;
   std::vector<Loaded> loads_;
-  std::vector<Provenance> moved_;  // what granules had that others get
+  std::vector<Moved> moved_;  // what granules had that others get: of outs, but for the rest of a run
 };
 
 }  // namespace loopfold::ddg

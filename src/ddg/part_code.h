@@ -38,11 +38,14 @@ class Granules {
   /// Of the vector registers: 1, 2, 4, 8 or 16 bytes each, so that every use is whole granules.
   explicit Granules(std::uint32_t vector_bytes = 4) : vector_bytes_(vector_bytes) {}
 
-  static constexpr Granule kFlags = 64;
+  static constexpr Granule kGeneral = 64;  // are those of the general registers
+  static constexpr Granule kFlags = kGeneral;
   static constexpr Granule kX87 = 70;
   static constexpr Granule kMmx = 78;
   static constexpr Granule kVector = 86;
   static constexpr std::size_t kVectorRegister = 32;
+  /// One of the general registers', as a bit.
+  static std::uint64_t bit(std::size_t granule) { return granule < kGeneral ? std::uint64_t{1} << granule : 0; }
   std::size_t count() const { return kVector + 16 * (kVectorRegister / vector_bytes_); }
 
   struct Piece {
@@ -52,6 +55,11 @@ class Granules {
   /// The granules that a use covers, in the order of their bytes; none if the register carries no dependence. An x87
   /// register is that with the index of the use.
   void of(const trace::RegisterUse& use, std::vector<Piece>& into) const;
+  /// Whether b is the next granule of the register, general or vector, that a is of.
+  bool are_neighbours(Granule a, Granule b) const {
+    const std::size_t granules = b < kGeneral ? 4 : kVectorRegister / vector_bytes_;
+    return a + 1 == b && (b < kGeneral || a >= kVector) && (b < kGeneral ? b : b - kVector) % granules != 0;
+  }
   /// A register as a whole, as far as 8 bytes (general) or `bytes` (vector) go.
   void of_general(std::uint8_t index, std::vector<Piece>& into) const;
   void of_vector(std::uint8_t index, std::uint8_t bytes, std::vector<Piece>& into) const;
@@ -78,6 +86,7 @@ struct RegisterRead {
   std::uint32_t dense = 0;  // number of the operand in the part
   std::uint32_t first = 0;  // in PartCode::live_ins
   std::uint32_t count = 0;
+  bool consecutive = true;  // the granules' numbers are
 };
 
 /// Consecutive granules that one instruction wrote last.
@@ -150,6 +159,8 @@ struct OriginCode {
     std::uint32_t dense = 0;        // number of the operand in the part
     std::uint32_t first = 0;        // in pieces
     std::uint32_t count = 0;
+    Granule granule = 0;  // of the first piece
+    std::uint8_t lane = 0;
   };
   struct Load {
     std::uint16_t instruction = 0;
@@ -163,6 +174,9 @@ struct OriginCode {
   struct Out {
     Granule granule = 0;
     Source source;
+    /// So many, this one and the next, are consecutive granules of one register, and got what one load loaded, or what
+    /// consecutive granules of one register had.
+    std::uint16_t run = 1;
   };
   std::vector<Use> uses;  // in the order of execution
   std::vector<Piece> pieces;
@@ -171,6 +185,7 @@ struct OriginCode {
   std::vector<Source> several;
   std::vector<Out> outs;  // live-outs that were not made by the instruction that wrote them last, and plain loads
   std::uint32_t moved_outs = 0;  // of these, the first: from what granules had before
+  std::uint64_t parted = 0;      // by general granule: it or the one before is among them
 };
 
 struct PartCode {
@@ -182,6 +197,8 @@ struct PartCode {
   std::vector<LiveIn> live_ins;
   std::vector<LiveOut> live_outs;      // granules that are not x87, each once
   std::vector<LiveOut> x87_live_outs;  // relative to the top at the block's entry; one granule each
+  std::uint64_t parted = 0;            // by general granule: it or the one before is among these
+  std::uint64_t joined = 0;            // by general granule: one instruction wrote it and the one before
   std::vector<LocalFlow> local;
   std::vector<MemoryAccess> accesses;  // in the order of execution
   std::vector<IntegerValue> values;

@@ -161,8 +161,9 @@ class OriginCompiler {
     if (!open) return origins_.pieces.resize(first);
     for (std::size_t i = first; i < origins_.pieces.size(); ++i) keep(origins_.pieces[i].source);
     const std::uint16_t load = only_load(first);
-    origins_.uses.push_back(
-        {number, operand, spilled, direct, load, 0, first, static_cast<std::uint32_t>(origins_.pieces.size()) - first});
+    const auto count = static_cast<std::uint32_t>(origins_.pieces.size()) - first;
+    origins_.uses.push_back({number, operand, spilled, direct, load, 0, first, count, origins_.pieces[first].granule,
+                             origins_.pieces[first].lane});
   }
 
   /// The load that got all pieces from `first` on, and that one instruction wrote; kOutside: there is none.
@@ -277,13 +278,24 @@ class OriginCompiler {
       if (state.writer == kOutside) continue;
       if (state.source == Source{Source::Kind::kHere, 0, 0, state.writer}) continue;
       keep(state.source);
-      origins_.outs.push_back({static_cast<Granule>(i), state.source});
+      origins_.outs.push_back({static_cast<Granule>(i), state.source, 1});
     }
     const auto others =
         std::stable_partition(origins_.outs.begin(), origins_.outs.end(), [](const OriginCode::Out& out) {
           return out.source.kind == Source::Kind::kLiveIn || out.source.kind == Source::Kind::kSeveral;
         });
     origins_.moved_outs = static_cast<std::uint32_t>(others - origins_.outs.begin());
+    for (const OriginCode::Out& out : origins_.outs)
+      origins_.parted |= Granules::bit(out.granule) | Granules::bit(out.granule + std::size_t{1});
+    for (std::size_t i = origins_.outs.size(); i-- > 1;)
+      if (goes_on(origins_.outs[i - 1], origins_.outs[i]))
+        origins_.outs[i - 1].run = static_cast<std::uint16_t>(origins_.outs[i].run + 1);
+  }
+
+  bool goes_on(const OriginCode::Out& a, const OriginCode::Out& b) const {
+    if (!granules_.are_neighbours(a.granule, b.granule) || a.source.kind != b.source.kind) return false;
+    if (a.source.kind == Source::Kind::kLoaded) return a.source.index == b.source.index;
+    return a.source.kind == Source::Kind::kLiveIn && granules_.are_neighbours(a.source.index, b.source.index);
   }
 
   const std::vector<trace::InstructionFacts>& facts_;

@@ -41,6 +41,10 @@ void note_writers(const ShadowMemory& memory, Provenance& into) {
 
 bool is_rewritten(const ShadowMemory& memory, const Provenance& load) {
   if (load.stale) return true;
+  if (!load.mixed) {
+    const Cell* const only = load.size != 0 ? memory.only_cell(load.address, load.size) : nullptr;
+    if (only != nullptr) return only->producer == kLostProducer || !(*only == load.writers);
+  }
   Provenance now;
   now.address = load.address;
   now.size = load.size;

@@ -51,6 +51,8 @@ class ProvenanceBytes {
   const Provenance& at(std::uint8_t byte) const;
   /// Where the bytes with that provenance end.
   std::uint8_t end_at(std::uint8_t byte) const;
+  /// That of all bytes up to this one, if they have the same; else null.
+  const Provenance* only(std::uint8_t last) const { return count_ > 0 && last < first_end_ ? &first_ : nullptr; }
   bool empty() const { return count_ == 0; }
 
   template <class Visit>
