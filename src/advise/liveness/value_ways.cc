@@ -220,6 +220,23 @@ bool ValueWays::is_input_only(const ddg::Access& load, const Inside& inside) con
   return true;
 }
 
+/// A store, if all of the program was followed: then it is known that nothing loads what it stores.
+bool ValueWays::is_never_used(poly::CodePoint at) const {
+  if (graph_.statements[at.statement].kind != ddg::Statement::Kind::kCode || graph_.unkept_instructions != 0)
+    return false;
+  if (!std::all_of(graph_.statements.begin(), graph_.statements.end(), [](const auto& s) { return s.followed; }))
+    return false;
+  if (std::any_of(graph_.dependences.begin(), graph_.dependences.end(),
+                  [](const ddg::Dependence& dependence) { return dependence.from == ddg::kNoStatement; }))
+    return false;
+  const bool stores = std::any_of(graph_.accesses.begin(), graph_.accesses.end(), [&](const ddg::Access& access) {
+    return access.store && access.statement == at.statement && access.instruction == at.instruction;
+  });
+  return stores && std::none_of(from_[at.statement].begin(), from_[at.statement].end(), [&](std::uint32_t number) {
+           return graph_.dependences[number].from_instruction == at.instruction;
+         });
+}
+
 bool ValueWays::leaves_in_register(const Inside& inside, const poly::FlowOfLoop& loop,
                                    const poly::RegionFlow& flow) const {
   const structure::FunctionId function = tree_[loop.loop.loops.front()].function;
@@ -228,12 +245,14 @@ bool ValueWays::leaves_in_register(const Inside& inside, const poly::FlowOfLoop&
       return kept.reduction && (kept.from == at || kept.to == at);
     });
   };
-  // Functions that are called push registers, whatever is in them.
-  const auto is_push = [&](const ddg::Dependence& dependence) {
+  // Functions that are called push registers, whatever is in them; those with a variable number of arguments store all
+  // that may hold one.
+  const auto is_saved = [&](const ddg::Dependence& dependence) {
     constexpr std::uint8_t kStackPointer = 4;
     const ddg::Statement& to = graph_.statements[dependence.to];
     if (to.kind != ddg::Statement::Kind::kCode) return false;
     const auto& facts = (*graph_.facts)[to.block][to.first_instruction + dependence.to_instruction];
+    if (facts.writes.empty()) return is_never_used({dependence.to, dependence.to_instruction});
     return std::any_of(facts.writes.begin(), facts.writes.end(), [](const trace::RegisterUse& use) {
       return use.file == trace::RegisterFile::kGeneral && use.index == kStackPointer;
     });
@@ -244,7 +263,7 @@ bool ValueWays::leaves_in_register(const Inside& inside, const poly::FlowOfLoop&
       const ddg::Dependence& dependence = graph_.dependences[number];
       const poly::CodePoint at{id, dependence.from_instruction};
       if (dependence.kind != Kind::kRegister || counts_of(dependence, inside).before == 0) continue;
-      if (!flow.is_index(at) && !is_reduced(at) && !is_push(dependence)) return true;
+      if (!flow.is_index(at) && !is_reduced(at) && !is_saved(dependence)) return true;
     }
   }
   return false;

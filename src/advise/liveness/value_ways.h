@@ -69,8 +69,8 @@ class ValueWays {
   /// Some of what a store puts there is loaded in another iteration.
   bool is_carried(const ddg::Access& store, const Inside& inside) const;
 
-  /// Something that the loop's own function computes in it, and that can not be computed anew, is left in a register and
-  /// used behind it: the last value of some variable. Sums of reductions are none.
+  /// Something that the loop's own function computes in it, and that can not be computed anew, is left in a register
+  /// and used behind it: the last value of some variable. Sums of reductions are none.
   bool leaves_in_register(const Inside& inside, const poly::FlowOfLoop& loop, const poly::RegionFlow& flow) const;
 
   /// Null, or why a statement that is not code may use any memory.
@@ -81,6 +81,7 @@ class ValueWays {
                    const poly::RegionFlow& flow) const;
 
  private:
+  bool is_never_used(poly::CodePoint at) const;
   /// How often a dependence goes each way.
   struct Counts {
     std::uint64_t before = 0;
