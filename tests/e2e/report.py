@@ -428,6 +428,34 @@ def pure_functions(directory):
     suite.check("without --pure nothing is taken for pure", plain and not plain.has_quality("taken for pure"))
 
 
+LAST_VALUE = """
+#include <stdio.h>
+static int out[4000];
+int main(int argc, char** argv) {
+  int n = 4001 - argc, last = -1;
+  for (int i = 0; i < n; i++) {
+    out[i] = i * 7 % 31;
+#ifdef KEEPS
+    if (out[i] > 26) last = i;
+#endif
+  }
+  printf("%d %d\\n", last, out[n / 2]);
+  return 0;
+}
+"""
+
+
+def last_values_without_debug_information(directory):
+    """What a loop leaves in a register may be a variable's last value, if there is nothing that says which."""
+    for name, options in (("kept", ["-DKEEPS"]), ("not kept", [])):
+        program = build(directory, name, "gcc", "-O1", "-s", *options, source=LAST_VALUE)
+        trace = os.path.join(directory, name + ".trace")
+        lf.record(trace, [program])
+        result = loopfold("report", trace)
+        legal = re.findall(r"LF-PAR Run.*?legal +(\w+)", result.stdout.decode(), re.DOTALL)
+        suite.check(f"stripped, last value {name}", legal[:1] == (["unknown"] if options else ["yes"]), result)
+
+
 def bad_input(directory):
     nothing = os.path.join(directory, "nothing")
     result = loopfold("report", nothing)
@@ -467,5 +495,6 @@ def run_case(function):
 
 suite.each(run_case, [one_row_per_source_loop, regions_of_a_program, as_text, table5, explained, run_in_one, run_status,
                       programs_with_little_to_say, on_a_terminal, as_json_and_markdown,
-                      smaller_regions_than_the_profile_has, pure_functions, bad_input])
+                      smaller_regions_than_the_profile_has, pure_functions, last_values_without_debug_information,
+                      bad_input])
 suite.finish()
