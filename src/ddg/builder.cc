@@ -313,17 +313,10 @@ void Builder::depend(const Streams::Reader& reader, const Cell& cell) {
   const std::size_t depth = entries_.depth(cell.entry);
   if (depth > producer_.size()) producer_.resize(depth);
   const std::vector<Level>& levels = *levels_;
-  std::int64_t* const producer = producer_.data();
-  std::size_t equal = depth - 1;
-  if (equal < levels.size() && levels[equal].entry == cell.entry) {
-    for (std::size_t k = 0; k < equal; ++k) producer[k] = point_[k];
-    producer[equal] = static_cast<std::int64_t>(cell.counter);
-  } else {
-    equal = entries_.vector_near(
-        cell.entry, cell.counter, point_.data(), levels.size(), [&](std::size_t k) { return levels[k].entry; },
-        producer);
-  }
-  if (streams_.dependence(reader, cell.producer, point_.data(), producer, equal)) note_late(cell, 1);
+  const std::size_t equal = entries_.vector_near(
+      cell.entry, cell.counter, point_.data(), levels.size(), [&](std::size_t k) { return levels[k].entry; },
+      producer_.data());
+  if (streams_.dependence(reader, cell.producer, point_.data(), producer_.data(), equal)) note_late(cell, 1);
 }
 
 /// The iteration vector of an instance, until the next call.

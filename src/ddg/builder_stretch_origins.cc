@@ -214,6 +214,7 @@ std::span<const OriginRecords::LoadStep> Builder::load_steps(const StretchPlan& 
 void Builder::move_registers(const StretchPlan& plan, std::uint64_t from, std::uint64_t to) {
   if (from == to) return;
   ThreadState& thread = *stretch_.thread;
+  thread.origins.joined = 0;
   for (const StretchPlan::Exposed& exposed : plan.exposed) {
     if (!exposed.written) continue;
     thread.registers[exposed.granule] = {exposed.writer, stretch_.entry, stretch_.counter + to - 1};

@@ -29,8 +29,15 @@ class RowMemo {
     std::uint64_t counter_step = 0;
   };
 
-  /// Rows that are worth it: long enough, and not spread so far that to ask for changes takes longer than to look.
-  static bool is_worth_it(const Row& row) { return row.n >= kShortest && span_of(row) / kSectorsPerAccess < row.n; }
+  /// Rows that are worth it: long enough, and not spread so far that to ask for changes takes longer than to look. None
+  /// goes round the end of the address space.
+  static bool is_worth_it(const Row& row) {
+    const auto step = static_cast<std::int64_t>(row.step);
+    const std::uint64_t pace = step < 0 ? std::uint64_t{0} - row.step : row.step;
+    if (row.n < kShortest || row.n > kLongest || pace > kFarthest) return false;
+    const std::uint64_t span = pace * row.n + row.size;
+    return row.address >= span && row.address <= ~span;
+  }
 
   /// What is known of a row that is worth it, if that still holds; else null.
   const Writers* find(const Row& row, const ShadowMemory& memory) const {
@@ -53,7 +60,8 @@ class RowMemo {
  private:
   static constexpr std::size_t kRows = 8192;
   static constexpr std::uint64_t kShortest = 16;
-  static constexpr std::uint64_t kSectorsPerAccess = std::uint64_t{16} << 10;
+  static constexpr std::uint64_t kLongest = std::uint64_t{1} << 32;
+  static constexpr std::uint64_t kFarthest = std::uint64_t{16} << 10;  // bytes from one access to the next
 
   struct Known {
     Row row;
@@ -61,11 +69,6 @@ class RowMemo {
     std::uint64_t time = 0;
   };
 
-  static std::uint64_t span_of(const Row& row) {
-    const auto step = static_cast<std::int64_t>(row.step);
-    const std::uint64_t pace = step < 0 ? std::uint64_t{0} - row.step : row.step;
-    return pace >= std::uint64_t{1} << 32 ? ~std::uint64_t{0} : pace * std::min(row.n, std::uint64_t{1} << 31);
-  }
   /// Columns of a matrix are neighbours.
   static std::size_t slot_of(const Row& row) {
     return static_cast<std::size_t>((row.address >> 2 ^ row.address >> 15) % kRows);

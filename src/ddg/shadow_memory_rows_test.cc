@@ -113,6 +113,19 @@ TEST(ShadowMemoryRows, ChangesAreSeen) {
   EXPECT_TRUE(changes([&] { memory.move(page + (1 << 22), page, 1024); }));
 }
 
+TEST(RowMemo, SomeRowsAreNotWorthIt) {
+  const auto worth = [](std::uint64_t address, std::uint64_t step, std::uint64_t n) {
+    return RowMemo::is_worth_it({address, step, n, 8});
+  };
+  const std::uint64_t back = std::uint64_t{0} - 8;
+  EXPECT_TRUE(worth(kBase, 8, 100));
+  EXPECT_TRUE(worth(kBase, back, 100));
+  EXPECT_FALSE(worth(kBase, 8, 3));
+  EXPECT_FALSE(worth(kBase, 1 << 20, 100));
+  EXPECT_FALSE(worth(~std::uint64_t{0} - 80, 8, 100));
+  EXPECT_FALSE(worth(80, back, 100));
+}
+
 TEST(RowMemo, HoldsUntilMemoryChanges) {
   Random random(7);
   std::uint64_t found = 0;
