@@ -7,7 +7,10 @@ namespace loopfold::ddg {
 
 OriginRecords::Uses& OriginRecords::uses(SiteId site, std::size_t operands) {
   if (site >= uses_.size()) uses_.resize(site + std::size_t{1});
-  if (!uses_[site]) uses_[site] = std::make_unique<Uses>();
+  if (!uses_[site]) {
+    uses_[site] = std::make_unique<Uses>();
+    uses_[site]->in_loop_ = streams_.dimensions(site) > 1;
+  }
   std::vector<Operand>& known = uses_[site]->operands_;
   if (known.size() < operands) {
     operands_ += operands - known.size();
@@ -31,27 +34,20 @@ OriginRecords::Lane& OriginRecords::other_lane(Operand& operand, std::uint16_t l
 
 /// Mostly that of the last time.
 inline OriginRecords::Record& OriginRecords::record_of(const Reader& reader, Lane& lane, Key key, const Value& value) {
-  if (lane.list && records_[lane.list->last].key == key) return records_[lane.list->last];
+  if (lane.last != nullptr && lane.last->key == key) return *lane.last;
   return find_record(reader, lane, key, value);
 }
 
 OriginRecords::Record& OriginRecords::find_record(const Reader& reader, Lane& lane, Key key, const Value& value) {
-  if (!lane.list) lane.list = std::make_unique<RecordList>();
-  RecordList& list = *lane.list;
+  LaneDetails& list = details_of(lane);
   if (list.index) {
-    if (const auto found = list.index->find(key); found != list.index->end()) {
-      list.last = found->second;
-      return records_[list.last];
-    }
+    if (const auto found = list.index->find(key); found != list.index->end()) return *(lane.last = found->second);
   } else {
-    for (const std::uint32_t record : list.records) {
-      if (records_[record].key != key) continue;
-      list.last = record;
-      return records_[record];
-    }
+    for (Record* const record : list.records)
+      if (record->key == key) return *(lane.last = record);
   }
   if (list.records.size() >= kMaxRecords && key != Key{}) return record_of(reader, lane, Key{}, value);
-  Record record;
+  Record& record = records_.emplace_back();
   record.key = key;
   record.site = reader.site;
   record.instruction = reader.instruction;
@@ -64,15 +60,14 @@ OriginRecords::Record& OriginRecords::find_record(const Reader& reader, Lane& la
     record.shared = shared(reader.site, streams_.site_of(key.from));
   }
   record.levels.resize(record.dimensions + std::size_t{1});
-  list.last = static_cast<std::uint32_t>(records_.size());
-  list.records.push_back(list.last);
-  if (list.index) list.index->emplace(key, list.last);
-  records_.push_back(std::move(record));
+  lane.last = &record;
+  list.records.push_back(&record);
+  if (list.index) list.index->emplace(key, &record);
   if (!list.index && list.records.size() > kFewRecords) {
-    list.index = std::make_unique<std::map<Key, std::uint32_t>>();
-    for (const std::uint32_t known : list.records) list.index->emplace(records_[known].key, known);
+    list.index = std::make_unique<std::map<Key, Record*>>();
+    for (Record* const known : list.records) list.index->emplace(known->key, known);
   }
-  return records_.back();
+  return record;
 }
 
 std::uint16_t OriginRecords::shared(SiteId a, SiteId b) {
@@ -80,15 +75,6 @@ std::uint16_t OriginRecords::shared(SiteId a, SiteId b) {
   if (entry.a != a || entry.b != b)
     entry = {a, b, shared_dimensions(tree_, streams_.context_of(a), streams_.context_of(b))};
   return entry.shared;
-}
-
-OriginRecords::Distance OriginRecords::distance(const Reader& reader, const Cell& cell) {
-  const std::uint16_t common = shared(reader.site, streams_.site_of(cell.producer));
-  return {common, parting(reader, cell, common).level};
-}
-
-bool OriginRecords::is_instance(const Reader& reader, const Cell& cell) const {
-  return cell.entry == reader.entry && cell.counter == reader.counter && streams_.site_of(cell.producer) == reader.site;
 }
 
 /// That of the first of the iterations that the reader's stands for. What was loaded outside of the loop is where it
@@ -99,7 +85,7 @@ void OriginRecords::note_first_address(Lane& lane, const Reader& reader, const P
     for (const LoadStep& known : steps_)
       if (known.load == load.origin.producer) step = known.step;
   const std::uint64_t before = times_ - 1;
-  lane.uneven = !lane.even->add(reader.serial, reader.counter - before, load.address - step * before);
+  lane.uneven = !lane.details->even.add(reader.serial, reader.counter - before, load.address - step * before);
 }
 
 inline void OriginRecords::count_load(const Reader& reader, const Provenance& load, std::uint16_t level,
@@ -112,7 +98,11 @@ inline void OriginRecords::count_load(const Reader& reader, const Provenance& lo
   bool carried = false;
   const auto look_at = [&](const Cell& cell) {
     if (carried || cell.producer == 0) return;
-    const Distance found = distance(reader, cell);
+    if (record.cell != cell.producer) {
+      record.cell = cell.producer;
+      record.shared_with_cell = shared(reader.site, streams_.site_of(cell.producer));
+    }
+    const Distance found = distance(reader, cell, record.shared_with_cell);
     carried = found.level == level && level < found.shared;
   };
   if (!load.mixed)
@@ -123,10 +113,10 @@ inline void OriginRecords::count_load(const Reader& reader, const Provenance& lo
 }
 
 /// False: it is no record after all, since no shared coordinate differs. `far`: how far away the origin is.
-inline bool OriginRecords::count(const Reader& reader, const Value& value, bool by_origin, Record& record,
-                                 Distance& far) {
+[[gnu::always_inline]] inline bool OriginRecords::count(const Reader& reader, const Value& value, bool by_origin,
+                                                        Record& record, Distance& far) {
   if (record.key.from == 0) {
-    if (!value.none) far = distance(reader, value.origin);
+    if (!value.none) far = distance(reader, value.origin, record);
     record.levels[0].carried += times_;
     record.instances += times_;
     return true;
@@ -149,12 +139,12 @@ inline bool OriginRecords::count(const Reader& reader, const Value& value, bool 
 
 /// Another origin than the last time? In every loop whose entry both times are in, and both origins are not. `far`: how
 /// far away the origin of this time is.
-inline void OriginRecords::count_turns(const Reader& reader, const Lane& lane, const Value& value, const Distance& far,
-                                       Record& record) {
+[[gnu::always_inline]] inline void OriginRecords::count_turns(const Reader& reader, const Lane& lane,
+                                                              const Value& value, const Distance& far, Record& record) {
   std::size_t loop = far.newer();
   if (loop == record.dimensions) return;
   if (lane.none == value.none && (value.none || lane.origin == value.origin)) return;
-  if (!lane.none) loop = std::max<std::size_t>(loop, distance(reader, lane.origin).newer());
+  if (!lane.none) loop = std::max<std::size_t>(loop, distance(reader, lane.origin, record).newer());
   const auto innermost = static_cast<std::uint16_t>(record.dimensions - 1);
   const std::size_t last = entries_.parting(lane.entry, lane.counter, reader.entry, reader.point, innermost).level;
   for (; loop <= last; ++loop) ++record.levels[loop].turns;
@@ -164,7 +154,7 @@ void OriginRecords::use(const Reader& reader, std::uint16_t lane, const Cell& wr
   Lane& at = lane_of(reader, lane);
   const bool by_origin = !value.none && value.origin == writer;
   bool is_record = value.none || (by_origin ? value.load != nullptr : !is_instance(reader, value.origin));
-  if (by_origin && value.origin.entry == reader.entry && value.origin.counter == reader.counter) is_record = false;
+  if (by_origin && is_now(reader, value.origin)) is_record = false;
   if (is_record) {
     const Key key = value.unknown ? Key{}
                                   : Key{writer.producer, value.none ? 0 : value.origin.producer,
@@ -277,7 +267,7 @@ void OriginRecords::finish(Graph& graph) const {
 std::uint64_t OriginRecords::bytes() const {
   constexpr std::uint64_t kCounters = 240;  // of a record, about
   return uses_.size() * (sizeof(Uses) + sizeof(uses_[0])) + operands_ * sizeof(Operand) + lanes_ * sizeof(Lane) +
-         records_.size() * (sizeof(Record) + sizeof(RecordList) + kCounters) + sizeof(*this);
+         records_.size() * (sizeof(Record) + sizeof(LaneDetails) + kCounters) + sizeof(*this);
 }
 
 }  // namespace loopfold::ddg

@@ -10,6 +10,7 @@
 
 #include <array>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <span>
@@ -134,12 +135,15 @@ class OriginRecords {
       std::int64_t least = 0, greatest = 0;
     };
     std::vector<AtLevel> levels;
-    std::uint16_t dimensions = 0;  // of the reader
+    std::uint16_t dimensions = 0;       // of the reader
+    std::uint16_t shared_with_cell = 0;  // dimensions that the reader shares with the next
+    DefinitionId cell = 0;              // that had written what the load got, the last time that this was asked
   };
-  struct RecordList {
-    std::uint32_t last = 0;                               // in records_
-    std::vector<std::uint32_t> records;                   // in records_
-    std::unique_ptr<std::map<Key, std::uint32_t>> index;  // of them, if they are many
+  /// What most lanes of irregular code need only when they are new.
+  struct LaneDetails {
+    EvenAddresses even;
+    std::vector<Record*> records;
+    std::unique_ptr<std::map<Key, Record*>> index;  // of them, if they are many
   };
   /// The bytes of an operand from one on, as of the last time.
   struct Lane {
@@ -150,8 +154,8 @@ class OriginRecords {
     bool met = false;
     bool none = false;
     bool uneven = false;
-    std::unique_ptr<EvenAddresses> even;
-    std::unique_ptr<RecordList> list;
+    Record* last = nullptr;  // record that was used last
+    std::unique_ptr<LaneDetails> details;
   };
   /// One line of the cache: this is written for every use.
   struct alignas(64) Operand {
@@ -178,10 +182,15 @@ class OriginRecords {
   }
   /// Without loops, there is nothing to be even along.
   void note_address(Lane& lane, const Reader& reader, const Provenance& load) {
-    if (lane.uneven || streams_.dimensions(reader.site) == 1) return;
-    if (!lane.even) lane.even = std::make_unique<EvenAddresses>();
+    if (lane.uneven || !in_loop(reader)) return;
+    EvenAddresses& even = details_of(lane).even;
     if (!steps_.empty() && times_ > 1) note_first_address(lane, reader, load);
-    if (!lane.uneven) lane.uneven = !lane.even->add(reader.serial, reader.counter, load.address);
+    if (!lane.uneven) lane.uneven = !even.add(reader.serial, reader.counter, load.address);
+  }
+  static bool in_loop(const Reader& reader);
+  static LaneDetails& details_of(Lane& lane) {
+    if (!lane.details) lane.details = std::make_unique<LaneDetails>();
+    return *lane.details;
   }
   void note_first_address(Lane& lane, const Reader& reader, const Provenance& load);
   using LaneKey = std::tuple<StatementId, std::uint32_t, std::uint16_t>;  // operand's number, lane
@@ -196,11 +205,23 @@ class OriginRecords {
     /// that are inside the one that carries it.
     std::uint16_t newer() const { return level < shared ? static_cast<std::uint16_t>(level + 1) : shared; }
   };
-  Distance distance(const Reader& reader, const Cell& cell);
+  Distance distance(const Reader& reader, const Cell& cell, std::uint16_t common) const {
+    return {common, parting(reader, cell, common).level};
+  }
+  /// Of what the record comes from, mostly.
+  Distance distance(const Reader& reader, const Cell& cell, const Record& record) {
+    const bool same = cell.producer == record.key.from;
+    return distance(reader, cell, same ? record.shared : shared(reader.site, streams_.site_of(cell.producer)));
+  }
   Entries::Parting parting(const Reader& reader, const Cell& cell, std::uint16_t shared) const {
     return entries_.parting(cell.entry, cell.counter, reader.entry, reader.point, shared);
   }
-  bool is_instance(const Reader& reader, const Cell& cell) const;
+  static bool is_now(const Reader& reader, const Cell& cell) {
+    return cell.entry == reader.entry && cell.counter == reader.counter;
+  }
+  bool is_instance(const Reader& reader, const Cell& cell) const {
+    return is_now(reader, cell) && streams_.site_of(cell.producer) == reader.site;
+  }
   bool count(const Reader& reader, const Value& value, bool by_origin, Record& record, Distance& far);
   void count_load(const Reader& reader, const Provenance& load, std::uint16_t level, Record& record);
   void count_turns(const Reader& reader, const Lane& lane, const Value& value, const Distance& far, Record& record);
@@ -210,7 +231,7 @@ class OriginRecords {
   const Entries& entries_;
   const ShadowMemory& memory_;
   std::vector<std::unique_ptr<Uses>> uses_;  // by site
-  std::vector<Record> records_;
+  std::deque<Record> records_;
   std::array<SharedEntry, kSharedEntries> shared_{};
   std::uint64_t times_ = 1;
   std::span<const LoadStep> steps_;  // empty: the use is that of the first of so many times
@@ -221,7 +242,10 @@ class OriginRecords {
 class OriginRecords::Uses {
   friend class OriginRecords;
   std::vector<Operand> operands_;
+  bool in_loop_ = false;
 };
+
+inline bool OriginRecords::in_loop(const Reader& reader) { return reader.uses->in_loop_; }
 
 inline OriginRecords::Lane& OriginRecords::lane_of(const Reader& reader, std::uint16_t lane) {
   Operand& operand = reader.uses->operands_[reader.dense];

@@ -95,6 +95,18 @@ class ShadowMemory {
     return are_equal(first, static_cast<std::size_t>(end - first) + 1) ? first : nullptr;
   }
 
+  /// Whether all of these bytes, at least one, are in one page that has cells, and have this one.
+  bool holds(std::uint64_t address, std::uint64_t size, const Cell& cell) const {
+    const Slot slot = slot_of(address >> kPageBits);
+    const std::uint64_t last = address + (size - 1);
+    if ((address ^ last) >> kPageBits != 0 || !has_cells(slot)) return false;
+    const Cell* at = cells_of(slot) + ((address & kPageMask) >> shift_of(slot));
+    const Cell* const end = cells_of(slot) + ((last & kPageMask) >> shift_of(slot));
+    while (*at == cell)
+      if (at++ == end) return true;
+    return false;
+  }
+
   // Of rows of accesses, n of them, each `step` bytes behind the one before (shadow_memory_rows.cc).
 
   /// As n times write(), the counter being one more each time.

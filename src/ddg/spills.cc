@@ -39,8 +39,7 @@ void note_writers(const ShadowMemory& memory, Provenance& into) {
   if (into.mixed && !whole) into.writers = {0, 0, hash};
 }
 
-bool is_rewritten(const ShadowMemory& memory, const Provenance& load) {
-  if (load.stale) return true;
+bool is_rewritten_slowly(const ShadowMemory& memory, const Provenance& load) {
   if (!load.mixed) {
     const Cell* const only = load.size != 0 ? memory.only_cell(load.address, load.size) : nullptr;
     if (only != nullptr) return only->producer == kLostProducer || !(*only == load.writers);

@@ -36,7 +36,12 @@ struct Provenance {
 /// Who wrote some bytes last, for comparisons: into writers, mixed and stale.
 void note_writers(const ShadowMemory& memory, Provenance& into);
 /// Whether a byte that a load got has another last writer by now.
-bool is_rewritten(const ShadowMemory& memory, const Provenance& load);
+bool is_rewritten_slowly(const ShadowMemory& memory, const Provenance& load);
+inline bool is_rewritten(const ShadowMemory& memory, const Provenance& load) {
+  if (load.stale) return true;
+  if (!load.mixed && load.size != 0 && memory.holds(load.address, load.size, load.writers)) return false;
+  return is_rewritten_slowly(memory, load);
+}
 
 /// The provenance of consecutive bytes.
 class ProvenanceBytes {
