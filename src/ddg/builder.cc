@@ -213,7 +213,7 @@ void Builder::write_registers(const PartCode& code, const Instance& instance, Th
     fill_cells(thread.registers.data() + out.granule, out.count, cell(out));
     thread.origins.set_written(out.granule, out.count);
   }
-  thread.origins.joined = (thread.origins.joined & ~code.parted) | code.joined;
+  thread.origins.joined.exchange(code.parted, code.joined, code.parted_words);
   for (const LiveOut& out : code.x87_live_outs)
     fill_cells(&thread.registers[Granules::kX87 + ((out.granule - Granules::kX87 + top) & 7)], 1, cell(out));
   if (options_.origins) origins_.write();
@@ -227,9 +227,8 @@ void Builder::forget_registers(ThreadState& thread) {
 void Builder::read_registers(const PartCode& code, const Instance& instance, ThreadState& thread, std::uint64_t top) {
   for (const RegisterRead& read : code.reads) {
     const LiveIn& first = code.live_ins[read.first];
-    const bool one =
-        !read.x87 && read.consecutive &&
-        (thread.origins.is_chunk(first.granule, read.count) || are_equal(&thread.registers[first.granule], read.count));
+    const bool one = thread.origins.joined.has(read.behind) ||
+                     (read.consecutive && are_equal(&thread.registers[first.granule], read.count));
     if (one && thread.registers[first.granule].producer == 0) continue;
     Streams::Reader reader = reader_of(instance.site, read);
     reader.lane = first.lane;

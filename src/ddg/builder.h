@@ -131,7 +131,6 @@ class Builder {
   std::uint64_t stretch(const Walk& walk, const S& stack, const trace::RunExpander& ahead, std::uint64_t iterations,
                         structure::PathTotals& totals) {
     totals = found_plan_->totals;
-    thread(walk.thread()).origins.joined = 0;
     return stretch_at(where(walk.thread(), stack), ahead, iterations);
   }
 
@@ -413,10 +412,12 @@ class Builder {
   void run_stretch(const StretchPlan& plan);
   void run_with_origins(const StretchPlan& plan);
   bool starts_typical(const StretchPlan& plan) const;
+  bool stays_the_same(Granule granule) const;
   void pass_iterations(const StretchPlan& plan, std::uint64_t first, std::uint64_t end);
   bool last_stands_for(const StretchPlan& plan, std::uint64_t k) const;
   std::span<const OriginRecords::LoadStep> load_steps(const StretchPlan& plan);
   void move_registers(const StretchPlan& plan, std::uint64_t from, std::uint64_t to);
+  void part_moved_registers(const StretchPlan& plan);
   void move_load(Provenance& load, std::uint64_t iterations) const;
   void pass_iteration(const StretchPlan& plan, std::uint64_t k);
   void follow_iteration(const StretchPlan& plan, std::uint64_t k);

@@ -165,7 +165,8 @@ void Builder::run_with_origins(const StretchPlan& plan) {
   note_lanes(plan);
 }
 
-/// Whether all that the path passes on to its next iteration is made by it, and was made as it would be.
+/// Whether all that the path passes on to its next iteration is made by it, and was made as it would be; and all else
+/// that it finds has the same origin, as far away, in all iterations.
 bool Builder::starts_typical(const StretchPlan& plan) const {
   if (stretch_.origins == Stretch::Origins::kAll || !plan.copied_loads.empty()) return false;
   for (const StretchAccess& at : stretch_accesses())
@@ -173,8 +174,20 @@ bool Builder::starts_typical(const StretchPlan& plan) const {
   const ThreadState& thread = *stretch_.thread;
   return std::all_of(plan.exposed.begin(), plan.exposed.end(), [&](const StretchPlan::Exposed& exposed) {
     const bool direct = thread.origins.where[exposed.granule] == RegisterOrigins::kWriter;
-    return exposed.written ? exposed.made && direct && !exposed.copied : direct;
+    return exposed.written ? exposed.made && direct && !exposed.copied : direct || stays_the_same(exposed.granule);
   });
+}
+
+/// Of a register that the path does not write, and whose origin is not its last writer: it was there before the loop
+/// was entered, and if it was loaded, the stretch does not write there.
+bool Builder::stays_the_same(Granule granule) const {
+  const auto is_outside = [&](const Cell& cell) { return entries_.depth(cell.entry) < levels_->size(); };
+  const ThreadState& thread = *stretch_.thread;
+  if (!is_outside(thread.registers[granule])) return false;
+  if (thread.origins.where[granule] == RegisterOrigins::kNowhere) return true;
+  const Provenance& kept = thread.origins.kept[granule];
+  if (kept.none || !is_outside(kept.origin)) return false;
+  return !kept.load || !may_be_rewritten(kept.address, kept.address + kept.size - 1);
 }
 
 /// Whether the last iteration tells all about those from k on, which are alike: addresses are even, no use gets what is
@@ -214,7 +227,7 @@ std::span<const OriginRecords::LoadStep> Builder::load_steps(const StretchPlan& 
 void Builder::move_registers(const StretchPlan& plan, std::uint64_t from, std::uint64_t to) {
   if (from == to) return;
   ThreadState& thread = *stretch_.thread;
-  thread.origins.joined = 0;
+  part_moved_registers(plan);
   for (const StretchPlan::Exposed& exposed : plan.exposed) {
     if (!exposed.written) continue;
     thread.registers[exposed.granule] = {exposed.writer, stretch_.entry, stretch_.counter + to - 1};
@@ -224,6 +237,20 @@ void Builder::move_registers(const StretchPlan& plan, std::uint64_t from, std::u
     if (kept.load) move_load(kept, to - from);
     kept.origin.counter += to - from;
   }
+}
+
+/// Neighbours that are moved alike stay one chunk if they are one.
+void Builder::part_moved_registers(const StretchPlan& plan) {
+  GranuleSet& joined = stretch_.thread->origins.joined;
+  const StretchPlan::Exposed* before = nullptr;
+  for (const StretchPlan::Exposed& exposed : plan.exposed) {
+    if (!exposed.written) continue;
+    const bool next = before != nullptr && before->granule + 1 == exposed.granule;
+    if (before != nullptr && !next) joined.remove(before->granule + std::size_t{1});
+    if (!next || before->writer != exposed.writer) joined.remove(exposed.granule);
+    before = &exposed;
+  }
+  if (before != nullptr) joined.remove(before->granule + std::size_t{1});
 }
 
 /// What was loaded has not been written since; or it surely has.

@@ -64,11 +64,28 @@ OriginTracker::Value OriginTracker::value(const Source& source) const {
   return {{}, true, nullptr};
 }
 
+void OriginTracker::use_registers(std::uint16_t instruction, bool spilled) {
+  const OriginCode::Use* next = next_use_;
+  do {
+    const OriginCode::Use& use = *next;
+    if (use.spilled && spilled && use.instruction == instruction) continue;
+    const OriginRecords::Reader& reader = this->reader(use.instruction, use.operand, use.dense);
+    if (use.load != kOutside && !loads_[use.load].reload)
+      records_.use_loaded(reader, use.lane, loads_[use.load].itself);
+    else if (registers_->joined.has(use.behind))
+      use_chunk(reader, use.lane, use.granule);
+    else
+      use_register(reader, use);
+  } while (++next != last_use_ && next->instruction <= instruction);
+  next_use_ = next;
+}
+
 /// Whether granules had one writer and one origin when the part began, as nearly all have that are in one register.
 bool OriginTracker::is_one_chunk(Granule first, std::uint32_t count) {
-  if (registers_->is_chunk(first, count)) return true;
+  const GranuleSet::Some behind = GranuleSet::behind(first, count);
+  if (registers_->joined.has(behind)) return true;
   if (!compare_chunk(first, count)) return false;
-  if (first < Granules::kGeneral) registers_->joined |= RegisterOrigins::bits(first, count);
+  if (Granules::has_neighbours(first)) registers_->joined.add(behind);
   return true;
 }
 
@@ -94,40 +111,29 @@ void OriginTracker::use_register(const OriginRecords::Reader& reader, const Orig
   if (use.direct && is_one_chunk(use.granule, use.count)) return use_chunk(reader, use.lane, use.granule);
   Cell before;
   Value before_value;
-  for (std::uint32_t i = 0; i < use.count; ++i) {
-    const OriginCode::Piece& piece = code_->origins.pieces[use.first + i];
-    if (i > 0 && goes_on(code_->origins.pieces[use.first + i - 1], piece)) continue;
-    const Cell writer = piece.writer == kOutside ? (*writers_)[piece.granule] : cell(piece.writer);
+  const OriginCode::Piece* const end = code_->origins.pieces.data() + use.first + use.count;
+  for (const OriginCode::Piece* piece = end - use.count; piece < end; piece += goes_on_for(*piece)) {
+    const Cell writer = piece->writer == kOutside ? (*writers_)[piece->granule] : cell(piece->writer);
     if (writer.producer == 0) {
       before = {};
       continue;
     }
-    const Value value = this->value(piece.source);
+    const Value value = this->value(piece->source);
     if (writer == before && value.same(before_value)) continue;
     before = writer;
     before_value = value;
-    records_.use(reader, piece.lane, writer, value);
+    records_.use(reader, piece->lane, writer, value);
   }
 }
 
-/// Whether two neighbours are sure to have one writer and one origin, as nearly all have that are in one register.
-bool OriginTracker::goes_on(const OriginCode::Piece& a, const OriginCode::Piece& b) const {
-  if (a.writer != b.writer || a.source.kind != b.source.kind) return false;
-  if (a.writer == kOutside && !((*writers_)[a.granule] == (*writers_)[b.granule])) return false;
-  const std::uint16_t from = a.source.index;
-  const std::uint16_t to = b.source.index;
-  switch (a.source.kind) {
-    case Source::Kind::kHere:
-      return from == to;
-    case Source::Kind::kLoaded:
-      return from == to && !loads_[from].reload;
-    case Source::Kind::kLiveIn:
-      return (*writers_)[from] == (*writers_)[to] && registers_->where[from] == registers_->where[to] &&
-             (registers_->where[from] != RegisterOrigins::kKept ||
-              registers_->kept[from].same_origin(registers_->kept[to]));
-    default:
-      return false;
-  }
+/// So many pieces, from this one on, are sure to have one writer and one origin, as nearly all have that are in one
+/// register.
+std::uint32_t OriginTracker::goes_on_for(const OriginCode::Piece& piece) {
+  if (piece.run == 1) return 1;
+  const Source& source = piece.source;
+  if (source.kind == Source::Kind::kLoaded) return loads_[source.index].reload ? 1 : piece.run;
+  if (source.kind == Source::Kind::kLiveIn) return is_one_chunk(source.index, piece.run) ? piece.run : 1;
+  return piece.run;
 }
 
 void OriginTracker::use_arguments(const Instance& instance, std::uint8_t operand, std::span<const LiveIn> granules,
@@ -241,9 +247,13 @@ void OriginTracker::keep(Granule granule, const Value& value) {
   if (!value.none) registers_->kept[granule] = provenance_of(value);
 }
 
-/// What all of a run of outs got, if one load got it and it is the same for all of them; else null.
-const Provenance* OriginTracker::loaded_as_a_whole(const OriginCode::Out* outs) const {
-  if (outs->source.kind != Source::Kind::kLoaded) return nullptr;
+/// What all of a run of outs got, which nothing of before the part is among, if it is the same for all of them; else
+/// null. It may be put into `made`.
+const Provenance* OriginTracker::got_as_a_whole(const OriginCode::Out* outs, Provenance& made) const {
+  if (outs->source.kind != Source::Kind::kLoaded) {
+    made = provenance_of(value(outs->source));
+    return &made;
+  }
   const Loaded& load = loads_[outs->source.index];
   if (!load.reload) return &load.itself;
   const Source& last = outs[outs->run - 1].source;
@@ -251,29 +261,32 @@ const Provenance* OriginTracker::loaded_as_a_whole(const OriginCode::Out* outs) 
   return last.byte < load.size ? load.reloaded.only(static_cast<std::uint8_t>(end - 1)) : nullptr;
 }
 
-/// Of general registers, only what is done as a whole is known to be one chunk.
+/// Only what is done as a whole is known to be one chunk.
 void OriginTracker::write() {
   const OriginCode& code = code_->origins;
   if (code.outs.empty()) return;
-  std::uint64_t joined = 0;
-  const auto fill = [&](const OriginCode::Out& out, std::uint16_t run, std::uint8_t where, const Provenance& kept) {
-    std::fill_n(registers_->where.data() + out.granule, run, where);
-    if (where == RegisterOrigins::kKept) std::fill_n(registers_->kept.data() + out.granule, run, kept);
-    if (out.granule < Granules::kGeneral) joined |= RegisterOrigins::bits(out.granule, run);
-  };
+  registers_->joined.remove(code.parted, code.parted_words);
   for (std::size_t i = 0; i < code.moved_outs; i += moved_[i].run)
     fill(code.outs[i], moved_[i].run, moved_[i].where, moved_[i].provenance);
+  Provenance made;
   for (std::size_t i = code.moved_outs; i < code.outs.size();) {
     const OriginCode::Out& out = code.outs[i];
-    if (const Provenance* const loaded = loaded_as_a_whole(&out)) {
-      fill(out, out.run, loaded->none ? RegisterOrigins::kNowhere : RegisterOrigins::kKept, *loaded);
+    if (const Provenance* const got = got_as_a_whole(&out, made)) {
+      fill(out, out.run, got->none ? RegisterOrigins::kNowhere : RegisterOrigins::kKept, *got);
       i += out.run;
     } else {
       keep(out.granule, value(out.source));
       ++i;
     }
   }
-  registers_->joined &= ~code.parted | (joined & code_->joined);
+}
+
+/// So many of the run of outs that begins there.
+void OriginTracker::fill(const OriginCode::Out& out, std::uint16_t run, RegisterOrigins::Where where,
+                         const Provenance& kept) {
+  registers_->set_where(out.granule, run, where);
+  if (where == RegisterOrigins::kKept) std::fill_n(registers_->kept.data() + out.granule, run, kept);
+  if (run == out.run) registers_->joined.add(out.joined);
 }
 
 /// Where several wrote what a load got, their entries are not kept for it: if they are others by now, that is noted.

@@ -30,32 +30,29 @@ struct RegisterOrigins {
   std::vector<std::uint8_t> where;  // by granule, and some more
   std::vector<Provenance> kept;     // by granule
 
-  /// By general granule: known to have the last writer and the origin of the one before. Whoever changes them without
-  /// saying so here sets it to 0.
-  std::uint64_t joined = 0;
+  /// Known to have the last writer and the origin of the one before. Whoever changes them without saying so here clears
+  /// it.
+  GranuleSet joined;
 
   explicit RegisterOrigins(std::size_t granules = 0) : where(granules + 8), kept(granules) {}
   void clear() {
     std::fill(where.begin(), where.end(), std::uint8_t{kWriter});
-    joined = 0;
+    joined.clear();
   }
-  /// Granules whose origin is their last writer. Eight at a time: mostly, that is once.
-  void set_written(Granule first, std::size_t count) {
-    static_assert(kWriter == 0);
-    for (std::uint8_t* at = where.data() + first; count > 0; at += 8) {
-      std::uint64_t eight = 0;
-      std::memcpy(&eight, at, sizeof(eight));
-      eight = count < 8 ? eight >> count * 8 << count * 8 : 0;
-      std::memcpy(at, &eight, sizeof(eight));
-      count -= std::min<std::size_t>(count, 8);
-    }
+  /// Eight at a time: mostly, that is once.
+  void set_where(Granule first, std::size_t count, Where where_to) {
+    const std::uint64_t all = where_to * std::uint64_t{0x0101010101010101};
+    std::uint8_t* at = where.data() + first;
+    for (; count >= 8; count -= 8, at += 8) std::memcpy(at, &all, sizeof(all));
+    if (count == 0) return;
+    std::uint64_t eight = 0;
+    std::memcpy(&eight, at, sizeof(eight));
+    const std::uint64_t others = ~std::uint64_t{0} << count * 8;
+    eight = (eight & others) | (all & ~others);
+    std::memcpy(at, &eight, sizeof(eight));
   }
-  /// Bits of `joined` if so many granules are one chunk.
-  static std::uint64_t bits(Granule first, std::uint32_t count) { return ((std::uint64_t{1} << count) - 2) << first; }
-  /// Whether they are known to be one.
-  bool is_chunk(Granule first, std::uint32_t count) const {
-    return first < Granules::kGeneral && (~joined & bits(first, count)) == 0;
-  }
+  /// Granules whose origin is their last writer.
+  void set_written(Granule first, std::size_t count) { set_where(first, count, kWriter); }
 };
 
 class OriginTracker {
@@ -78,17 +75,7 @@ class OriginTracker {
 
   /// The uses of registers by the instructions up to this one; `spilled`: it is a spill.
   void read_registers(std::uint16_t instruction, bool spilled) {
-    for (; next_use_ != last_use_ && next_use_->instruction <= instruction; ++next_use_) {
-      const OriginCode::Use& use = *next_use_;
-      if (use.spilled && spilled && use.instruction == instruction) continue;
-      const OriginRecords::Reader& reader = this->reader(use.instruction, use.operand, use.dense);
-      if (use.load != kOutside && !loads_[use.load].reload)
-        records_.use_loaded(reader, use.lane, loads_[use.load].itself);
-      else if (use.direct && registers_->is_chunk(use.granule, use.count))
-        use_chunk(reader, use.lane, use.granule);
-      else
-        use_register(reader, use);
-    }
+    if (next_use_ != last_use_ && next_use_->instruction <= instruction) use_registers(instruction, spilled);
   }
 
   /// A store that is a spill, before memory knows of it.
@@ -179,11 +166,13 @@ class OriginTracker {
   static Provenance provenance_of(const Value& value);
   void keep(Granule granule, const Value& value);
   void move(const OriginCode::Out& out, Moved& into);
-  const Provenance* loaded_as_a_whole(const OriginCode::Out* outs) const;
+  void fill(const OriginCode::Out& out, std::uint16_t run, RegisterOrigins::Where where, const Provenance& kept);
+  const Provenance* got_as_a_whole(const OriginCode::Out* outs, Provenance& made) const;
+  void use_registers(std::uint16_t instruction, bool spilled);
   bool is_one_chunk(Granule first, std::uint32_t count);
   bool compare_chunk(Granule first, std::uint32_t count) const;
   void use_register(const OriginRecords::Reader& reader, const OriginCode::Use& use);
-  bool goes_on(const OriginCode::Piece& a, const OriginCode::Piece& b) const;
+  std::uint32_t goes_on_for(const OriginCode::Piece& piece);
   /// A use of what a granule, and those behind it, had when the part began.
   void use_chunk(const OriginRecords::Reader& reader, std::uint16_t lane, Granule granule) {
     const Cell& writer = (*writers_)[granule];

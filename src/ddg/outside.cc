@@ -98,7 +98,7 @@ void Builder::read_arguments(const Instance& instance, ThreadState& thread, std:
 
 void Builder::forget_call_registers(ThreadState& thread) {
   for (const Granules::Piece& piece : call_registers_) thread.registers[piece.granule] = {};
-  thread.origins.joined = 0;
+  thread.origins.joined.clear();
 }
 
 void Builder::produce(ThreadState& thread, const Instance& instance, std::span<const Granules::Piece> granules) {
@@ -107,7 +107,7 @@ void Builder::produce(ThreadState& thread, const Instance& instance, std::span<c
     thread.registers[piece.granule] = cell;
     thread.origins.where[piece.granule] = RegisterOrigins::kWriter;
   }
-  thread.origins.joined = 0;
+  thread.origins.joined.clear();
 }
 
 void Builder::allocation(const Where* where, trace::ThreadId id, const trace::Allocation& allocation) {

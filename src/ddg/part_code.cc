@@ -87,12 +87,15 @@ class Compiler {
         outs.push_back({static_cast<Granule>(granule), 1, writer_[granule]});
     }
     for (const LiveOut& out : code_.live_outs) {
-      for (std::size_t i = 0; i <= out.count; ++i) code_.parted |= Granules::bit(out.granule + i);
-      for (std::size_t i = 1; i < out.count; ++i) code_.joined |= Granules::bit(out.granule + i);
+      for (std::size_t i = 0; i <= out.count; ++i) code_.parted.add(out.granule + i);
+      for (std::size_t i = 1; i < out.count; ++i) code_.joined.add(out.granule + i);
     }
-    for (RegisterRead& read : code_.reads)
-      read.consecutive =
-          code_.live_ins[read.first].granule + read.count == code_.live_ins[read.first + read.count - 1].granule + 1u;
+    code_.parted_words = code_.parted.words();
+    for (RegisterRead& read : code_.reads) {
+      const Granule first = code_.live_ins[read.first].granule;
+      read.consecutive = !read.x87 && first + read.count == code_.live_ins[read.first + read.count - 1].granule + 1u;
+      if (read.consecutive) read.behind = GranuleSet::behind(first, read.count);
+    }
     std::sort(code_.local.begin(), code_.local.end());
   }
 
@@ -118,7 +121,7 @@ class Compiler {
   }
 
   void begin_operand(std::uint16_t number, std::uint8_t operand, bool address, bool x87) {
-    read_ = {number, operand, address, x87, code_.operands, 0, 0, true};
+    read_ = {number, operand, address, x87, code_.operands, 0, 0, true, {}};
     last_ = kNothing;
   }
 

@@ -17,6 +17,7 @@
 
 #include <array>
 #include <cstdint>
+#include <cstring>
 #include <map>
 #include <span>
 #include <vector>
@@ -44,8 +45,8 @@ class Granules {
   static constexpr Granule kMmx = 78;
   static constexpr Granule kVector = 86;
   static constexpr std::size_t kVectorRegister = 32;
-  /// One of the general registers', as a bit.
-  static std::uint64_t bit(std::size_t granule) { return granule < kGeneral ? std::uint64_t{1} << granule : 0; }
+  /// Whether its register has others.
+  static bool has_neighbours(std::size_t granule) { return granule < kGeneral || granule >= kVector; }
   std::size_t count() const { return kVector + 16 * (kVectorRegister / vector_bytes_); }
 
   struct Piece {
@@ -71,6 +72,57 @@ class Granules {
 /// The granules that all blocks of a trace allow.
 Granules granules_for(std::span<const trace::Block> blocks, const std::vector<std::vector<trace::InstructionFacts>>&);
 
+/// Granules of general and vector registers; others are left out.
+class GranuleSet {
+ public:
+  /// Some neighbours of one register, to be looked at all at once.
+  struct Some {
+    std::uint8_t byte = 0;    // of the set, where they begin
+    std::uint64_t bits = ~std::uint64_t{0};  // of the eight bytes from there on: all are never in a set of joined ones
+  };
+  /// Those behind the first of so many, which are in one register.
+  static Some behind(Granule first, std::uint32_t count) {
+    return {static_cast<std::uint8_t>(first / 8), ((std::uint64_t{1} << count) - 2) << first % 8};
+  }
+
+  bool has(std::size_t granule) const { return (words_[granule / 64] >> granule % 64 & 1) != 0; }
+  bool has(const Some& some) const { return (~eight(some.byte) & some.bits) == 0; }
+  void add(std::size_t granule) {
+    if (Granules::has_neighbours(granule)) words_[granule / 64] |= std::uint64_t{1} << granule % 64;
+  }
+  void add(const Some& some) {
+    const std::uint64_t with = eight(some.byte) | some.bits;
+    std::memcpy(bytes() + some.byte, &with, sizeof(with));
+  }
+  void remove(std::size_t granule) { words_[granule / 64] &= ~(std::uint64_t{1} << granule % 64); }
+  void clear() { words_.fill(0); }
+  /// Words, from the first on, that have all of them.
+  std::size_t words() const {
+    std::size_t words = words_.size();
+    while (words > 0 && words_[words - 1] == 0) --words;
+    return words;
+  }
+  /// Those of `out` leave, those of `in` come; both have so many words at most.
+  void exchange(const GranuleSet& out, const GranuleSet& in, std::size_t words) {
+    for (std::size_t i = 0; i < words; ++i) words_[i] = (words_[i] & ~out.words_[i]) | in.words_[i];
+  }
+  void remove(const GranuleSet& out, std::size_t words) {
+    for (std::size_t i = 0; i < words; ++i) words_[i] &= ~out.words_[i];
+  }
+
+ private:
+  static constexpr std::size_t kMost = Granules::kVector + 16 * Granules::kVectorRegister;
+
+  unsigned char* bytes() { return reinterpret_cast<unsigned char*>(words_.data()); }
+  std::uint64_t eight(std::size_t byte) const {
+    std::uint64_t bits = 0;
+    std::memcpy(&bits, reinterpret_cast<const unsigned char*>(words_.data()) + byte, sizeof(bits));
+    return bits;
+  }
+
+  std::array<std::uint64_t, kMost / 64 + 2> words_{};  // eight bytes can be taken from every one of them on
+};
+
 /// One granule that is read from outside of the part.
 struct LiveIn {
   Granule granule = 0;
@@ -86,7 +138,8 @@ struct RegisterRead {
   std::uint32_t dense = 0;  // number of the operand in the part
   std::uint32_t first = 0;  // in PartCode::live_ins
   std::uint32_t count = 0;
-  bool consecutive = true;  // the granules' numbers are
+  bool consecutive = true;  // the granules' numbers are, and they are not relative
+  GranuleSet::Some behind;  // the first, if they are consecutive
 };
 
 /// Consecutive granules that one instruction wrote last.
@@ -148,6 +201,9 @@ struct OriginCode {
     std::uint8_t lane = 0;
     Granule granule = 0;
     Source source;
+    /// So many of a use, this one and the next, have one writer, and one origin if their sources do: one instruction,
+    /// one load, or consecutive granules of one register.
+    std::uint8_t run = 1;
   };
   /// A register operand that is a use, or may turn out to be one, and not only of what is made in the part.
   struct Use {
@@ -156,6 +212,7 @@ struct OriginCode {
     bool spilled = false;           // no use if the instruction is a spill
     bool direct = false;            // all of it was written before the part
     std::uint16_t load = kOutside;  // it is one chunk that this load got: in loads
+    GranuleSet::Some behind;        // the first granule, if it is direct
     std::uint32_t dense = 0;        // number of the operand in the part
     std::uint32_t first = 0;        // in pieces
     std::uint32_t count = 0;
@@ -174,9 +231,10 @@ struct OriginCode {
   struct Out {
     Granule granule = 0;
     Source source;
-    /// So many, this one and the next, are consecutive granules of one register, and got what one load loaded, or what
-    /// consecutive granules of one register had.
+    /// So many, this one and the next, are consecutive granules of one register, and got what one load loaded, what
+    /// one instruction made, what consecutive granules of one register had, or nothing.
     std::uint16_t run = 1;
+    GranuleSet::Some joined;  // of these, if one instruction wrote it and the one before
   };
   std::vector<Use> uses;  // in the order of execution
   std::vector<Piece> pieces;
@@ -185,7 +243,8 @@ struct OriginCode {
   std::vector<Source> several;
   std::vector<Out> outs;  // live-outs that were not made by the instruction that wrote them last, and plain loads
   std::uint32_t moved_outs = 0;  // of these, the first: from what granules had before
-  std::uint64_t parted = 0;      // by general granule: it or the one before is among them
+  GranuleSet parted;             // these, and the next of each
+  std::size_t parted_words = 0;
 };
 
 struct PartCode {
@@ -197,8 +256,9 @@ struct PartCode {
   std::vector<LiveIn> live_ins;
   std::vector<LiveOut> live_outs;      // granules that are not x87, each once
   std::vector<LiveOut> x87_live_outs;  // relative to the top at the block's entry; one granule each
-  std::uint64_t parted = 0;            // by general granule: it or the one before is among these
-  std::uint64_t joined = 0;            // by general granule: one instruction wrote it and the one before
+  GranuleSet parted;                   // these, and the next of each
+  GranuleSet joined;                   // one instruction wrote it and the one before
+  std::size_t parted_words = 0;
   std::vector<LocalFlow> local;
   std::vector<MemoryAccess> accesses;  // in the order of execution
   std::vector<IntegerValue> values;

@@ -156,14 +156,19 @@ class OriginCompiler {
       open = open || !is_made_here(state.source);
       direct = direct && state.writer == kOutside;
       origins_.pieces.push_back({state.writer, static_cast<std::uint8_t>(piece.byte - std::min(piece.byte, read.byte)),
-                                 piece.granule, state.source});
+                                 piece.granule, state.source, 1});
     }
     if (!open) return origins_.pieces.resize(first);
     for (std::size_t i = first; i < origins_.pieces.size(); ++i) keep(origins_.pieces[i].source);
+    for (std::size_t i = origins_.pieces.size() - 1; i > first; --i)
+      if (goes_on(origins_.pieces[i - 1], origins_.pieces[i]))
+        origins_.pieces[i - 1].run = static_cast<std::uint8_t>(origins_.pieces[i].run + 1);
     const std::uint16_t load = only_load(first);
     const auto count = static_cast<std::uint32_t>(origins_.pieces.size()) - first;
-    origins_.uses.push_back({number, operand, spilled, direct, load, 0, first, count, origins_.pieces[first].granule,
-                             origins_.pieces[first].lane});
+    const Granule granule = origins_.pieces[first].granule;
+    const GranuleSet::Some behind = direct ? GranuleSet::behind(granule, count) : GranuleSet::Some{};
+    origins_.uses.push_back(
+        {number, operand, spilled, direct, load, behind, 0, first, count, granule, origins_.pieces[first].lane});
   }
 
   /// The load that got all pieces from `first` on, and that one instruction wrote; kOutside: there is none.
@@ -198,7 +203,7 @@ class OriginCompiler {
         const State& state = granule_[piece.granule];
         keep(state.source);
         origins_.pieces.push_back(
-            {state.writer, static_cast<std::uint8_t>(piece.byte - read->byte), piece.granule, state.source});
+            {state.writer, static_cast<std::uint8_t>(piece.byte - read->byte), piece.granule, state.source, 1});
         ++spill.count;
       }
     }
@@ -278,24 +283,49 @@ class OriginCompiler {
       if (state.writer == kOutside) continue;
       if (state.source == Source{Source::Kind::kHere, 0, 0, state.writer}) continue;
       keep(state.source);
-      origins_.outs.push_back({static_cast<Granule>(i), state.source, 1});
+      origins_.outs.push_back({static_cast<Granule>(i), state.source, 1, {}});
     }
     const auto others =
         std::stable_partition(origins_.outs.begin(), origins_.outs.end(), [](const OriginCode::Out& out) {
           return out.source.kind == Source::Kind::kLiveIn || out.source.kind == Source::Kind::kSeveral;
         });
     origins_.moved_outs = static_cast<std::uint32_t>(others - origins_.outs.begin());
-    for (const OriginCode::Out& out : origins_.outs)
-      origins_.parted |= Granules::bit(out.granule) | Granules::bit(out.granule + std::size_t{1});
+    for (const OriginCode::Out& out : origins_.outs) {
+      origins_.parted.add(out.granule);
+      origins_.parted.add(out.granule + std::size_t{1});
+    }
+    origins_.parted_words = origins_.parted.words();
     for (std::size_t i = origins_.outs.size(); i-- > 1;)
       if (goes_on(origins_.outs[i - 1], origins_.outs[i]))
         origins_.outs[i - 1].run = static_cast<std::uint16_t>(origins_.outs[i].run + 1);
+    for (OriginCode::Out& out : origins_.outs) out.joined = joined(out);
+  }
+
+  GranuleSet::Some joined(const OriginCode::Out& out) const {
+    GranuleSet::Some some = GranuleSet::behind(out.granule, out.run);
+    const std::size_t begin = some.byte * std::size_t{8};
+    for (std::size_t i = 1; i < out.run; ++i)
+      if (!code_.joined.has(out.granule + i)) some.bits &= ~(std::uint64_t{1} << (out.granule + i - begin));
+    return some;
   }
 
   bool goes_on(const OriginCode::Out& a, const OriginCode::Out& b) const {
-    if (!granules_.are_neighbours(a.granule, b.granule) || a.source.kind != b.source.kind) return false;
-    if (a.source.kind == Source::Kind::kLoaded) return a.source.index == b.source.index;
-    return a.source.kind == Source::Kind::kLiveIn && granules_.are_neighbours(a.source.index, b.source.index);
+    return granules_.are_neighbours(a.granule, b.granule) && goes_on(a.source, b.source);
+  }
+  /// What was written before the part is its own source.
+  bool goes_on(const OriginCode::Piece& a, const OriginCode::Piece& b) const {
+    const bool outside = a.writer == kOutside;
+    return a.writer == b.writer && goes_on(a.source, b.source) &&
+           (!outside || (is_itself(a) && is_itself(b)));
+  }
+  static bool is_itself(const OriginCode::Piece& piece) {
+    return piece.source.kind == Source::Kind::kLiveIn && piece.source.index == piece.granule;
+  }
+  bool goes_on(const Source& a, const Source& b) const {
+    if (a.kind != b.kind) return false;
+    if (a.kind == Source::Kind::kNone) return true;
+    if (a.kind == Source::Kind::kLoaded || a.kind == Source::Kind::kHere) return a.index == b.index;
+    return a.kind == Source::Kind::kLiveIn && granules_.are_neighbours(a.index, b.index);
   }
 
   const std::vector<trace::InstructionFacts>& facts_;

@@ -44,16 +44,22 @@ static_assert(sizeof(Cell) == 16);
 inline void fill_cells(Cell* into, std::size_t count, const Cell& cell) {
   const __m128i whole = _mm_set_epi64x(static_cast<long long>(cell.counter),
                                        static_cast<long long>(std::uint64_t{cell.entry} << 32 | cell.producer));
+#pragma GCC unroll 4
   for (std::size_t i = 0; i < count; ++i) _mm_storeu_si128(reinterpret_cast<__m128i*>(into + i), whole);
 }
 
-/// Whether `count` neighbours, at least one, are all the same. Without a branch for each: mostly they are.
-inline bool are_equal(const Cell* cells, std::size_t count) {
+/// Whether `count` neighbours are all like this one. Without a branch for each: mostly they are.
+inline bool are_equal(const Cell* cells, std::size_t count, const Cell& like) {
   const auto load = [](const Cell* cell) { return _mm_loadu_si128(reinterpret_cast<const __m128i*>(cell)); };
-  const __m128i first = load(cells);
+  const __m128i first = load(&like);
   __m128i difference = _mm_setzero_si128();
-  for (std::size_t i = 1; i < count; ++i) difference = _mm_or_si128(difference, _mm_xor_si128(first, load(cells + i)));
+#pragma GCC unroll 4
+  for (std::size_t i = 0; i < count; ++i) difference = _mm_or_si128(difference, _mm_xor_si128(first, load(cells + i)));
   return _mm_movemask_epi8(_mm_cmpeq_epi8(difference, _mm_setzero_si128())) == 0xffff;
+}
+/// Whether `count` neighbours, at least one, are all the same.
+inline bool are_equal(const Cell* cells, std::size_t count) {
+  return count == 1 || are_equal(cells + 1, count - 1, cells[0]);
 }
 
 /// Something wrote it, and there was no memory to keep what.
@@ -100,11 +106,9 @@ class ShadowMemory {
     const Slot slot = slot_of(address >> kPageBits);
     const std::uint64_t last = address + (size - 1);
     if ((address ^ last) >> kPageBits != 0 || !has_cells(slot)) return false;
-    const Cell* at = cells_of(slot) + ((address & kPageMask) >> shift_of(slot));
+    const Cell* const first = cells_of(slot) + ((address & kPageMask) >> shift_of(slot));
     const Cell* const end = cells_of(slot) + ((last & kPageMask) >> shift_of(slot));
-    while (*at == cell)
-      if (at++ == end) return true;
-    return false;
+    return are_equal(first, static_cast<std::size_t>(end - first) + 1, cell);
   }
 
   // Of rows of accesses, n of them, each `step` bytes behind the one before (shadow_memory_rows.cc).
