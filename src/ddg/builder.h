@@ -411,8 +411,12 @@ class Builder {
   void link_returns(const StretchPlan::Read& read, std::span<const StretchPlan::ReadGranule> granules);
   void run_stretch(const StretchPlan& plan);
   void run_with_origins(const StretchPlan& plan);
-  bool starts_typical(const StretchPlan& plan) const;
+  /// How origins are when a stretch begins: as in all of its iterations; but for what the first one uses; or otherwise.
+  enum class Start : std::uint8_t { kTypical, kTypicalButUses, kOther };
+  Start start_of(const StretchPlan& plan) const;
   bool stays_the_same(Granule granule) const;
+  bool is_used_once(Granule granule) const;
+  void use_what_was_before(const StretchPlan& plan);
   void pass_iterations(const StretchPlan& plan, std::uint64_t first, std::uint64_t end);
   bool last_stands_for(const StretchPlan& plan, std::uint64_t k) const;
   std::span<const OriginRecords::LoadStep> load_steps(const StretchPlan& plan);

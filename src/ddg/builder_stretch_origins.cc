@@ -129,13 +129,15 @@ bool Builder::may_be_rewritten(std::uint64_t first, std::uint64_t last) const {
   });
 }
 
-/// The first iterations, until they are all alike; the last, which stands for all that follow; or one of these, and the
+/// The first iterations, or what one uses, until they are all alike; the last, which stands for all that follow; or one of these, and the
 /// last, if it cannot.
 void Builder::run_with_origins(const StretchPlan& plan) {
   using Origins = Stretch::Origins;
   const std::uint64_t last = stretch_.n - 1;
   std::uint64_t k = 0;
-  if (!starts_typical(plan)) {
+  const Start start = start_of(plan);
+  if (start == Start::kTypicalButUses) use_what_was_before(plan);
+  if (start == Start::kOther) {
     do {
       follow_iteration(plan, k++);
       if (stretch_.origins != Origins::kAll) stretch_.origins = origins_of_stretch(plan, k);
@@ -165,17 +167,44 @@ void Builder::run_with_origins(const StretchPlan& plan) {
   note_lanes(plan);
 }
 
-/// Whether all that the path passes on to its next iteration is made by it, and was made as it would be; and all else
+/// Typical: all that the path passes on to its next iteration is made by it, and was made as it would be; and all else
 /// that it finds has the same origin, as far away, in all iterations.
-bool Builder::starts_typical(const StretchPlan& plan) const {
-  if (stretch_.origins == Stretch::Origins::kAll || !plan.copied_loads.empty()) return false;
+Builder::Start Builder::start_of(const StretchPlan& plan) const {
+  if (stretch_.origins == Stretch::Origins::kAll || !plan.copied_loads.empty()) return Start::kOther;
   for (const StretchAccess& at : stretch_accesses())
-    if (keeps_uneven(plan, at)) return false;
-  const ThreadState& thread = *stretch_.thread;
-  return std::all_of(plan.exposed.begin(), plan.exposed.end(), [&](const StretchPlan::Exposed& exposed) {
-    const bool direct = thread.origins.where[exposed.granule] == RegisterOrigins::kWriter;
-    return exposed.written ? exposed.made && direct && !exposed.copied : direct || stays_the_same(exposed.granule);
-  });
+    if (keeps_uneven(plan, at)) return Start::kOther;
+  Start start = Start::kTypical;
+  for (const StretchPlan::Exposed& exposed : plan.exposed) {
+    const bool direct = stretch_.thread->origins.where[exposed.granule] == RegisterOrigins::kWriter;
+    if (exposed.written && (!exposed.made || exposed.copied)) return Start::kOther;
+    if (direct) continue;
+    if (!(exposed.written ? is_used_once(exposed.granule) : stays_the_same(exposed.granule))) return Start::kOther;
+    if (exposed.written) start = Start::kTypicalButUses;
+  }
+  if (start == Start::kTypicalButUses && (plan.mixes_uses || stretch_.n < 2 || !last_stands_for(plan, 0)))
+    return Start::kOther;
+  return start;
+}
+
+/// Of a register that only the first iteration finds as it is: whether memory has been written since it was loaded does
+/// not depend on the stretch.
+bool Builder::is_used_once(Granule granule) const {
+  const Provenance& kept = stretch_.thread->origins.kept[granule];
+  return stretch_.thread->origins.where[granule] == RegisterOrigins::kNowhere || kept.none || !kept.load ||
+         !may_be_rewritten(kept.address, kept.address + kept.size - 1);
+}
+
+/// By the first iteration. Afterwards registers are as if the path had made them before.
+void Builder::use_what_was_before(const StretchPlan& plan) {
+  ThreadState& thread = *stretch_.thread;
+  set_iteration(0);
+  for (const StretchPlan::FirstUse& first : plan.first_uses) {
+    const PathPart& part = plan.parts[first.part];
+    origins_.begin(*part.code, tracked({part.site, stretch_.entry, stretch_.counter}), thread.registers, thread.origins);
+    origins_.use_as_found(*first.use);
+  }
+  for (const StretchPlan::Exposed& exposed : plan.exposed)
+    if (exposed.written) thread.origins.where[exposed.granule] = RegisterOrigins::kWriter;
 }
 
 /// Of a register that the path does not write, and whose origin is not its last writer: it was there before the loop

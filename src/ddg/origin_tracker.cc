@@ -69,13 +69,10 @@ void OriginTracker::use_registers(std::uint16_t instruction, bool spilled) {
   do {
     const OriginCode::Use& use = *next;
     if (use.spilled && spilled && use.instruction == instruction) continue;
-    const OriginRecords::Reader& reader = this->reader(use.instruction, use.operand, use.dense);
     if (use.load != kOutside && !loads_[use.load].reload)
-      records_.use_loaded(reader, use.lane, loads_[use.load].itself);
-    else if (registers_->joined.has(use.behind))
-      use_chunk(reader, use.lane, use.granule);
+      records_.use_loaded(reader(use.instruction, use.operand, use.dense), use.lane, loads_[use.load].itself);
     else
-      use_register(reader, use);
+      use_as_found(use);
   } while (++next != last_use_ && next->instruction <= instruction);
   next_use_ = next;
 }

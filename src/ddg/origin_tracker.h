@@ -78,6 +78,15 @@ class OriginTracker {
     if (next_use_ != last_use_ && next_use_->instruction <= instruction) use_registers(instruction, spilled);
   }
 
+  /// One of them, which is not of what a load of the part got, or may be of what it got back.
+  void use_as_found(const OriginCode::Use& use) {
+    const OriginRecords::Reader& reader = this->reader(use.instruction, use.operand, use.dense);
+    if (registers_->joined.has(use.behind))
+      use_chunk(reader, use.lane, use.granule);
+    else
+      use_register(reader, use);
+  }
+
   /// A store that is a spill, before memory knows of it.
   void spill(const MemoryAccess& access, std::uint64_t address, const Cell& store);
 

@@ -37,6 +37,7 @@ class Planner {
     for (std::uint32_t i = 0; i < parts.size(); ++i) {
       read(parts[i], i);
       expose(parts[i].code->origins);
+      list_uses(parts[i].code->origins, i);
       use_loads(parts[i].code->origins);
       write(parts[i]);
     }
@@ -76,6 +77,31 @@ class Planner {
     }
     if (source.kind != Source::Kind::kSeveral) return;
     for (std::size_t i = 0; i < source.bytes; ++i) expose(code, code.several[source.index + i], true);
+  }
+
+  bool is_exposed(const OriginCode::Piece& piece) const {
+    return piece.writer == kOutside && piece.source.kind == Source::Kind::kLiveIn && writer_[piece.source.index] == 0;
+  }
+  /// Uses of what the path has not written so far.
+  void list_uses(const OriginCode& code, std::uint32_t part) {
+    for (const OriginCode::Use& use : code.uses) {
+      const std::span<const OriginCode::Piece> pieces{code.pieces.data() + use.first, use.count};
+      const auto exposed =
+          std::count_if(pieces.begin(), pieces.end(), [&](const OriginCode::Piece& piece) { return is_exposed(piece); });
+      if (exposed != 0) plan_.first_uses.push_back({part, &use});
+      plan_.mixes_uses = plan_.mixes_uses || (exposed != 0 && exposed != std::ssize(pieces));
+    }
+  }
+  /// Only those of what it writes later.
+  void choose_uses() {
+    std::erase_if(plan_.first_uses, [&](const StretchPlan::FirstUse& first) {
+      const OriginCode& code = plan_.parts[first.part].code->origins;
+      const std::span<const OriginCode::Piece> pieces{code.pieces.data() + first.use->first, first.use->count};
+      const auto written = std::count_if(pieces.begin(), pieces.end(),
+                                         [&](const OriginCode::Piece& piece) { return writer_[piece.granule] != 0; });
+      plan_.mixes_uses = plan_.mixes_uses || (written != 0 && written != std::ssize(pieces));
+      return written == 0;
+    });
   }
 
   void use_loads(const OriginCode& code) {
@@ -140,6 +166,7 @@ class Planner {
         granule.from = ReadGranule::From::kLastIteration;
         granule.definition = writer_[granule.granule];
       }
+    choose_uses();
     for (const StretchPlan::Read& read : plan_.reads)
       count_alike({plan_.granules.data() + read.first, read.read->count});
     for (std::size_t i = 0; i < exposed_.size(); ++i)

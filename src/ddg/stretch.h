@@ -53,6 +53,11 @@ struct StretchPlan {
     bool made = false;        // what is written last has no other origin
     bool copied = false;      // by the path, before it is used
   };
+  /// A use of what registers had when an iteration began, which the path writes, all of them.
+  struct FirstUse {
+    std::uint32_t part = 0;
+    const OriginCode::Use* use = nullptr;
+  };
   bool possible = true;  // there is nothing in the path that must be followed event by event
   structure::PathTotals totals;
   std::uint64_t unknown_instructions = 0;
@@ -61,6 +66,8 @@ struct StretchPlan {
   std::vector<Read> reads;
   std::vector<ReadGranule> granules;
   std::vector<Exposed> exposed;
+  std::vector<FirstUse> first_uses;
+  bool mixes_uses = false;  // there are uses of such registers together with others
   /// Accesses of the path: loads whose value is used in another part of the same iteration, behind a copy. Such a use
   /// asks whether what was loaded has been rewritten since.
   std::vector<std::uint32_t> copied_loads;
