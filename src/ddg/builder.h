@@ -416,6 +416,10 @@ class Builder {
   Start start_of(const StretchPlan& plan) const;
   bool stays_the_same(Granule granule) const;
   bool is_used_once(Granule granule) const;
+  /// So many exposed registers, from this one on, are known to be alike in everything.
+  std::size_t alike(const StretchPlan::Exposed& exposed) const {
+    return stretch_.thread->origins.joined.has(exposed.behind) ? exposed.run : 1;
+  }
   void use_what_was_before(const StretchPlan& plan);
   void pass_iterations(const StretchPlan& plan, std::uint64_t first, std::uint64_t end);
   bool last_stands_for(const StretchPlan& plan, std::uint64_t k) const;

@@ -40,7 +40,8 @@ Builder::Stretch::Origins Builder::origins_of_stretch(const StretchPlan& plan, s
     if (may_be_rewritten(at.lowest, at.highest)) return Origins::kAll;
   }
   bool compare = false;
-  for (const StretchPlan::Exposed& exposed : plan.exposed) {
+  for (std::size_t i = 0; i < plan.exposed.size(); i += alike(plan.exposed[i])) {
+    const StretchPlan::Exposed& exposed = plan.exposed[i];
     if (stretch_.thread->registers[exposed.granule].producer == 0) continue;
     const std::uint8_t where = stretch_.thread->origins.where[exposed.granule];
     if (where == RegisterOrigins::kWriter) continue;
@@ -147,7 +148,7 @@ void Builder::run_with_origins(const StretchPlan& plan) {
       return;
     }
   }
-  if (last_stands_for(plan, k)) {
+  if (start == Start::kTypicalButUses || last_stands_for(plan, k)) {
     pass_iterations(plan, k, last);
     move_registers(plan, k, last);
     origins_.records().set_times_before(last - k + 1, load_steps(plan));
@@ -174,7 +175,8 @@ Builder::Start Builder::start_of(const StretchPlan& plan) const {
   for (const StretchAccess& at : stretch_accesses())
     if (keeps_uneven(plan, at)) return Start::kOther;
   Start start = Start::kTypical;
-  for (const StretchPlan::Exposed& exposed : plan.exposed) {
+  for (std::size_t i = 0; i < plan.exposed.size(); i += alike(plan.exposed[i])) {
+    const StretchPlan::Exposed& exposed = plan.exposed[i];
     const bool direct = stretch_.thread->origins.where[exposed.granule] == RegisterOrigins::kWriter;
     if (exposed.written && (!exposed.made || exposed.copied)) return Start::kOther;
     if (direct) continue;
@@ -198,13 +200,16 @@ bool Builder::is_used_once(Granule granule) const {
 void Builder::use_what_was_before(const StretchPlan& plan) {
   ThreadState& thread = *stretch_.thread;
   set_iteration(0);
+  const PathPart* begun = nullptr;
   for (const StretchPlan::FirstUse& first : plan.first_uses) {
     const PathPart& part = plan.parts[first.part];
-    origins_.begin(*part.code, tracked({part.site, stretch_.entry, stretch_.counter}), thread.registers, thread.origins);
+    const Instance instance{part.site, stretch_.entry, stretch_.counter};
+    if (begun != &part) origins_.begin(*part.code, tracked(instance), thread.registers, thread.origins);
+    begun = &part;
     origins_.use_as_found(*first.use);
   }
-  for (const StretchPlan::Exposed& exposed : plan.exposed)
-    if (exposed.written) thread.origins.where[exposed.granule] = RegisterOrigins::kWriter;
+  for (std::size_t i = 0; i < plan.exposed.size(); i += plan.exposed[i].run)
+    if (plan.exposed[i].written) thread.origins.set_written(plan.exposed[i].granule, plan.exposed[i].run);
 }
 
 /// Of a register that the path does not write, and whose origin is not its last writer: it was there before the loop
@@ -226,7 +231,8 @@ bool Builder::last_stands_for(const StretchPlan& plan, std::uint64_t k) const {
     if (keeps_uneven(plan, at)) return false;
   const ThreadState& thread = *stretch_.thread;
   const StretchPlan::Exposed* before = nullptr;
-  for (const StretchPlan::Exposed& exposed : plan.exposed) {
+  for (std::size_t i = 0; i < plan.exposed.size();) {
+    const StretchPlan::Exposed& exposed = plan.exposed[i];
     const Cell& cell = thread.registers[exposed.granule];
     if (!exposed.written && cell.producer != 0) {
       if (cell.entry == stretch_.entry) return false;
@@ -237,7 +243,8 @@ bool Builder::last_stands_for(const StretchPlan& plan, std::uint64_t k) const {
     const bool goes_on = before != nullptr && before->granule + 1 == exposed.granule && exposed.written &&
                          before->writer == exposed.writer;
     if (k == 0 && goes_on && !(cell == thread.registers[before->granule])) return false;
-    before = &exposed;
+    i += alike(exposed);
+    before = &plan.exposed[i - 1];
   }
   return true;
 }
@@ -257,29 +264,28 @@ void Builder::move_registers(const StretchPlan& plan, std::uint64_t from, std::u
   if (from == to) return;
   ThreadState& thread = *stretch_.thread;
   part_moved_registers(plan);
-  for (const StretchPlan::Exposed& exposed : plan.exposed) {
+  for (std::size_t i = 0; i < plan.exposed.size(); i += plan.exposed[i].run) {
+    const StretchPlan::Exposed& exposed = plan.exposed[i];
     if (!exposed.written) continue;
-    thread.registers[exposed.granule] = {exposed.writer, stretch_.entry, stretch_.counter + to - 1};
-    Provenance& kept = thread.origins.kept[exposed.granule];
-    if (thread.origins.where[exposed.granule] != RegisterOrigins::kKept || kept.origin.entry != stretch_.entry)
-      continue;
-    if (kept.load) move_load(kept, to - from);
-    kept.origin.counter += to - from;
+    fill_cells(&thread.registers[exposed.granule], exposed.run,
+               {exposed.writer, stretch_.entry, stretch_.counter + to - 1});
+    for (std::size_t granule = exposed.granule; granule < std::size_t{exposed.granule} + exposed.run; ++granule) {
+      Provenance& kept = thread.origins.kept[granule];
+      if (thread.origins.where[granule] != RegisterOrigins::kKept || kept.origin.entry != stretch_.entry) continue;
+      if (kept.load) move_load(kept, to - from);
+      kept.origin.counter += to - from;
+    }
   }
 }
 
 /// Neighbours that are moved alike stay one chunk if they are one.
 void Builder::part_moved_registers(const StretchPlan& plan) {
   GranuleSet& joined = stretch_.thread->origins.joined;
-  const StretchPlan::Exposed* before = nullptr;
-  for (const StretchPlan::Exposed& exposed : plan.exposed) {
-    if (!exposed.written) continue;
-    const bool next = before != nullptr && before->granule + 1 == exposed.granule;
-    if (before != nullptr && !next) joined.remove(before->granule + std::size_t{1});
-    if (!next || before->writer != exposed.writer) joined.remove(exposed.granule);
-    before = &exposed;
+  for (std::size_t i = 0; i < plan.exposed.size(); i += plan.exposed[i].run) {
+    if (!plan.exposed[i].written) continue;
+    joined.remove(plan.exposed[i].granule);
+    joined.remove(plan.exposed[i].granule + std::size_t{plan.exposed[i].run});
   }
-  if (before != nullptr) joined.remove(before->granule + std::size_t{1});
 }
 
 /// What was loaded has not been written since; or it surely has.

@@ -172,7 +172,22 @@ class Planner {
     for (std::size_t i = 0; i < exposed_.size(); ++i)
       if (exposed_[i])
         plan_.exposed.push_back({static_cast<Granule>(i), writer_[i], writer_[i] != 0, loaded_[i].access != kNoAccess,
-                                 made_[i], copied_[i]});
+                                 made_[i], copied_[i], 1, {}});
+    find_runs();
+  }
+
+  /// No longer than a register may be.
+  void find_runs() {
+    const auto goes_on = [](const StretchPlan::Exposed& a, const StretchPlan::Exposed& b) {
+      return a.granule + 1 == b.granule && a.writer == b.writer && a.written == b.written && a.loaded == b.loaded &&
+             a.made == b.made && a.copied == b.copied && b.run < Granules::kVectorRegister;
+    };
+    for (std::size_t i = plan_.exposed.size(); i-- > 0;) {
+      StretchPlan::Exposed& exposed = plan_.exposed[i];
+      if (i + 1 < plan_.exposed.size() && goes_on(exposed, plan_.exposed[i + 1]))
+        exposed.run = static_cast<std::uint8_t>(plan_.exposed[i + 1].run + 1);
+      exposed.behind = GranuleSet::behind(exposed.granule, exposed.run);
+    }
   }
 
   static void count_alike(std::span<ReadGranule> granules) {

@@ -52,6 +52,9 @@ struct StretchPlan {
     bool loaded = false;      // last by a plain load of the path
     bool made = false;        // what is written last has no other origin
     bool copied = false;      // by the path, before it is used
+    /// So many, this one and the next, are consecutive granules of which all this is the same.
+    std::uint8_t run = 1;
+    GranuleSet::Some behind;  // this one, of these
   };
   /// A use of what registers had when an iteration began, which the path writes, all of them.
   struct FirstUse {
