@@ -10,6 +10,7 @@ namespace {
 
 constexpr std::uint64_t kFar = std::uint64_t{64} << 20;  // no frame is so large
 constexpr std::uint64_t kAboveFirstFrame = 64 * 1024;    // of the first frame: arguments and environment
+constexpr std::uint16_t kGeneralGranules = 4;            // of a general register
 
 std::vector<std::vector<trace::InstructionFacts>> decode_all(std::span<const trace::Block> blocks) {
   std::vector<std::vector<trace::InstructionFacts>> facts;
@@ -51,9 +52,9 @@ Builder::Builder(const trace::Reader& reader, const structure::Structure& struct
   frames_.resize(structure.flow.functions().size());
   frame_sizes_.resize(structure.flow.functions().size());
   for (const std::uint8_t reg : std::array<std::uint8_t, 9>{0, 1, 2, 6, 7, 8, 9, 10, 11})
-    granules_.of_general(reg, call_registers_);
-  for (std::size_t granule = Granules::kFlags; granule < granules_.count(); ++granule)
-    call_registers_.push_back({static_cast<Granule>(granule), 0});
+    call_registers_.push_back({static_cast<Granule>(reg * kGeneralGranules), kGeneralGranules, 0});
+  call_registers_.push_back(
+      {Granules::kFlags, static_cast<std::uint16_t>(granules_.count() - Granules::kFlags), 0});
   granules_.of_general(0, result_register_);
   granules_.of_general(0, library_results_);
   granules_.of_general(2, library_results_);
@@ -165,7 +166,8 @@ void Builder::prefetch(const PartCode& code, SiteId site) const {
   streams_.prefetch(site);
 }
 
-void Builder::execute(const Where& where, const structure::Part& part) {
+/// All that it calls is part of it: this is what takes the time of irregular code, and most of that is short.
+[[gnu::flatten]] void Builder::execute(const Where& where, const structure::Part& part) {
   const structure::ExitCode& exit = structure_.code.exit(exit_);
   const std::uint32_t index = exit.first_part + next_part_++;
   const PartCode& code = code_of(index, part);

@@ -482,7 +482,7 @@ class Builder {
   std::unordered_map<std::uint64_t, std::uint64_t> blocks_;  // live heap blocks: size by address
   std::vector<ObjectId> frames_;                             // by function: 0 if it has none yet
   std::vector<std::uint64_t> frame_sizes_;                   // by function
-  std::vector<Granules::Piece> call_registers_;              // that a call may change
+  std::vector<LiveOut> call_registers_;                      // that a call may change
   std::vector<Granules::Piece> result_register_;
   std::vector<Granules::Piece> library_results_;
 

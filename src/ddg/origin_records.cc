@@ -38,7 +38,7 @@ inline OriginRecords::Record& OriginRecords::record_of(const Reader& reader, Lan
   return find_record(reader, lane, key, value);
 }
 
-OriginRecords::Record& OriginRecords::find_record(const Reader& reader, Lane& lane, Key key, const Value& value) {
+[[gnu::noinline]] OriginRecords::Record& OriginRecords::find_record(const Reader& reader, Lane& lane, Key key, const Value& value) {
   LaneDetails& list = details_of(lane);
   if (list.index) {
     if (const auto found = list.index->find(key); found != list.index->end()) return *(lane.last = found->second);
@@ -144,13 +144,14 @@ inline void OriginRecords::count_load(const Reader& reader, const Provenance& lo
   std::size_t loop = far.newer();
   if (loop == record.dimensions) return;
   if (lane.none == value.none && (value.none || lane.origin == value.origin)) return;
-  if (!lane.none) loop = std::max<std::size_t>(loop, distance(reader, lane.origin, record).newer());
   const auto innermost = static_cast<std::uint16_t>(record.dimensions - 1);
   const std::size_t last = entries_.parting(lane.entry, lane.counter, reader.entry, reader.point, innermost).level;
+  if (loop > last) return;
+  if (!lane.none) loop = std::max<std::size_t>(loop, distance(reader, lane.origin, record).newer());
   for (; loop <= last; ++loop) ++record.levels[loop].turns;
 }
 
-void OriginRecords::use(const Reader& reader, std::uint16_t lane, const Cell& writer, const Value& value) {
+[[gnu::flatten]] void OriginRecords::use(const Reader& reader, std::uint16_t lane, const Cell& writer, const Value& value) {
   Lane& at = lane_of(reader, lane);
   const bool by_origin = !value.none && value.origin == writer;
   bool is_record = value.none || (by_origin ? value.load != nullptr : !is_instance(reader, value.origin));

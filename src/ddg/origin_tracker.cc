@@ -64,7 +64,7 @@ OriginTracker::Value OriginTracker::value(const Source& source) const {
   return {{}, true, nullptr};
 }
 
-void OriginTracker::use_registers(std::uint16_t instruction, bool spilled) {
+[[gnu::flatten]] void OriginTracker::use_registers(std::uint16_t instruction, bool spilled) {
   const OriginCode::Use* next = next_use_;
   do {
     const OriginCode::Use& use = *next;
@@ -104,7 +104,7 @@ bool OriginTracker::compare_chunk(Granule first, std::uint32_t count) const {
 }
 
 /// Neighbours with one writer and one origin are one chunk.
-void OriginTracker::use_register(const OriginRecords::Reader& reader, const OriginCode::Use& use) {
+[[gnu::noinline]] void OriginTracker::use_register(const OriginRecords::Reader& reader, const OriginCode::Use& use) {
   if (use.direct && is_one_chunk(use.granule, use.count)) return use_chunk(reader, use.lane, use.granule);
   Cell before;
   Value before_value;
@@ -175,7 +175,7 @@ const Spill* OriginTracker::reloaded(const MemoryAccess& access, std::uint64_t a
   return size != 0 ? spills_.find(address, size, chunks[0].cell) : nullptr;
 }
 
-bool OriginTracker::load(const MemoryAccess& access, std::uint64_t address, std::span<const Chunk> chunks) {
+[[gnu::flatten]] bool OriginTracker::load(const MemoryAccess& access, std::uint64_t address, std::span<const Chunk> chunks) {
   const Spill* spill = reloaded(access, address, chunks);
   if (spill == nullptr && followed_) use_memory(access, address, chunks);
   if (access.load == MemoryAccess::kNo || !code_->origins.loads[access.load].kept) return spill != nullptr;
@@ -223,7 +223,7 @@ void OriginTracker::use_spilled(const OriginRecords::Reader& reader, const Spill
   }
 }
 
-void OriginTracker::finish_part() {
+[[gnu::flatten]] void OriginTracker::finish_part() {
   read_registers(0xffff, false);
   const OriginCode& code = code_->origins;
   if (moved_.size() < code.moved_outs) moved_.resize(code.moved_outs);
@@ -259,7 +259,7 @@ const Provenance* OriginTracker::got_as_a_whole(const OriginCode::Out* outs, Pro
 }
 
 /// Only what is done as a whole is known to be one chunk.
-void OriginTracker::write() {
+[[gnu::flatten]] void OriginTracker::write() {
   const OriginCode& code = code_->origins;
   if (code.outs.empty()) return;
   registers_->joined.remove(code.parted, code.parted_words);

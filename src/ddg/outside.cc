@@ -97,7 +97,7 @@ void Builder::read_arguments(const Instance& instance, ThreadState& thread, std:
 }
 
 void Builder::forget_call_registers(ThreadState& thread) {
-  for (const Granules::Piece& piece : call_registers_) thread.registers[piece.granule] = {};
+  for (const LiveOut& out : call_registers_) fill_cells(&thread.registers[out.granule], out.count, {});
   thread.origins.joined.clear();
 }
 
