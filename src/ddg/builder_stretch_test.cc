@@ -1,7 +1,7 @@
 // Many iterations at once against event by event, on the whole graph: random loop bodies of machine code whose accesses
 // overlap in every way.
 //
-// A program is a function with one or two nests of loops. Bodies are one to four blocks, with up to six accesses of 1
+// A program is a function with one or two nests of loops. Bodies, and what is before them, are one to four blocks, with up to six accesses of 1
 // to 32 bytes, strides from -40 to 40 bytes, starts within 200 bytes of each other, and in between copies, exchanges
 // and sums of registers. Accesses are in blocks of the heap that lie close together, in the function's frame, where
 // plain stores are spills, or nowhere; some hop between these from one entry of the loop to the next. Some addresses
@@ -47,10 +47,10 @@ class Torture {
     for (std::uint64_t i = 0; i < nests; ++i) nests_.push_back(nest());
     const trace::BlockId end = nop();
     trace_.run(entry, prologue, {kStack}, trace::ExitKind::kCall, Value::slot(0));
-    trace_.run(prologue, nests_[0].header, {});
+    trace_.run(prologue, nests_[0].header.block, {});
     for (std::size_t i = 0; i < nests_.size(); ++i) {
       if (i > 0 && region_ != kStack - kFrame / 2 && pick(3) == 0) allocate();
-      execute(nests_[i], i + 1 < nests_.size() ? nests_[i + 1].header : end);
+      execute(nests_[i], i + 1 < nests_.size() ? nests_[i + 1].header.block : end);
     }
     trace_.run(end, end, {}, trace::ExitKind::kOther);
     reader = &trace_.finish();
@@ -74,7 +74,8 @@ class Torture {
   };
   /// header { first, (left or right), last } latch
   struct Nest {
-    trace::BlockId header = 0, latch = 0;
+    Piece header;  // what the loop finds in registers may be loaded or copied here
+    trace::BlockId latch = 0;
     std::vector<Piece> pieces;  // one, or these four
     std::uint64_t outer = 1, trips = 3;
     std::uint64_t way = 0, flip = 0;
@@ -238,7 +239,7 @@ class Torture {
 
   Nest nest() {
     Nest made;
-    made.header = nop();
+    made.header = pick(2) == 0 ? piece(pick(3)) : Piece{nop(), {}};
     const bool branches = pick(3) == 0;
     const std::uint64_t accesses = 1 + pick(6);
     made.pieces.push_back(piece(branches ? accesses / 2 : accesses));
@@ -287,7 +288,7 @@ class Torture {
 
   void execute(const Nest& nest, trace::BlockId behind) {
     for (std::uint64_t j = 0; j < nest.outer; ++j) {
-      trace_.run(nest.header, nest.pieces[0].block, {});
+      run(nest.header, nest.pieces[0].block, j, 0, nest.trips);
       const std::uint64_t trips = nest.trips - (j % 2 == 1 ? nest.less : 0);
       for (std::uint64_t i = 0; i < trips; ++i) {
         const bool last = i + 1 == trips;
@@ -301,7 +302,7 @@ class Torture {
         run(middle, nest.pieces[3].block, j, i, nest.trips);
         run(nest.pieces[3], next, j, i, nest.trips);
       }
-      trace_.run(nest.latch, j + 1 < nest.outer ? nest.header : behind, {});
+      trace_.run(nest.latch, j + 1 < nest.outer ? nest.header.block : behind, {});
     }
   }
 

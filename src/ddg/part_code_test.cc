@@ -162,5 +162,42 @@ TEST(PartCode, APrefixNumbersOperandsAsTheWhole) {
   EXPECT_LT(whole.accesses[1].operand, whole.operands);
 }
 
+TEST(GranuleSet, NeighboursAtOnce) {
+  for (const Granule first : {Granule{0}, Granule{60}, Granules::kVector, Granule{Granules::kVector + 15 * 32}}) {
+    for (const std::uint32_t count : {1u, 2u, 4u, 32u}) {
+      if (first < Granules::kGeneral && count > 4) continue;
+      GranuleSet set;
+      const GranuleSet::Some behind = GranuleSet::behind(first, count);
+      EXPECT_EQ(set.has(behind), count == 1) << first << " " << count;
+      set.add(behind);
+      EXPECT_TRUE(set.has(behind));
+      EXPECT_FALSE(set.has(first) || set.has(first + count)) << first << " " << count;
+      if (count == 1) continue;
+      EXPECT_TRUE(set.has(first + std::size_t{1}) && set.has(first + count - std::size_t{1}));
+      set.remove(first + count - std::size_t{1});
+      EXPECT_FALSE(set.has(behind));
+    }
+  }
+}
+
+TEST(GranuleSet, OthersThanOfGeneralAndVectorRegistersAreLeftOut) {
+  GranuleSet set;
+  set.add(std::size_t{Granules::kFlags});
+  set.add(std::size_t{Granules::kX87});
+  EXPECT_EQ(set.words(), 0u);
+  EXPECT_FALSE(set.has(GranuleSet::Some{}));
+}
+
+TEST(GranuleSet, SomeLeaveAndOthersCome) {
+  GranuleSet set, out, in;
+  for (const std::size_t granule : {1u, 2u, 200u}) set.add(granule);
+  for (const std::size_t granule : {2u, 3u, 200u}) out.add(granule);
+  in.add(std::size_t{3});
+  ASSERT_EQ(out.words(), 4u);
+  set.exchange(out, in, out.words());
+  EXPECT_TRUE(set.has(std::size_t{1}) && set.has(std::size_t{3}));
+  EXPECT_FALSE(set.has(std::size_t{2}) || set.has(std::size_t{200}));
+}
+
 }  // namespace
 }  // namespace loopfold::ddg

@@ -210,6 +210,36 @@ TEST_F(StretchTest, PointersThatMoveAreExposed) {
   EXPECT_EQ(source(plan, 0, 1, kRdi).first, From::kBefore);
 }
 
+/// rax and rdx are found by the first iteration as nothing else finds them; rbx is the same for all.
+TEST_F(StretchTest, FirstUsesAreOfWhatThePathWritesLater) {
+  part({kAddRbxToRax});
+  part({kAddRaxToRdx});
+  const StretchPlan plan = this->plan();
+  ASSERT_EQ(plan.first_uses.size(), 2u);
+  EXPECT_EQ(plan.first_uses[0].part, 0u);
+  EXPECT_EQ(plan.first_uses[0].use->granule, granules_of(kRax)[0]);
+  EXPECT_EQ(plan.first_uses[1].part, 1u);
+  EXPECT_EQ(plan.first_uses[1].use->granule, granules_of(kRdx)[0]);
+  EXPECT_FALSE(plan.mixes_uses);
+}
+
+/// al is cleared, and then all of rax is used.
+TEST_F(StretchTest, AUseOfWhatIsPartlyWrittenIsMixed) {
+  part({{0xb0, 0x00}, kAddRaxToRdx});
+  EXPECT_TRUE(plan().mixes_uses);
+}
+
+/// rax and rcx are neighbours, but only one of them is written.
+TEST_F(StretchTest, ExposedGranulesThatAreAlike) {
+  part({kAddRaxToRdx, kAddRcxToRdx, kAddRbxToRax});
+  const StretchPlan plan = this->plan();
+  ASSERT_GE(plan.exposed.size(), 8u);
+  EXPECT_EQ(plan.exposed[0].run, 4) << "rax";
+  EXPECT_EQ(plan.exposed[1].run, 3);
+  EXPECT_EQ(plan.exposed[3].run, 1);
+  EXPECT_EQ(plan.exposed[4].run, 4) << "rcx";
+}
+
 // ---- Pieces --------------------------------------------------------------------------------------------------------
 
 DependencePiece piece_at(std::uint64_t counter) {
