@@ -196,7 +196,7 @@ class Torture {
 
   Op of_registers(Making& making) {
     const std::uint8_t both = between_registers(reg(), reg());
-    switch (pick(8)) {
+    switch (sums_ ? 5 + pick(3) : pick(8)) {
       case 0:
         return {{0x48, 0x89, both}, {}, {}};  // mov
       case 1:
@@ -227,7 +227,7 @@ class Torture {
     Making making;
     for (std::uint64_t i = 0; i < accesses; ++i) {
       while (pick(2) == 0) making.ops.push_back(of_registers(making));
-      making.ops.push_back(pick(4) == 0 ? computed(making) : move(making, pick(2) == 0));
+      making.ops.push_back(sums_ || pick(4) == 0 ? computed(making) : move(making, pick(2) == 0));
     }
     making.ops.push_back(of_registers(making));
     Piece made;
@@ -240,10 +240,12 @@ class Torture {
   Nest nest() {
     Nest made;
     made.header = pick(2) == 0 ? piece(pick(3)) : Piece{nop(), {}};
+    sums_ = pick(3) == 0;
     const bool branches = pick(3) == 0;
     const std::uint64_t accesses = 1 + pick(6);
     made.pieces.push_back(piece(branches ? accesses / 2 : accesses));
     for (int i = 0; i < 3 && branches; ++i) made.pieces.push_back(piece(pick(3)));
+    sums_ = false;
     made.latch = nop();
     made.outer = pick(2) == 0 ? 1 : 1 + pick(5);
     made.trips = 3 + pick(pick(2) == 0 ? 40 : 297);
@@ -311,6 +313,7 @@ class Torture {
   std::uint64_t region_ = 0;
   bool hops_ = false;    // between the region and the frame
   bool frames_ = false;  // some places in the frame are those of variables
+  bool sums_ = false;    // only: no copies, loads or spills
   std::uint64_t next_place_ = 0x2000;
   std::vector<Nest> nests_;
 };
