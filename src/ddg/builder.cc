@@ -53,8 +53,7 @@ Builder::Builder(const trace::Reader& reader, const structure::Structure& struct
   frame_sizes_.resize(structure.flow.functions().size());
   for (const std::uint8_t reg : std::array<std::uint8_t, 9>{0, 1, 2, 6, 7, 8, 9, 10, 11})
     call_registers_.push_back({static_cast<Granule>(reg * kGeneralGranules), kGeneralGranules, 0});
-  call_registers_.push_back(
-      {Granules::kFlags, static_cast<std::uint16_t>(granules_.count() - Granules::kFlags), 0});
+  call_registers_.push_back({Granules::kFlags, static_cast<std::uint16_t>(granules_.count() - Granules::kFlags), 0});
   granules_.of_general(0, result_register_);
   granules_.of_general(0, library_results_);
   granules_.of_general(2, library_results_);

@@ -8,6 +8,10 @@
 // iterations if nothing of the stretch writes there and nothing of this entry of the loop has; or if all stores that
 // touch it move along with the load, and one of the same iteration writes what was loaded. Where none of that holds,
 // all iterations are followed.
+//
+// Most stretches need no first iteration: what they pass on from one to the next they make themselves, and a use of
+// that counts nothing. If the first one finds something else there, a sum that was loaded or a counter that was copied,
+// only its uses of these registers are done apart; all else in it is as in the others.
 #include <algorithm>
 
 #include "ddg/builder.h"
@@ -130,8 +134,8 @@ bool Builder::may_be_rewritten(std::uint64_t first, std::uint64_t last) const {
   });
 }
 
-/// The first iterations, or what one uses, until they are all alike; the last, which stands for all that follow; or one of these, and the
-/// last, if it cannot.
+/// The first iterations, or what one uses, until they are all alike; the last, which stands for all that follow; or one
+/// of these, and the last, if it cannot.
 void Builder::run_with_origins(const StretchPlan& plan) {
   using Origins = Stretch::Origins;
   const std::uint64_t last = stretch_.n - 1;

@@ -1,12 +1,12 @@
 // Many iterations at once against event by event, on the whole graph: random loop bodies of machine code whose accesses
 // overlap in every way.
 //
-// A program is a function with one or two nests of loops. Bodies, and what is before them, are one to four blocks, with up to six accesses of 1
-// to 32 bytes, strides from -40 to 40 bytes, starts within 200 bytes of each other, and in between copies, exchanges
-// and sums of registers. Accesses are in blocks of the heap that lie close together, in the function's frame, where
-// plain stores are spills, or nowhere; some hop between these from one entry of the loop to the next. Some addresses
-// are not even: they wrap around in a few bits, or are so but for a few iterations. Ordinary programs hardly have any
-// of this; mistakes of order inside a stretch show here.
+// A program is a function with one or two nests of loops. Bodies, and what is before them, are one to four blocks, with
+// up to six accesses of 1 to 32 bytes, strides from -40 to 40 bytes, starts within 200 bytes of each other, and in
+// between copies, exchanges and sums of registers. Accesses are in blocks of the heap that lie close together, in the
+// function's frame, where plain stores are spills, or nowhere; some hop between these from one entry of the loop to the
+// next. Some addresses are not even: they wrap around in a few bits, or are so but for a few iterations. Ordinary
+// programs hardly have any of this; mistakes of order inside a stretch show here.
 #include <algorithm>
 #include <functional>
 #include <random>

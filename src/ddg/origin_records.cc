@@ -38,7 +38,8 @@ inline OriginRecords::Record& OriginRecords::record_of(const Reader& reader, Lan
   return find_record(reader, lane, key, value);
 }
 
-[[gnu::noinline]] OriginRecords::Record& OriginRecords::find_record(const Reader& reader, Lane& lane, Key key, const Value& value) {
+[[gnu::noinline]] OriginRecords::Record& OriginRecords::find_record(const Reader& reader, Lane& lane, Key key,
+                                                                    const Value& value) {
   LaneDetails& list = details_of(lane);
   if (list.index) {
     if (const auto found = list.index->find(key); found != list.index->end()) return *(lane.last = found->second);
@@ -151,7 +152,8 @@ inline void OriginRecords::count_load(const Reader& reader, const Provenance& lo
   for (; loop <= last; ++loop) ++record.levels[loop].turns;
 }
 
-[[gnu::flatten]] void OriginRecords::use(const Reader& reader, std::uint16_t lane, const Cell& writer, const Value& value) {
+[[gnu::flatten]] void OriginRecords::use(const Reader& reader, std::uint16_t lane, const Cell& writer,
+                                         const Value& value) {
   Lane& at = lane_of(reader, lane);
   const bool by_origin = !value.none && value.origin == writer;
   bool is_record = value.none || (by_origin ? value.load != nullptr : !is_instance(reader, value.origin));

@@ -135,9 +135,9 @@ class OriginRecords {
       std::int64_t least = 0, greatest = 0;
     };
     std::vector<AtLevel> levels;
-    std::uint16_t dimensions = 0;       // of the reader
+    std::uint16_t dimensions = 0;        // of the reader
     std::uint16_t shared_with_cell = 0;  // dimensions that the reader shares with the next
-    DefinitionId cell = 0;              // that had written what the load got, the last time that this was asked
+    DefinitionId cell = 0;               // that had written what the load got, the last time that this was asked
   };
   /// What most lanes of irregular code need only when they are new.
   struct LaneDetails {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+// What runs for every part is one function each ("flatten"): most of what these call is shorter than a call.
+
 namespace loopfold::ddg {
 
 void OriginTracker::begin(const PartCode& code, const Instance& instance, const std::vector<Cell>& writers,
@@ -175,7 +177,8 @@ const Spill* OriginTracker::reloaded(const MemoryAccess& access, std::uint64_t a
   return size != 0 ? spills_.find(address, size, chunks[0].cell) : nullptr;
 }
 
-[[gnu::flatten]] bool OriginTracker::load(const MemoryAccess& access, std::uint64_t address, std::span<const Chunk> chunks) {
+[[gnu::flatten]] bool OriginTracker::load(const MemoryAccess& access, std::uint64_t address,
+                                          std::span<const Chunk> chunks) {
   const Spill* spill = reloaded(access, address, chunks);
   if (spill == nullptr && followed_) use_memory(access, address, chunks);
   if (access.load == MemoryAccess::kNo || !code_->origins.loads[access.load].kept) return spill != nullptr;

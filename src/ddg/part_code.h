@@ -77,7 +77,7 @@ class GranuleSet {
  public:
   /// Some neighbours of one register, to be looked at all at once.
   struct Some {
-    std::uint8_t byte = 0;    // of the set, where they begin
+    std::uint8_t byte = 0;                   // of the set, where they begin
     std::uint64_t bits = ~std::uint64_t{0};  // of the eight bytes from there on: all are never in a set of joined ones
   };
   /// Those behind the first of so many, which are in one register.

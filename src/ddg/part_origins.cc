@@ -315,8 +315,7 @@ class OriginCompiler {
   /// What was written before the part is its own source.
   bool goes_on(const OriginCode::Piece& a, const OriginCode::Piece& b) const {
     const bool outside = a.writer == kOutside;
-    return a.writer == b.writer && goes_on(a.source, b.source) &&
-           (!outside || (is_itself(a) && is_itself(b)));
+    return a.writer == b.writer && goes_on(a.source, b.source) && (!outside || (is_itself(a) && is_itself(b)));
   }
   static bool is_itself(const OriginCode::Piece& piece) {
     return piece.source.kind == Source::Kind::kLiveIn && piece.source.index == piece.granule;

@@ -86,8 +86,8 @@ class Planner {
   void list_uses(const OriginCode& code, std::uint32_t part) {
     for (const OriginCode::Use& use : code.uses) {
       const std::span<const OriginCode::Piece> pieces{code.pieces.data() + use.first, use.count};
-      const auto exposed =
-          std::count_if(pieces.begin(), pieces.end(), [&](const OriginCode::Piece& piece) { return is_exposed(piece); });
+      const auto exposed = std::count_if(pieces.begin(), pieces.end(),
+                                         [&](const OriginCode::Piece& piece) { return is_exposed(piece); });
       if (exposed != 0) plan_.first_uses.push_back({part, &use});
       plan_.mixes_uses = plan_.mixes_uses || (exposed != 0 && exposed != std::ssize(pieces));
     }
@@ -171,8 +171,14 @@ class Planner {
       count_alike({plan_.granules.data() + read.first, read.read->count});
     for (std::size_t i = 0; i < exposed_.size(); ++i)
       if (exposed_[i])
-        plan_.exposed.push_back({static_cast<Granule>(i), writer_[i], writer_[i] != 0, loaded_[i].access != kNoAccess,
-                                 made_[i], copied_[i], 1, {}});
+        plan_.exposed.push_back({static_cast<Granule>(i),
+                                 writer_[i],
+                                 writer_[i] != 0,
+                                 loaded_[i].access != kNoAccess,
+                                 made_[i],
+                                 copied_[i],
+                                 1,
+                                 {}});
     find_runs();
   }
 
