@@ -124,8 +124,12 @@ TEST(Choose, WithoutABudgetTheOrderStaysAndSaysWhy) {
   Facts facts(nest);
   const Choice none = choose_order(nest.isl.get(), nest.program, facts.groups, 1);
   EXPECT_TRUE(none.is_written);
-  EXPECT_EQ(none.why, "the order as written could not be confirmed");
+  EXPECT_EQ(none.why, "the scheduler found no order within its budget");
   EXPECT_FALSE(none.timed_out);
+  nest.forget_reach();
+  const Choice nothing = choose_order(nest.isl.get(), nest.program, facts.groups, 1);
+  EXPECT_TRUE(nothing.is_written);
+  EXPECT_EQ(nothing.why, "the order as written could not be confirmed");
   const Choice plenty = choose_order(nest.isl.get(), nest.program, facts.groups, kPlenty);
   EXPECT_TRUE(plenty.why.empty()) << "the context works again";
 }

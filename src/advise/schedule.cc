@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
+#include <tuple>
 
 namespace loopfold::advise {
 
@@ -15,6 +17,10 @@ using structure::ContextId;
 using structure::kNoContext;
 
 constexpr long kLargeBound = 3;
+
+/// Dependences of more pieces, from one group to another, are those of an irregular program: how they are spread says
+/// nothing that an order could use, and takes the scheduler long.
+constexpr isl_size kMostPieces = 64;
 
 // ---- simpler dependences for the scheduler ----
 
@@ -70,6 +76,33 @@ Isl<isl_map> relaxed(const Isl<isl_map>& map) {
 Isl<isl_set> relaxed(const Isl<isl_set>& set) {
   const Isl<isl_map> map = relaxed(Isl<isl_map>(isl_map_from_range(set.copy())));
   return Isl<isl_set>(isl_map_range(map.copy()));
+}
+
+/// Groups, and the coordinate of the loop that carries what goes from one to the other.
+using Way = std::tuple<std::uint32_t, std::uint32_t, std::size_t>;
+
+Way way_of(const poly::ProgramDependence& dependence) { return {dependence.from, dependence.to, dependence.equal}; }
+
+/// What of it goes to later iterations of the loop that carries it, if one does. That holds for all of a dependence,
+/// but may be lost where bounds are left out.
+Isl<isl_map> later(Isl<isl_map> map, const poly::ProgramDependence& dependence) {
+  if (!dependence.later) return map;
+  const auto level = static_cast<int>(dependence.equal);
+  return Isl<isl_map>(isl_map_order_lt(map.release(), isl_dim_in, level, isl_dim_out, level));
+}
+
+/// From all that happens in an iteration of the loop that carries it to all that happens in later ones.
+Isl<isl_map> to_all_later(const poly::ProgramDependence& dependence) {
+  Isl<isl_map> map(isl_map_universe(isl_map_get_space(dependence.map.get())));
+  return later(poly::with_equal_first(std::move(map), dependence.equal), dependence);
+}
+
+/// Pieces of all dependences that are carried the same way.
+std::map<Way, isl_size> count_pieces(const Program& program) {
+  std::map<Way, isl_size> pieces;
+  for (const poly::ProgramDependence& dependence : program.dependences)
+    if (dependence.later) pieces[way_of(dependence)] += isl_map_n_basic_map(dependence.map.get());
+  return pieces;
 }
 
 /// The difference of consumer and producer is one vector.
@@ -308,6 +341,7 @@ class Examiner {
   void run() {
     order_.legal = true;
     order_.violated.reset();
+    seen_.resize(order_.bands.size());
     for (OrderBand& band : order_.bands) {
       band.permutable = true;
       band.differences.clear();
@@ -317,9 +351,14 @@ class Examiner {
   }
 
  private:
+  /// The difference of times in a row: always 0, always greater, or not known without isl.
+  enum class Step : std::uint8_t { kNone, kForward, kUnknown };
+  using Steps = std::vector<Step>;
+
   void look_at(std::size_t number) {
     const poly::ProgramDependence& dependence = program_.dependences[number];
     const bool reduction = dependence.flow != nullptr && dependence.flow->reduction;
+    if (look_at_steps(dependence, reduction)) return;
     Isl<isl_set> left = differences(dependence);  // not carried by an earlier row
     for (std::size_t k = 0; k < order_.length(); ++k) {
       look_at_bands(dependence, left, k, reduction);
@@ -328,6 +367,55 @@ class Examiner {
       if (isl_set_is_empty(left.get()) == isl_bool_true) return;
     }
     violate(number);  // at the same time
+  }
+
+  /// Where the loop that carries it says enough: false if it does not, and nothing is done then.
+  bool look_at_steps(const poly::ProgramDependence& dependence, bool reduction) {
+    Steps steps;
+    while (steps.size() < order_.length() && (steps.empty() || steps.back() == Step::kNone))
+      steps.push_back(step(dependence, steps.size()));
+    if (steps.empty() || steps.back() != Step::kForward) return false;
+    const std::size_t carrier = steps.size() - 1;
+    std::vector<std::pair<std::size_t, Steps>> found;  // by band
+    for (std::size_t i = 0; i < order_.bands.size(); ++i) {
+      const OrderBand& band = order_.bands[i];
+      if (band.first > carrier || !contains(band, dependence.from) || !contains(band, dependence.to)) continue;
+      Steps& inside = found.emplace_back(i, Steps()).second;
+      for (std::size_t k = band.first; k < band.first + band.depth; ++k) inside.push_back(step(dependence, k));
+      if (std::find(inside.begin(), inside.end(), Step::kUnknown) != inside.end()) return false;
+    }
+    for (const auto& [band, inside] : found)
+      if (seen_[band].insert({inside, reduction}).second)
+        order_.bands[band].differences.push_back({set_of(inside), reduction});
+    return true;
+  }
+
+  /// From the coordinates that are equal, and the one that is later, alone.
+  Step step(const poly::ProgramDependence& dependence, std::size_t k) const {
+    const Row& from = order_.rows[dependence.from][k];
+    const Row& to = order_.rows[dependence.to][k];
+    const std::size_t known = dependence.equal + (dependence.later ? 1 : 0);
+    const std::size_t most = std::max(from.coefficients.size(), to.coefficients.size());
+    for (std::size_t i = 0; i < most; ++i) {
+      const std::int64_t a = i < from.coefficients.size() ? from.coefficients[i] : 0;
+      const std::int64_t b = i < to.coefficients.size() ? to.coefficients[i] : 0;
+      if (i < known ? a != b : a != 0 || b != 0) return Step::kUnknown;
+    }
+    const bool counts = dependence.later && dependence.equal < to.coefficients.size();
+    const std::int64_t factor = counts ? to.coefficients[dependence.equal] : 0;
+    const std::int64_t least = to.constant - from.constant + factor;
+    if (factor == 0 && least == 0) return Step::kNone;
+    return factor >= 0 && least > 0 ? Step::kForward : Step::kUnknown;
+  }
+
+  Isl<isl_set> set_of(const Steps& steps) const {
+    isl_set* set = isl_set_universe(isl_space_set_alloc(isl_, 0, static_cast<unsigned>(steps.size())));
+    for (std::size_t k = 0; k < steps.size(); ++k) {
+      const auto at = static_cast<unsigned>(k);
+      set = steps[k] == Step::kNone ? isl_set_fix_si(set, isl_dim_set, at, 0)
+                                    : isl_set_lower_bound_si(set, isl_dim_set, at, 1);
+    }
+    return Isl<isl_set>(set);
   }
 
   void violate(std::size_t number) {
@@ -390,6 +478,7 @@ class Examiner {
   isl_ctx* isl_;
   const Program& program_;
   Order& order_;
+  std::vector<std::set<std::pair<Steps, bool>>> seen_;  // by band: steps, and whether they are of a reduction
 };
 
 }  // namespace
@@ -409,8 +498,15 @@ Constraints scheduling_constraints(isl_ctx* isl, const Program& program, bool bo
   }
   made.all = Isl<isl_union_map>(isl_union_map_empty_ctx(isl));
   made.near = Isl<isl_union_map>(isl_union_map_empty_ctx(isl));
+  const std::map<Way, isl_size> pieces = count_pieces(program);
+  std::set<Way> opened;
   for (const poly::ProgramDependence& dependence : program.dependences) {
-    const Isl<isl_map> map = bounded ? dependence.map : relaxed(dependence.map);
+    if (dependence.later && pieces.at(way_of(dependence)) > kMostPieces) {
+      if (opened.insert(way_of(dependence)).second)
+        made.all = Isl<isl_union_map>(isl_union_map_add_map(made.all.release(), to_all_later(dependence).release()));
+      continue;
+    }
+    const Isl<isl_map> map = bounded ? dependence.map : later(relaxed(dependence.map), dependence);
     made.all = Isl<isl_union_map>(isl_union_map_add_map(made.all.release(), map.copy()));
     if (is_uniform(dependence.map))
       made.near = Isl<isl_union_map>(isl_union_map_add_map(made.near.release(), map.copy()));

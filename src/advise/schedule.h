@@ -8,7 +8,8 @@
 // What the scheduler says about its own result is not believed: examine() takes every dependence of the program, with
 // all its bounds, and looks at the differences of times. That is an independent proof, and it finds more: the scheduler
 // is asked about a larger, simpler set of dependences (without large upper bounds, which it is slow with; what is legal
-// for more dependences is legal for these), and calls a loop inside a skewed one sequential though it is not.
+// for more dependences is legal for these), and calls a loop inside a skewed one sequential though it is not. Where the
+// loop that carries a dependence says enough, as in the order as written, isl is not asked.
 //
 // Exact: an order that examine() calls legal keeps every dependence of the program, and a row called parallel carries
 // none. What isl could not decide within its budget counts as violated, or as carried.

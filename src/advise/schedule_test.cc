@@ -270,12 +270,43 @@ TEST(Schedule, ABoundThatIsDroppedCanMakeAnOrderImpossible) {
   const std::uint32_t mirror = nest.group(nest.loop(10), "0 <= i < 1000");
   nest.flow(mirror, mirror, "[i] -> [999 - i] : i < 500");
   EXPECT_TRUE(nest.written().legal);
+  EXPECT_TRUE(nest.found(Fusion::kMax, false).legal) << "it is known to go to later iterations";
+  nest.forget_reach();
   isl_options_set_on_error(nest.isl.get(), ISL_ON_ERROR_CONTINUE);
   const Order relaxed = nest.found(Fusion::kMax, false);
   EXPECT_FALSE(relaxed.legal);
   const Order bounded = nest.found(Fusion::kMax, true);
   ASSERT_FALSE(bounded.rows.empty());
   EXPECT_TRUE(bounded.legal);
+}
+
+TEST(Schedule, ManyPiecesAreAskedAboutAsOne) {
+  HandMade nest;
+  const ContextId outer = nest.loop(10);
+  const std::uint32_t scattered = nest.group(nest.loop(11, outer), "0 <= i, j < 200");
+  for (int k = 1; k <= 70; ++k) nest.flow(scattered, scattered, fmt::format("[i, j] -> [i + {}, {}]", k, 100 - k));
+  const Constraints constraints = scheduling_constraints(nest.isl.get(), nest.program, false);
+  const poly::Isl<isl_union_map> expected(
+      isl_union_map_read_from_str(nest.isl.get(), "{ G0[i, j] -> G0[x, y] : x > i }"));
+  EXPECT_EQ(isl_union_map_is_equal(constraints.all.get(), expected.get()), isl_bool_true);
+  const Order order = nest.found();
+  EXPECT_TRUE(order.legal);
+  EXPECT_EQ(order.rows[scattered], (std::vector<Row>{{{1, 0}, 0}, {{0, 1}, 0}}));
+}
+
+TEST(Schedule, WhatACarryingLoopSaysIsWhatIslSays) {
+  MatrixProduct nest;
+  Order known = nest.found();
+  ASSERT_TRUE(known.legal);
+  nest.forget_reach();
+  const Order proved = nest.examined(known);
+  EXPECT_TRUE(proved.legal);
+  ASSERT_EQ(known.bands.size(), proved.bands.size());
+  for (std::size_t i = 0; i < known.bands.size(); ++i) {
+    EXPECT_EQ(known.bands[i].permutable, proved.bands[i].permutable);
+    EXPECT_EQ(known.bands[i].carries, proved.bands[i].carries);
+    EXPECT_EQ(known.bands[i].alone, proved.bands[i].alone);
+  }
 }
 
 TEST(Schedule, PermutingABandFindsAnewWhatIsCarried) {
@@ -328,6 +359,7 @@ TEST(Schedule, ABudgetThatRunsOutGivesNothingAndLeavesTheContextInOrder) {
 
 TEST(Schedule, WhatCannotBeDecidedIsNotLegal) {
   MatrixProduct nest;
+  nest.forget_reach();
   constexpr std::chrono::milliseconds kLong(60'000);
   Order order = original_order(nest.program);
   {

@@ -79,6 +79,15 @@ class HandMade {
     made.to = to;
     made.map = std::move(map);
     made.flow = &kept;
+    find_reach(made);
+  }
+
+  /// As of dependences of which nothing is known but their instances.
+  void forget_reach() {
+    for (poly::ProgramDependence& dependence : program.dependences) {
+      dependence.equal = 0;
+      dependence.later = false;
+    }
   }
 
   Order examined(Order order) {
@@ -92,6 +101,19 @@ class HandMade {
     std::optional<Order> order =
         find_order(isl.get(), program, scheduling_constraints(isl.get(), program, bounded), fusion);
     return order ? examined(std::move(*order)) : Order{};
+  }
+
+  /// How far a dependence goes, as build_program() would know it.
+  void find_reach(poly::ProgramDependence& made) const {
+    if (isl_map_is_empty(made.map.get()) != isl_bool_false) return;
+    const std::size_t most = std::min(program.groups[made.from].loops.size(), program.groups[made.to].loops.size());
+    const auto holds = [&](isl_map* limits) {
+      return isl_map_is_subset(made.map.get(), poly::Isl<isl_map>(limits).get()) == isl_bool_true;
+    };
+    const auto any = [&] { return isl_map_universe(isl_map_get_space(made.map.get())); };
+    const auto at = [&] { return static_cast<int>(made.equal); };
+    while (made.equal < most && holds(isl_map_equate(any(), isl_dim_in, at(), isl_dim_out, at()))) ++made.equal;
+    made.later = made.equal < most && holds(isl_map_order_lt(any(), isl_dim_in, at(), isl_dim_out, at()));
   }
 
   poly::IslContext isl;  // before what lives in it

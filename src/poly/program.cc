@@ -450,7 +450,20 @@ class Builder {
     return program_.prefix + (drops_first(context_.tree, program_.roots.front()) ? 1 : 0);
   }
 
-  void add(std::uint32_t from, std::uint32_t to, Isl<isl_map> map, const KeptFlow* flow, ContextId loop) {
+  /// Which iterations depend on which: so many coordinates are equal, and, if it is a later one, the distance in the
+  /// next is `least` to `greatest`, or any from `least` on if that is less.
+  struct Reach {
+    std::size_t equal = 0;
+    bool later = false;
+    std::int64_t least = 1;
+    std::int64_t greatest = 0;
+  };
+
+  /// What of `map` has this reach.
+  void add(std::uint32_t from, std::uint32_t to, Isl<isl_map> map, const Reach& reach, const KeptFlow* flow,
+           ContextId loop) {
+    map = with_equal_first(std::move(map), reach.equal);
+    if (reach.later) map = distance(std::move(map), reach.equal, reach.least, reach.greatest);
     if (!map) {
       program_.problem = "its dependences are beyond the budget";
       return;
@@ -463,6 +476,8 @@ class Builder {
     made.flow = flow;
     made.loop = loop;
     made.map = std::move(map);
+    made.equal = reach.equal;
+    made.later = reach.later;
   }
 
   std::size_t shared(const Group& a, const Group& b) const {
@@ -493,24 +508,20 @@ class Builder {
     if (!is_new) return add_more(flow, known->second);
     const LinearPieces& pieces = std::get<LinearPieces>(known->first);
     Isl<isl_map> map = pieces.empty() ? everything(producer, consumer) : in_groups(pieces, producer, consumer);
-    ContextId loop = kNoContext;
+    const auto carrier = static_cast<std::size_t>(level);
     switch (flow.where) {
       case Where::kInside:
-        map = with_equal_first(std::move(map), both);
-        break;
+        return add(from, to, std::move(map), {both}, &flow, kNoContext);
       case Where::kCarried:
-        map = with_equal_first(std::move(map), std::min(static_cast<std::size_t>(level), both));
-        if (static_cast<std::size_t>(level) < both) {
-          loop = producer.loops[static_cast<std::size_t>(level)];
-          map = distance(std::move(map), static_cast<std::size_t>(level), std::max<std::int64_t>(flow.least, 1),
-                         flow.greatest);
-        }
-        break;
+        if (carrier >= both) return add(from, to, std::move(map), {both}, &flow, kNoContext);
+        return add(from, to, std::move(map), carried_at(carrier, flow), &flow, producer.loops[carrier]);
       case Where::kWithin:
-        add_within(flow, std::move(map), level, both);
-        return;
+        return add_within(flow, std::move(map), level, both);
     }
-    add(from, to, std::move(map), &flow, loop);
+  }
+
+  static Reach carried_at(std::size_t level, const KeptFlow& flow) {
+    return {level, true, std::max<std::int64_t>(flow.least, 1), flow.greatest};
   }
 
   /// It goes where another one goes already.
@@ -533,18 +544,14 @@ class Builder {
         if (!std::any_of(consumer.loops.begin(), consumer.loops.end(), is_copy)) continue;
         if (!seen_bounds_.insert({from, to, flow.where, level}).second) continue;
         const std::size_t both = shared(producer, consumer);
+        const auto carrier = static_cast<std::size_t>(level);
         Isl<isl_map> map = everything(producer, consumer);
-        ContextId carrier = kNoContext;
-        if (flow.where == Where::kCarried && static_cast<std::size_t>(level) < both) {
-          carrier = producer.loops[static_cast<std::size_t>(level)];
-          map = distance(with_equal_first(std::move(map), static_cast<std::size_t>(level)),
-                         static_cast<std::size_t>(level), std::max<std::int64_t>(flow.least, 1), flow.greatest);
-        } else if (flow.where == Where::kWithin) {
-          map = with_equal_first(std::move(map), static_cast<std::size_t>(level + 1));
+        if (flow.where == Where::kCarried && carrier < both) {
+          add(from, to, std::move(map), carried_at(carrier, flow), &flow, producer.loops[carrier]);
         } else {
-          map = with_equal_first(std::move(map), both);
+          const std::size_t equal = flow.where == Where::kWithin ? static_cast<std::size_t>(level + 1) : both;
+          add(from, to, std::move(map), {equal}, &flow, kNoContext);
         }
-        add(from, to, std::move(map), &flow, carrier);
       }
     }
   }
@@ -554,8 +561,8 @@ class Builder {
     const std::uint32_t from = group_of_[flow.from.statement];
     const std::uint32_t to = group_of_[flow.to.statement];
     for (auto k = static_cast<std::size_t>(level + 1); k < both; ++k)
-      add(from, to, distance(with_equal_first(map, k), k, 1, 0), &flow, program_.groups[from].loops[k]);
-    if (from != to) add(from, to, with_equal_first(std::move(map), both), &flow, kNoContext);
+      add(from, to, map, {k, true}, &flow, program_.groups[from].loops[k]);
+    if (from != to) add(from, to, std::move(map), {both}, &flow, kNoContext);
   }
 
   /// Everything in a later iteration comes behind the decision.
@@ -569,9 +576,8 @@ class Builder {
       const bool in_loop = level < consumer.loops.size() && std::find(loop.loop.loops.begin(), loop.loop.loops.end(),
                                                                       consumer.loops[level]) != loop.loop.loops.end();
       if (!in_loop) continue;
-      Isl<isl_map> map = with_equal_first(everything(producer, consumer), level);
-      if (producer.loops[level] == consumer.loops[level]) map = distance(std::move(map), level, 1, 0);
-      add(from, to, std::move(map), nullptr, producer.loops[level]);
+      const bool later = producer.loops[level] == consumer.loops[level];
+      add(from, to, everything(producer, consumer), {level, later}, nullptr, producer.loops[level]);
     }
   }
 

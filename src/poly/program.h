@@ -46,6 +46,8 @@ struct ProgramDependence {
   std::vector<const KeptFlow*> more;                  // others that go the same way
   structure::ContextId loop = structure::kNoContext;  // that carries it, if one does
   bool uniform = false;                               // the distance is the same everywhere
+  std::size_t equal = 0;                              // so many coordinates are the same at both ends,
+  bool later = false;                                 // and the next one is greater at the consumer
 };
 
 struct Program {

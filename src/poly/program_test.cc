@@ -29,6 +29,18 @@ std::uint32_t group_of(const Program& program, ddg::StatementId id) {
   return kNoGroup;
 }
 
+/// Every dependence goes as far as it says.
+void expect_reach(const Program& program) {
+  for (const ProgramDependence& dependence : program.dependences) {
+    Isl<isl_map> limits(isl_map_universe(isl_map_get_space(dependence.map.get())));
+    limits = with_equal_first(std::move(limits), dependence.equal);
+    const auto level = static_cast<int>(dependence.equal);
+    if (dependence.later)
+      limits = Isl<isl_map>(isl_map_order_lt(limits.release(), isl_dim_in, level, isl_dim_out, level));
+    EXPECT_EQ(isl_map_is_subset(dependence.map.get(), limits.get()), isl_bool_true);
+  }
+}
+
 TEST(Program, WhatStoresIsAGroupAndCountersAreNot) {
   NestScene scene({{'H', {adds()}}, {'B', {stores()}}});
   scene.counts('H', 0, Carrier::kOuter, true);
@@ -59,6 +71,7 @@ TEST(Program, DataThatAnInnerLoopNeedsComesBeforeIt) {
   EXPECT_TRUE(equals(between(program, head, head), fmt::format("{{ G{0}[i] -> G{0}[i + 1] : 0 <= i < 3 }}", head)));
   EXPECT_TRUE(equals(between(program, head, body),
                      fmt::format("{{ G{}[i] -> G{}[i, j] : 0 <= i < 4 and 0 <= j < 3 }}", head, body)));
+  expect_reach(program);
 }
 
 TEST(Program, BeforeAndBehindAnInnerLoopAreTwoGroups) {
@@ -118,6 +131,7 @@ TEST(Program, AnExitThatDataDecidesComesBeforeAllLaterIterations) {
   const Isl<isl_map> flow = between(program, latch, body);
   ASSERT_TRUE(flow);
   EXPECT_TRUE(equals(flow, fmt::format("{{ G{}[i, j] -> G{}[i, k] : 0 <= i < 4 and 0 <= j < k < 3 }}", latch, body)));
+  expect_reach(program);
 }
 
 TEST(Program, AnOpaqueLoopIsRefusedWithItsReason) {
