@@ -131,7 +131,7 @@ void DebugInfo::load_lines(Unit& unit) {
 
 void DebugInfo::load_scopes(Unit& unit) {
   unit.has_scopes = true;
-  for (const ScannedScope& scanned : scan_scopes(info_, unit.header, unit.die)) {
+  for (const ScannedScope& scanned : scan_scopes(info_, unit.header)) {
     LoadedScope scope;
     scope.die = scanned.offset;
     scope.parent = scanned.parent;

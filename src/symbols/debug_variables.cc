@@ -125,7 +125,7 @@ std::vector<DebugVariable> find_variables(Dwarf* dwarf, bool trusts_alternate) {
   std::vector<DebugVariable> variables;
   std::unordered_set<std::uint64_t> known[2];
   for (const DwarfUnit& unit : read_units(dwarf, info.size())) {
-    for (const ScannedVariable& scanned : scan_variables(info, unit.header, unit.die)) {
+    for (const ScannedVariable& scanned : scan_variables(info, unit.header)) {
       Dwarf_Die die;
       if (dwarf_offdie(dwarf, scanned.offset, &die) == nullptr) continue;
       const std::optional<std::uint64_t> address = fixed_address(die);

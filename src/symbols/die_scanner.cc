@@ -3,7 +3,8 @@
 // Why not libdw's walk: it has no way to step to the next DIE in the file. Going from sibling to sibling parses all of
 // a DIE's descendants again wherever the compiler left out DW_AT_sibling (clang, rustc), once for each level of the
 // tree, and C++ has deep trees of types before a single function. Here a DIE is its abbreviation code and a sum of
-// sizes. What the few interesting DIEs contain is then read by libdw at the offsets that this scan gives.
+// sizes. What the few interesting DIEs contain is then read by libdw at the offsets that this scan gives. Abbreviations
+// are read here, too: libdw goes through all attributes before the one that it is asked for.
 //
 // A DIE is a scope if it is a subprogram or an inlined subroutine and has DW_AT_low_pc or DW_AT_ranges.
 // Lexical blocks and whatever else lies between two scopes are passed through. A variable counts if its location is an
@@ -15,6 +16,7 @@
 #include <dwarf.h>
 
 #include <optional>
+#include <utility>
 
 #include "symbols/byte_reader.h"
 
@@ -148,22 +150,23 @@ std::uint64_t read_length(ByteReader& reader, unsigned form) {
   }
 }
 
-/// Goes by dwarf_getabbrevattr's failure behind the last attribute: dwarf_getattrcnt miscounts those behind a
-/// DW_FORM_implicit_const.
-Abbreviation describe(Dwarf_Abbrev* abbrev, const UnitHeader& unit) {
+/// The rest of an abbreviation, behind its code.
+Abbreviation read_abbreviation(ByteReader& reader, const UnitHeader& unit) {
   Abbreviation result;
-  const unsigned tag = dwarf_getabbrevtag(abbrev);
-  result.is_known = true;
-  result.has_children = dwarf_abbrevhaschildren(abbrev) != 0;
+  const std::uint64_t tag = reader.uleb();
+  result.has_children = reader.read<std::uint8_t>() != 0;
   result.is_inlined = tag == DW_TAG_inlined_subroutine;
   result.is_function = tag == DW_TAG_subprogram || result.is_inlined;
   result.is_common_block = tag == DW_TAG_common_block;
   result.size = 0;
   for (std::size_t i = 0; i < kMaximalAttributes; ++i) {
-    unsigned name = 0;
-    unsigned form = 0;
-    Dwarf_Off offset = 0;
-    if (dwarf_getabbrevattr(abbrev, i, &name, &form, &offset) != 0) break;
+    const std::uint64_t name = reader.uleb();
+    const auto form = static_cast<unsigned>(reader.uleb());
+    if (name == 0 && form == 0) {
+      result.is_known = reader.ok();
+      break;
+    }
+    if (form == DW_FORM_implicit_const) reader.sleb();
     const bool has_code = name == DW_AT_low_pc || name == DW_AT_ranges;
     if (has_code && result.is_function) result.is_scope = true;
     if (tag == DW_TAG_variable && name == DW_AT_location && is_expression(form)) result.location = i;
@@ -175,16 +178,15 @@ Abbreviation describe(Dwarf_Abbrev* abbrev, const UnitHeader& unit) {
 }
 
 /// By code.
-std::vector<Abbreviation> read_abbreviations(Dwarf_Die unit_die, const UnitHeader& unit) {
+std::vector<Abbreviation> read_abbreviations(const UnitHeader& unit) {
   std::vector<Abbreviation> table;
-  std::size_t length = 0;
-  for (Dwarf_Off offset = 0;; offset += length) {
-    Dwarf_Abbrev* abbrev = dwarf_getabbrev(&unit_die, offset, &length);
-    if (abbrev == nullptr || abbrev == DWARF_END_ABBREV || length == 0) return table;
-    const std::uint64_t code = dwarf_getabbrevcode(abbrev);
-    if (code > kMaximalCode) return table;
+  for (ByteReader reader(unit.abbreviations);;) {
+    const std::uint64_t code = reader.uleb();
+    if (code == 0 || code > kMaximalCode) return table;
+    Abbreviation abbreviation = read_abbreviation(reader, unit);
+    if (!abbreviation.is_known) return table;
     if (code >= table.size()) table.resize(code + 1);
-    table[code] = describe(abbrev, unit);
+    table[code] = std::move(abbreviation);
   }
 }
 
@@ -212,10 +214,9 @@ bool has_address(ByteReader reader, const Abbreviation& abbreviation, const Unit
 /// Calls visit(offset, abbreviation, reader before the attributes, what the DIE is inside of) for every DIE of a unit;
 /// its answer is what the DIE's children are inside of.
 template <typename Inside, typename Visit>
-void walk(std::span<const unsigned char> info, const UnitHeader& header, Dwarf_Die unit_die, Inside current,
-          Visit visit) {
+void walk(std::span<const unsigned char> info, const UnitHeader& header, Inside current, Visit visit) {
   if (header.end > info.size() || header.first_die >= header.end) return;
-  const std::vector<Abbreviation> abbreviations = read_abbreviations(unit_die, header);
+  const std::vector<Abbreviation> abbreviations = read_abbreviations(header);
   ByteReader reader(info.first(header.end));
   reader.seek(header.first_die);
   std::vector<Inside> enclosing;  // for each open DIE, what its siblings are inside of
@@ -241,10 +242,9 @@ void walk(std::span<const unsigned char> info, const UnitHeader& header, Dwarf_D
 
 }  // namespace
 
-std::vector<ScannedScope> scan_scopes(std::span<const unsigned char> info, const UnitHeader& header,
-                                      Dwarf_Die unit_die) {
+std::vector<ScannedScope> scan_scopes(std::span<const unsigned char> info, const UnitHeader& header) {
   std::vector<ScannedScope> scopes;
-  walk(info, header, unit_die, ScannedScope::kNoParent,
+  walk(info, header, ScannedScope::kNoParent,
        [&](std::size_t offset, const Abbreviation& abbreviation, const ByteReader&, std::int32_t scope) {
          if (!abbreviation.is_scope) return scope;
          scopes.push_back({offset, abbreviation.is_inlined ? scope : ScannedScope::kNoParent, abbreviation.is_inlined});
@@ -253,10 +253,9 @@ std::vector<ScannedScope> scan_scopes(std::span<const unsigned char> info, const
   return scopes;
 }
 
-std::vector<ScannedVariable> scan_variables(std::span<const unsigned char> info, const UnitHeader& header,
-                                            Dwarf_Die unit_die) {
+std::vector<ScannedVariable> scan_variables(std::span<const unsigned char> info, const UnitHeader& header) {
   std::vector<ScannedVariable> variables;
-  walk(info, header, unit_die, ScannedVariable(),
+  walk(info, header, ScannedVariable(),
        [&](std::size_t offset, const Abbreviation& abbreviation, const ByteReader& attributes, ScannedVariable around) {
          if (abbreviation.is_function) return ScannedVariable{0, offset, false};
          if (abbreviation.is_common_block) around.is_part_of_common = true;

@@ -2,8 +2,6 @@
 // one pass over a unit. Internal to src/symbols.
 #pragma once
 
-#include <elfutils/libdw.h>
-
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -18,6 +16,7 @@ struct UnitHeader {
   std::uint16_t version = 0;
   std::uint8_t address_size = 0;
   std::uint8_t offset_size = 0;
+  std::span<const unsigned char> abbreviations;  // .debug_abbrev from the unit's own on
 };
 
 struct ScannedScope {
@@ -27,10 +26,9 @@ struct ScannedScope {
   bool is_inlined = false;
 };
 
-/// The scopes of a unit in the order of their DIEs, so that parents come first. `unit_die` is the DIE at
-/// header.first_die, `info` all of .debug_info. Damage ends the list early.
-std::vector<ScannedScope> scan_scopes(std::span<const unsigned char> info, const UnitHeader& header,
-                                      Dwarf_Die unit_die);
+/// The scopes of a unit in the order of their DIEs, so that parents come first. `info` is all of
+/// .debug_info. Damage ends the list early.
+std::vector<ScannedScope> scan_scopes(std::span<const unsigned char> info, const UnitHeader& header);
 
 struct ScannedVariable {
   std::uint64_t offset = 0;        // of the DIE in .debug_info
@@ -40,7 +38,6 @@ struct ScannedVariable {
 
 /// The variables of a unit whose location begins with an address, in the order of their DIEs. Damage ends the list
 /// early.
-std::vector<ScannedVariable> scan_variables(std::span<const unsigned char> info, const UnitHeader& header,
-                                            Dwarf_Die unit_die);
+std::vector<ScannedVariable> scan_variables(std::span<const unsigned char> info, const UnitHeader& header);
 
 }  // namespace loopfold::symbols

@@ -3,14 +3,13 @@
 
 #include <dwarf.h>
 #include <fcntl.h>
-#include <gelf.h>
-#include <libelf.h>
 #include <unistd.h>
 
 #include <cstring>
 #include <tuple>
 
 #include "symbols/compile_for_test.h"
+#include "symbols/dwarf_units.h"
 
 namespace loopfold::symbols {
 namespace {
@@ -83,21 +82,6 @@ void walk_variables(Dwarf_Die die, std::uint64_t function, bool in_common, std::
   } while (dwarf_siblingof(&child, &child) == 0);
 }
 
-std::span<const unsigned char> info_of(Dwarf* dwarf) {
-  Elf* elf = dwarf_getelf(dwarf);
-  std::size_t names = 0;
-  elf_getshdrstrndx(elf, &names);
-  Elf_Scn* section = nullptr;
-  while ((section = elf_nextscn(elf, section)) != nullptr) {
-    GElf_Shdr header;
-    gelf_getshdr(section, &header);
-    if (std::strstr(elf_strptr(elf, names, header.sh_name), "debug_info") == nullptr) continue;
-    const Elf_Data* data = elf_rawdata(section, nullptr);
-    return {static_cast<const unsigned char*>(data->d_buf), data->d_size};
-  }
-  return {};
-}
-
 void compare(const std::string& path) {
   const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   Dwarf* dwarf = dwarf_begin(fd, DWARF_C_READ);
@@ -114,12 +98,13 @@ void compare(const std::string& path) {
     header.offset = offset;
     header.first_die = offset + header_size;
     header.end = next;
+    header.abbreviations = abbreviation_section(dwarf).subspan(abbreviations);
     Dwarf_Die die;
     ASSERT_NE(dwarf_offdie(dwarf, header.first_die, &die), nullptr);
     std::vector<Flat> expected;
     walk(die, -1, expected);
     std::vector<Flat> found;
-    for (const ScannedScope& scope : scan_scopes(info_of(dwarf), header, die)) {
+    for (const ScannedScope& scope : scan_scopes(info_section(dwarf), header)) {
       const bool is_outermost = scope.parent == ScannedScope::kNoParent;
       found.emplace_back(
           scope.offset,
@@ -131,7 +116,7 @@ void compare(const std::string& path) {
     std::vector<FlatVariable> expected_variables;
     walk_variables(die, 0, false, expected_variables);
     std::vector<FlatVariable> found_variables;
-    for (const ScannedVariable& v : scan_variables(info_of(dwarf), header, die)) {
+    for (const ScannedVariable& v : scan_variables(info_section(dwarf), header)) {
       found_variables.emplace_back(v.offset, v.function, v.is_part_of_common);
     }
     EXPECT_EQ(found_variables, expected_variables);

@@ -10,7 +10,10 @@
 
 namespace loopfold::symbols {
 
-std::span<const unsigned char> info_section(Dwarf* dwarf) {
+namespace {
+
+/// `plain`, or `packed` if an old compiler compressed it.
+std::span<const unsigned char> section_of(Dwarf* dwarf, std::string_view plain, std::string_view packed) {
   Elf* elf = dwarf_getelf(dwarf);
   std::size_t names = 0;
   if (elf == nullptr || elf_getshdrstrndx(elf, &names) != 0) return {};
@@ -20,7 +23,7 @@ std::span<const unsigned char> info_section(Dwarf* dwarf) {
     if (gelf_getshdr(section, &header) == nullptr || header.sh_type == SHT_NOBITS) continue;
     const char* raw_name = elf_strptr(elf, names, header.sh_name);
     const std::string_view name = raw_name != nullptr ? raw_name : "";
-    if (name != ".debug_info" && name != ".zdebug_info") continue;
+    if (name != plain && name != packed) continue;
     const Elf_Data* data = elf_rawdata(section, nullptr);
     if (data == nullptr || data->d_buf == nullptr) continue;
     return {static_cast<const unsigned char*>(data->d_buf), data->d_size};
@@ -28,8 +31,17 @@ std::span<const unsigned char> info_section(Dwarf* dwarf) {
   return {};
 }
 
+}  // namespace
+
+std::span<const unsigned char> info_section(Dwarf* dwarf) { return section_of(dwarf, ".debug_info", ".zdebug_info"); }
+
+std::span<const unsigned char> abbreviation_section(Dwarf* dwarf) {
+  return section_of(dwarf, ".debug_abbrev", ".zdebug_abbrev");
+}
+
 std::vector<DwarfUnit> read_units(Dwarf* dwarf, std::uint64_t info_size) {
   std::vector<DwarfUnit> units;
+  const std::span<const unsigned char> all_abbreviations = abbreviation_section(dwarf);
   Dwarf_Off next = 0;
   for (Dwarf_Off offset = 0;; offset = next) {
     std::size_t header_size = 0;
@@ -43,8 +55,9 @@ std::vector<DwarfUnit> read_units(Dwarf* dwarf, std::uint64_t info_size) {
     }
     if (next <= offset || header_size == 0) break;
     DwarfUnit unit;
-    unit.header = {offset,  offset + header_size, std::min<std::uint64_t>(next, info_size),
-                   version, address_size,         offset_size};
+    unit.header = {
+        offset, offset + header_size, std::min<std::uint64_t>(next, info_size), version, address_size, offset_size, {}};
+    if (abbreviations < all_abbreviations.size()) unit.header.abbreviations = all_abbreviations.subspan(abbreviations);
     if (dwarf_offdie(dwarf, unit.header.first_die, &unit.die) == nullptr) continue;
     const int tag = dwarf_tag(&unit.die);
     if (tag == DW_TAG_compile_unit || tag == DW_TAG_skeleton_unit) units.push_back(unit);

@@ -16,8 +16,9 @@ struct DwarfUnit {
   Dwarf_Die die{};
 };
 
-/// The bytes of .debug_info. libdw has decompressed them, in place, when it opened the file.
+/// The bytes of .debug_info, and of .debug_abbrev. libdw has decompressed them, in place, when it opened the file.
 std::span<const unsigned char> info_section(Dwarf* dwarf);
+std::span<const unsigned char> abbreviation_section(Dwarf* dwarf);
 
 /// The units that describe code and data, in order: not those of types, nor parts that others import. `info_size` is
 /// the size of .debug_info. Damage ends the list early.
