@@ -71,12 +71,6 @@ Function difference(Function a, const Function& b) {
   return a;
 }
 
-/// The same for a bound, which must not have a divisor.
-bool bound_in_coordinates(const View& view, const Function& function, Affine& into) {
-  std::int64_t divisor = 1;
-  return in_coordinates(view, function, into, divisor) && divisor == 1;
-}
-
 /// in_coordinates() for what is simple, in 64 bits: all coefficients are integers. False does not say the contrary.
 bool whole_in_coordinates(const View& view, const Function& function, Affine& into) {
   std::array<std::int64_t, kMostDimensions> steps;
@@ -286,16 +280,25 @@ bool in_coordinates(const View& view, Function function, Affine& into, std::int6
   return all.reduced(into, divisor);
 }
 
+/// The range of coordinate q; false if numbers do not fit.
+bool range_of(const View& view, int q, Range& into) {
+  std::int64_t under_lower = 1;
+  std::int64_t under_upper = 1;
+  into.stride = view.stride(q);
+  return in_coordinates(view, view.function(view.layout.start(q)), into.lower, under_lower) &&
+         in_coordinates(view, view.last_coordinate(q), into.upper, under_upper) &&
+         set_divisor(into, under_lower, under_upper);
+}
+
 bool representable(const View& view) {
   if (plainly_representable(view)) return true;
   Affine ignored;
   std::int64_t divisor = 1;
   for (int o = 0; o < view.layout.outputs; ++o)
     if (!in_coordinates(view, view.function(o), ignored, divisor)) return false;
-  for (int q = view.level; q < view.layout.dimensions; ++q) {
-    if (!bound_in_coordinates(view, view.function(view.layout.start(q)), ignored)) return false;
-    if (!bound_in_coordinates(view, view.last_coordinate(q), ignored)) return false;
-  }
+  Range range;
+  for (int q = view.level; q < view.layout.dimensions; ++q)
+    if (!range_of(view, q, range)) return false;
   return true;
 }
 
@@ -337,15 +340,12 @@ Piece piece_of(const View& view, std::size_t outputs) {
   piece.points = view.block.points;
   for (int q = 0; q < layout.dimensions; ++q) {
     Range range;
-    range.stride = view.stride(q);
-    const Function first = view.function(layout.start(q));
-    const Function last = view.last_coordinate(q);
-    if (!bound_in_coordinates(view, first, range.lower) || !bound_in_coordinates(view, last, range.upper)) {
+    if (!range_of(view, q, range)) {
       piece.exact_domain = false;
       range = {};
-      extremes(view, first, range.lower.constant, range.upper.constant);
       std::int64_t ignored = 0;
-      extremes(view, last, ignored, range.upper.constant);
+      extremes(view, view.function(layout.start(q)), range.lower.constant, ignored);
+      extremes(view, view.last_coordinate(q), ignored, range.upper.constant);
     }
     range.lower.coefficients.resize(View::at(q));
     range.upper.coefficients.resize(View::at(q));

@@ -8,8 +8,8 @@
 // and start_q, extent_q and label_o are affine. Written this way, a dimension that never had a second iteration
 // contributes nothing (t_q is always 0): its coefficients are *unknown* for all functions at once, which is one bit,
 // and merging a block that does not know them with one that does is copying them. Any slope and any stride is fine;
-// only the way back to coordinates must give bounds with integer coefficients, which representable() tells and which
-// can only fail where a stride is larger than 1. Labels may have fractions there (Output::divisor).
+// the way back to coordinates gives fractions where a stride is larger than 1 (Range::divisor, Output::divisor), which
+// representable() tells to fit.
 //
 // A label may be modular: then it is congruent to its affine function modulo m, and all labels of the block lie in a
 // window [low, high] that is shorter than m, which determines them.
@@ -152,7 +152,7 @@ Window window_of(const View& view, int output);
 /// dimensions level .. D-1; 0 before) and the constant integers: the divisor. False if that does not fit.
 bool in_coordinates(const View& view, Function function, Affine& into, std::int64_t& divisor);
 
-/// Whether all bounds have integer coefficients in coordinates, and all numbers fit.
+/// Whether all numbers fit when it is written in coordinates.
 bool representable(const View& view);
 
 /// The number of points with t_level = 0 .. rows - 1.

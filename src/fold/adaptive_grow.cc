@@ -195,10 +195,24 @@ Step Grow::step_of(const Block& block, int level) const {
   return step;
 }
 
+/// Whether the bounds of rows move by whole numbers per coordinate. Any two rows have some fraction between them, so
+/// one is only believed of rows that take turns.
+bool Grow::is_whole(const Step& step, const Row& row, int level) const {
+  if (step.stride <= 1) return true;
+  const View own = view(row.block, row.level);
+  for (int q = level + 1; q < layout.dimensions; ++q) {
+    const Wide first = step.steps[View::at(layout.start(q))];
+    const Wide last = first + product(own.stride(q), step.steps[View::at(layout.extent(q))]);
+    if (first % step.stride != 0 || last % step.stride != 0) return false;
+  }
+  return true;
+}
+
 bool Grow::try_second_row(Block& block, const Row& row, int level) const {
   if (block.closed || has_step(block, level)) return false;
   Step step;
-  if (!same_inside(block, row, level) || !windows_join(block, row, level) || !step_to(block, row, level, step))
+  if (!same_inside(block, row, level) || !windows_join(block, row, level) || !step_to(block, row, level, step) ||
+      !is_whole(step, row, level))
     return false;
   set_step(block, step, level);
   if (representable_with(block, row, level)) {
@@ -278,7 +292,7 @@ bool Grow::try_swap(Block& block, const Row& row, int level) const {
   if (rows(before, level) != 2 || rows(block, level) != 1 || block.windows || before.windows || row.block.windows)
     return false;
   Step step;
-  if (!break_of(block, level, step)) return false;
+  if (!break_of(block, level, step) || !is_whole(step, row, level)) return false;
   Block first = row_of(view(before, level), 0);
   Block rest = row_of(view(before, level), 1);
   set_step(rest, step, level);

@@ -91,6 +91,7 @@ class Grow {
   bool windows_join(const Block& block, const Row& row, int level) const;
   bool may_be_fractional(const Block& block, const Block& row, int level) const;
   bool step_to(const Block& block, const Row& row, int level, Step& into) const;
+  bool is_whole(const Step& step, const Row& row, int level) const;
   bool set_step(Block& block, const Step& step, int level) const;
   Step step_of(const Block& block, int level) const;
   bool break_of(const Block& block, int level, Step& into) const;

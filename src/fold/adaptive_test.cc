@@ -114,6 +114,22 @@ TEST(Adaptive, TrianglesOfAnySlope) {
                1);
 }
 
+TEST(Adaptive, TrianglesDoneSeveralElementsAtATime) {
+  for (const std::int64_t width : {2, 3, 4, 8}) {
+    const Bound last = [width](const Vector& x) { return (60 - x[0]) / width; };
+    const Loop inner{[](const Vector&) { return 0; }, last};
+    const auto label = [](const Vector& x) { return 100 * x[0] - 7 * x[1]; };
+    const auto pieces = static_cast<std::size_t>(width);
+    const Folded folded = expect_exact(nest({loop(0, 59), inner}, {label}), pieces);
+    EXPECT_EQ(folded.pieces[0].ranges[1].divisor, width) << text(folded);
+    const Loop middle{[](const Vector&) { return 0; }, [](const Vector& x) { return 59 - x[0]; }};
+    expect_exact(nest({loop(0, 59), middle, inner}, {label}), pieces);
+    const Bound first = [width](const Vector& x) { return x[0] / width; };
+    expect_exact(nest({loop(0, 59), {first, [](const Vector&) { return 30; }}}, {label}), pieces);
+    expect_exact(nest({loop(0, 59), {first, [=](const Vector& x) { return first(x) + 3 * x[0]; }}}, {label}), pieces);
+  }
+}
+
 TEST(Adaptive, Strides) {
   for (const std::int64_t stride : {2, 3, 5, 64, 100})
     expect_exact(nest({loop(0, 3), loop(0, 400)}, {[](const Vector& x) { return 8 * x[1]; }},

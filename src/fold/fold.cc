@@ -75,8 +75,9 @@ bool contains(const Piece& piece, std::span<const std::int64_t> point) {
     std::int64_t lower = 0;
     std::int64_t upper = 0;
     if (!evaluate(range.lower, point, lower) || !evaluate(range.upper, point, upper)) return false;
-    if (point[k] < lower || point[k] > upper) return false;
-    if ((static_cast<Wide>(point[k]) - lower) % range.stride != 0) return false;
+    const Wide at = static_cast<Wide>(range.divisor) * point[k];
+    if (at < lower || at > upper) return false;
+    if ((at - lower) % (static_cast<Wide>(range.divisor) * range.stride) != 0) return false;
   }
   return true;
 }

@@ -67,10 +67,16 @@ struct Affine {
 /// Coordinate k of a piece: lower, lower + stride, lower + 2 stride ... as long as it is <= upper. Both bounds are
 /// functions of the coordinates before it (k coefficients each). upper is tight where the domain is exact: it is
 /// reached by some point.
+///
+/// Bounds may be fractions, on lattices: if every second iteration of a loop makes an inner one shorter by 1 (a
+/// triangle whose rows are done two elements at a time), its even iterations have the bound (n - i) / 2. Then the
+/// bounds are those of divisor * coordinate; both are multiples of the divisor wherever the coordinates before are in
+/// the piece. Normal form: no number but 1 divides all of both and the divisor.
 struct Range {
   Affine lower;
   Affine upper;
-  std::int64_t stride = 1;  // >= 1
+  std::int64_t stride = 1;   // >= 1
+  std::int64_t divisor = 1;  // >= 1
   friend bool operator==(const Range&, const Range&) = default;
 };
 

@@ -50,4 +50,22 @@ bool Fraction::reduced(Affine& into, std::int64_t& into_divisor) const {
   return divide(constant, common, into.constant) && divide(divisor, common, into_divisor);
 }
 
+bool set_divisor(Range& range, std::int64_t of_lower, std::int64_t of_upper) {
+  const Wide common = gcd(of_lower, of_upper);
+  Fraction lower(range.lower, of_lower);
+  Fraction upper(range.upper, of_upper);
+  if (!lower.extend(quotient(of_upper, common)) || !upper.extend(quotient(of_lower, common))) return false;
+  Wide factor = lower.divisor;
+  for (const Fraction* bound : {&lower, &upper}) {
+    factor = gcd(factor, bound->constant);
+    for (const Wide c : bound->coefficients) factor = gcd(factor, c);
+  }
+  const auto put = [factor](const Fraction& bound, Affine& into) {
+    for (std::size_t k = 0; k < bound.coefficients.size(); ++k)
+      if (!divide(bound.coefficients[k], factor, into.coefficients[k])) return false;
+    return divide(bound.constant, factor, into.constant);
+  };
+  return put(lower, range.lower) && put(upper, range.upper) && divide(lower.divisor, factor, range.divisor);
+}
+
 }  // namespace loopfold::fold

@@ -49,4 +49,8 @@ struct Fraction {
   bool reduced(Affine& into, std::int64_t& into_divisor) const;
 };
 
+/// Puts the bounds of a range, which are over divisors of their own, over the smallest common one; false if that does
+/// not fit into 64 bits.
+bool set_divisor(Range& range, std::int64_t of_lower, std::int64_t of_upper);
+
 }  // namespace loopfold::fold

@@ -71,22 +71,31 @@ Sum sum_of(const Affine& function, const Coordinates& in, Wide less = 0) {
 
 Wide remainder(Wide value, Wide modulus) { return (value % modulus + modulus) % modulus; }
 
+/// divisor * coordinate, as text.
+std::string multiple_text(Wide divisor, const std::string& name) {
+  return divisor == 1 ? name : decimal(divisor) + name;
+}
+
 /// coordinate - lower is a multiple of the stride.
 std::string stride_text(const Range& range, std::size_t k, const Coordinates& in) {
+  const Wide stride = static_cast<Wide>(range.divisor) * range.stride;
   Sum lower;
   for (std::size_t p = 0; p < k; ++p)
-    if (in[p].name.empty() || range.lower.coefficients[p] % range.stride != 0)
+    if (in[p].name.empty() || range.lower.coefficients[p] % stride != 0)
       lower.add(-static_cast<Wide>(range.lower.coefficients[p]), in[p]);
   lower.add(-static_cast<Wide>(range.lower.constant));
-  const Wide rest = remainder(-lower.number(), range.stride);
-  if (lower.is_number()) return fmt::format("{} mod {} = {}", in[k].name, range.stride, decimal(rest));
+  const Wide rest = remainder(-lower.number(), stride);
+  if (lower.is_number()) {
+    const std::string own = multiple_text(range.divisor, in[k].name);
+    return fmt::format("{} mod {} = {}", range.divisor == 1 ? own : "(" + own + ")", decimal(stride), decimal(rest));
+  }
   Sum sum;
-  sum.add(1, in[k]);
+  sum.add(range.divisor, in[k]);
   for (std::size_t p = 0; p < k; ++p)
-    if (!in[p].name.empty() && range.lower.coefficients[p] % range.stride != 0)
+    if (!in[p].name.empty() && range.lower.coefficients[p] % stride != 0)
       sum.add(-static_cast<Wide>(range.lower.coefficients[p]), in[p]);
   sum.add(-rest);
-  return fmt::format("({}) mod {} = 0", sum.text(), range.stride);
+  return fmt::format("({}) mod {} = 0", sum.text(), decimal(stride));
 }
 
 /// Coordinates of a piece's points. One that has the same value in all of them is that number.
@@ -101,7 +110,7 @@ Coordinates coordinates_of(const Piece& piece, bool drop_first, bool hide_last) 
     const Sum lower = sum_of(piece.ranges[k].lower, in);
     const Sum upper = sum_of(piece.ranges[k].upper, in);
     if (lower.is_number() && upper.is_number() && lower.number() == upper.number())
-      in.push_back({"", lower.number()});
+      in.push_back({"", lower.number() / piece.ranges[k].divisor});
     else
       in.push_back(
           {k + 1 == count && hide_last ? std::string(kHidden) : "i" + std::to_string(drop_first ? k - 1 : k), 0});
@@ -115,11 +124,12 @@ void add_ranges(const Piece& piece, const Coordinates& in, std::vector<std::stri
     const Range& range = piece.ranges[k];
     const std::string lower = sum_of(range.lower, in).text();
     const std::string upper = sum_of(range.upper, in).text();
+    const std::string own = multiple_text(range.divisor, in[k].name);
     if (lower == upper) {
-      into.push_back(in[k].name + " = " + lower);
+      into.push_back(own + " = " + lower);
       continue;
     }
-    into.push_back(fmt::format("{} <= {} <= {}", lower, in[k].name, upper));
+    into.push_back(fmt::format("{} <= {} <= {}", lower, own, upper));
     if (range.stride > 1) into.push_back(stride_text(range, k, in));
   }
 }
@@ -143,7 +153,7 @@ void add_measured(const std::string& what, std::int64_t low, std::int64_t high, 
 Coordinate producer_coordinate(const Output& output, const std::string& name, bool shared,
                                const Coordinate& shared_with, const Coordinates& in, std::vector<std::string>& into) {
   const Wide divisor = output.divisor;
-  const std::string label = divisor == 1 ? name : decimal(divisor) + name;
+  const std::string label = multiple_text(divisor, name);
   if (output.affine() && output.modulus == 0) {
     const Sum sum = sum_of(output.value, in);
     const std::string text = sum.text();

@@ -108,6 +108,18 @@ TEST_F(IslText, DomainsAreTheSetsOfTheirPoints) {
   check([](auto i, auto j) { return i == 3 && j % 4 == 1; });
   check([](auto i, auto j) { return j == i + 2; });
   check([](auto i, auto j) { return i == 7 && j == 2; });
+  check([](auto i, auto j) { return j <= i / 2; });
+  check([](auto i, auto j) { return j <= (11 - i) / 3; });
+  check([](auto i, auto j) { return j >= i / 2 && (j - i / 2) % 3 == 0; });
+  check([](auto i, auto j) { return i % 2 == 1 && j == (i + 1) / 2; });
+}
+
+TEST_F(IslText, BoundsWithFractionsAreWrittenWithoutDivision) {
+  const Stream triangle = grid(
+      {2, 0, 0}, [](auto i, auto j) { return i < 10 && j <= i / 2; }, no_label);
+  EXPECT_EQ(domain_text(fold_all(triangle), "S"),
+            "{ S[i0, i1] : 0 <= i0 <= 8 and i0 mod 2 = 0 and 0 <= 2i1 <= i0; "
+            "S[i0, i1] : 1 <= i0 <= 9 and i0 mod 2 = 1 and 0 <= 2i1 <= i0 - 1 }");
 }
 
 TEST_F(IslText, DependencesAreTheSetsOfTheirPairs) {

@@ -38,8 +38,8 @@ class Counter {
     into = 1;
     if (k == ranges_.size()) return true;
     if (budget_-- == 0) return false;
-    const Wide low = value_at(ranges_[k].lower, point_);
-    const Wide high = value_at(ranges_[k].upper, point_);
+    const Wide low = rounded_up(value_at(ranges_[k].lower, point_), ranges_[k].divisor);
+    const Wide high = rounded_down(value_at(ranges_[k].upper, point_), ranges_[k].divisor);
     into = 0;
     if (high < low) return true;
     if (!fits(low) || !fits(high)) return false;

@@ -80,7 +80,9 @@ inline std::string domain(const Piece& piece) {
   std::string out;
   for (std::size_t k = 0; k < piece.ranges.size(); ++k) {
     if (k > 0) out += ", ";
-    out += text(piece.ranges[k].lower) + " <= i" + std::to_string(k) + " <= " + text(piece.ranges[k].upper);
+    const std::string times = piece.ranges[k].divisor == 1 ? "" : std::to_string(piece.ranges[k].divisor) + "*";
+    out +=
+        text(piece.ranges[k].lower) + " <= " + times + "i" + std::to_string(k) + " <= " + text(piece.ranges[k].upper);
   }
   return out;
 }

@@ -48,8 +48,10 @@ inline void enumerate(const Piece& piece, Vector& prefix, std::vector<Vector>& i
     for (std::size_t i = 0; i < k; ++i) sum += static_cast<Wide>(f.coefficients[i]) * prefix[i];
     return sum;
   };
-  const Wide last = value(piece.ranges[k].upper);
-  for (Wide x = value(piece.ranges[k].lower); x <= last; x += piece.ranges[k].stride) {
+  const Range& range = piece.ranges[k];
+  EXPECT_EQ(value(range.lower) % range.divisor, 0);
+  const Wide last = value(range.upper) / range.divisor;
+  for (Wide x = value(range.lower) / range.divisor; x <= last; x += range.stride) {
     prefix.push_back(static_cast<std::int64_t>(x));
     enumerate(piece, prefix, into);
     prefix.pop_back();
@@ -74,7 +76,8 @@ inline std::string text(const Folded& folded) {
   for (const Piece& piece : folded.pieces) {
     s += (piece.exact_domain ? "exact " : "cover ") + std::to_string(piece.points) + " points:";
     for (const Range& r : piece.ranges)
-      s += " [" + text(r.lower) + " .. " + text(r.upper) + " by " + std::to_string(r.stride) + "]";
+      s += " [" + text(r.lower) + " .. " + text(r.upper) + " by " + std::to_string(r.stride) + " over " +
+           std::to_string(r.divisor) + "]";
     for (const Output& o : piece.outputs) {
       s += " -> " + text(o.value);
       for (const bool t : o.top) s += t ? "T" : ".";

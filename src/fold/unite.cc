@@ -31,7 +31,7 @@ std::vector<std::int64_t> first_point(const Piece& piece) {
   for (const Range& range : piece.ranges) {
     Wide at = range.lower.constant;
     for (std::size_t k = 0; k < point.size(); ++k) at += static_cast<Wide>(range.lower.coefficients[k]) * point[k];
-    point.push_back(saturated(at));
+    point.push_back(saturated(quotient(at, range.divisor)));
   }
   return point;
 }
@@ -132,7 +132,8 @@ bool join(Piece& piece, const Piece& next) {
     const Range& other = next.ranges[k];
     if (range.stride != other.stride && !(range.lower == range.upper) && !(other.lower == other.upper)) return false;
     if (range.lower == range.upper) range.stride = other.stride;
-    if (!join_functions(range.lower, at, other.lower, bt) || !join_functions(range.upper, at, other.upper, bt))
+    if (range.divisor != other.divisor || !join_functions(range.lower, at, other.lower, bt) ||
+        !join_functions(range.upper, at, other.upper, bt) || !set_divisor(range, range.divisor, range.divisor))
       return false;
   }
   for (std::size_t o = 0; o < both.outputs.size(); ++o)
@@ -176,7 +177,9 @@ Interval values(const Affine& function, const std::vector<Interval>& box) {
 
 std::vector<Interval> box_of(const Piece& piece) {
   std::vector<Interval> box;
-  for (const Range& range : piece.ranges) box.push_back({values(range.lower, box).low, values(range.upper, box).high});
+  for (const Range& range : piece.ranges)
+    box.push_back({saturated(rounded_down(values(range.lower, box).low, range.divisor)),
+                   saturated(rounded_up(values(range.upper, box).high, range.divisor))});
   return box;
 }
 

@@ -79,6 +79,16 @@ TEST(Unite, FractionsAreJoinedOverOneDivisor) {
   EXPECT_EQ(check(changing, two), "") << text(two);
 }
 
+TEST(Unite, BoundsWithFractionsAreJoined) {
+  const Stream stream = threads(
+      4, [](auto t, auto i, auto j) { return j <= (i + 2 * t) / 2; },
+      [](auto t, auto i, auto j) { return 100 * t + 10 * i + j; });
+  const Folded folded = in_parts(stream, 4);
+  EXPECT_EQ(check(stream, folded), "") << text(folded);
+  EXPECT_EQ(folded.pieces.size(), 2u) << text(folded);
+  EXPECT_EQ(folded.pieces[0].ranges[2].divisor, 2) << text(folded);
+}
+
 TEST(Unite, WhatIsTopStaysSound) {
   const Stream stream =
       threads(4, kAll, [](auto t, auto i, auto j) { return (t * 77 + i * i * i * 31 + j * j * j * 17) % 101; });

@@ -113,7 +113,7 @@ class PieceRows {
       if (k > 0 || !options_.drop_first_in) {
         const Row lower = row_of(piece_.ranges[k].lower);
         own.number = is_number(lower) && lower == row_of(piece_.ranges[k].upper);
-        if (own.number) own.value = lower[0];
+        if (own.number) own.value = lower[0] / piece_.ranges[k].divisor;
         if (k + 1 < count || !options_.hide_last_in)
           own.column = 1 + producer_ + k - (options_.drop_first_in ? 1 : 0);
         else if (!own.number)
@@ -138,14 +138,15 @@ class PieceRows {
       const Row lower = row_of(range.lower);
       Row upper = row_of(range.upper);
       const bool one = lower == upper;
-      add(upper, -1, own);
+      const Wide divisor = range.divisor;
+      add(upper, -divisor, own);
       if (one) {
         equate(std::move(upper));
         continue;
       }
-      bound(less(1, own, lower));
+      bound(less(divisor, own, lower));
       bound(std::move(upper));
-      if (range.stride > 1) divide(less(1, own, lower), range.stride);
+      if (range.stride > 1) divide(less(divisor, own, lower), divisor * range.stride);
     }
   }
 

@@ -81,6 +81,7 @@ class RandomFolded {
       if (!chance(30)) range.upper.constant += pick(0, 9);
       if (k > 0 && chance(30)) range.upper.coefficients[0] += pick(0, 1);
       if (chance(15)) range.stride = pick(2, 4);
+      if (k > 0 && chance(15)) range.divisor = pick(2, 3);
       if (k == 0 && options.drop_first_in) range = {{0, {}}, {0, {}}, 1};
     }
     for (std::size_t o = 0; o < shape.outputs; ++o) made.outputs.push_back(output(shape, o));

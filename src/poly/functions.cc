@@ -16,7 +16,7 @@ std::optional<std::int64_t> fixed_coordinate(const fold::Piece& piece, std::size
   if (range.lower != range.upper) return std::nullopt;
   for (const std::int64_t coefficient : range.lower.coefficients)
     if (coefficient != 0) return std::nullopt;
-  return range.lower.constant;
+  return range.lower.constant / range.divisor;
 }
 
 /// Along coordinate `k`, where that is one number.

@@ -54,7 +54,8 @@ Interval bounds(const fold::Affine& affine, const std::vector<Interval>& box) {
 std::vector<Interval> box_of(const fold::Piece& piece) {
   std::vector<Interval> box;
   for (const fold::Range& range : piece.ranges)
-    box.push_back({bounds(range.lower, box).low, bounds(range.upper, box).high});
+    box.push_back({saturated(rounded_down(bounds(range.lower, box).low, range.divisor)),
+                   saturated(rounded_up(bounds(range.upper, box).high, range.divisor))});
   return box;
 }
 

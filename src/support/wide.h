@@ -16,4 +16,8 @@ inline std::int64_t saturated(Wide value) {
   return static_cast<std::int64_t>(std::clamp(value, kLow, kHigh));
 }
 
+/// The quotient, rounded down; `by` is positive.
+inline Wide rounded_down(Wide value, Wide by) { return value / by - (value % by < 0 ? 1 : 0); }
+inline Wide rounded_up(Wide value, Wide by) { return -rounded_down(-value, by); }
+
 }  // namespace loopfold

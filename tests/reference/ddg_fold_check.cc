@@ -27,7 +27,9 @@ Wide at(const fold::Affine& function, Vector point) {
 
 bool inside(const fold::Range& range, Vector before, std::int64_t coordinate) {
   const Wide lower = at(range.lower, before);
-  return lower <= coordinate && coordinate <= at(range.upper, before) && (coordinate - lower) % range.stride == 0;
+  const Wide divisor = range.divisor;
+  const Wide own = divisor * coordinate;
+  return lower <= own && own <= at(range.upper, before) && (own - lower) % (divisor * range.stride) == 0;
 }
 
 bool inside(const fold::Piece& piece, Vector point) {
@@ -86,8 +88,8 @@ class Checker {
         return wrong("a piece with {} dimensions and {} outputs instead of {} and {}", piece.ranges.size(),
                      piece.outputs.size(), points_.dimensions, points_.outputs);
       for (std::size_t k = 0; k < piece.ranges.size(); ++k)
-        if (piece.ranges[k].stride < 1 || piece.ranges[k].lower.coefficients.size() != k ||
-            piece.ranges[k].upper.coefficients.size() != k)
+        if (piece.ranges[k].stride < 1 || piece.ranges[k].divisor < 1 ||
+            piece.ranges[k].lower.coefficients.size() != k || piece.ranges[k].upper.coefficients.size() != k)
           return wrong("a malformed range of dimension {}", k);
       for (const fold::Output& output : piece.outputs) {
         top = top || !output.affine();
@@ -127,8 +129,11 @@ class Checker {
     }
     const fold::Range& range = folded_.pieces[piece].ranges[dimension];
     const Vector before = Vector(point).first(dimension);
+    const Wide lower = at(range.lower, before);
     const Wide upper = at(range.upper, before);
-    for (Wide x = at(range.lower, before); x <= upper && problem_.empty(); x += range.stride) {
+    if (lower % range.divisor != 0 || upper % range.divisor != 0)
+      return wrong("piece {}: a bound of dimension {} is a fraction", piece, dimension);
+    for (Wide x = lower / range.divisor; x <= upper / range.divisor && problem_.empty(); x += range.stride) {
       point[dimension] = static_cast<std::int64_t>(x);
       enumerate(piece, dimension + 1, point, count);
       if (++steps_ > (points_.count + 2) * (points_.dimensions + 1)) wrong("exact pieces have too many points");

@@ -48,8 +48,9 @@ bool domain_contains(const Piece& piece, std::span<const std::int64_t> point) {
   for (std::size_t k = 0; k < piece.ranges.size(); ++k) {
     const Range& range = piece.ranges[k];
     const Wide lower = evaluate_wide(range.lower, point);
-    if (point[k] < lower || point[k] > evaluate_wide(range.upper, point)) return false;
-    if (remainder_of(point[k] - lower, range.stride) != 0) return false;
+    const Wide at = static_cast<Wide>(range.divisor) * point[k];
+    if (at < lower || at > evaluate_wide(range.upper, point)) return false;
+    if (remainder_of(at - lower, static_cast<Wide>(range.divisor) * range.stride) != 0) return false;
   }
   return true;
 }
@@ -76,8 +77,10 @@ class Enumeration {
     if (left_-- == 0) return left_ = 0, false;
     if (k == point_.size()) return points_.push_back(point_), true;
     const Range& range = piece_.ranges[k];
+    const Wide lower = evaluate_wide(range.lower, point_);
     const Wide upper = evaluate_wide(range.upper, point_);
-    for (Wide x = evaluate_wide(range.lower, point_); x <= upper; x += range.stride) {
+    if (lower % range.divisor != 0 || upper % range.divisor != 0) return false;
+    for (Wide x = lower / range.divisor; x <= upper / range.divisor; x += range.stride) {
       point_[k] = static_cast<std::int64_t>(x);
       if (point_[k] != x || !loop(k + 1)) return false;
     }
@@ -178,6 +181,13 @@ class Checker {
       complain(Kind::kForm, "piece {}: the bounds of dimension {} have {} and {} coefficients", piece, k,
                range.lower.coefficients.size(), range.upper.coefficients.size());
     if (range.stride < 1) complain(Kind::kForm, "piece {}: dimension {} has stride {}", piece, k, range.stride);
+    Wide common = range.divisor;
+    for (const Affine* bound : {&range.lower, &range.upper}) {
+      common = common_divisor(common, bound->constant);
+      for (const std::int64_t c : bound->coefficients) common = common_divisor(common, c);
+    }
+    if (range.divisor < 1 || (range.divisor > 1 && common != 1))
+      complain(Kind::kForm, "piece {}: dimension {} has divisor {}", piece, k, range.divisor);
   }
 
   void check_form(const Output& output, std::size_t piece) {
@@ -339,7 +349,8 @@ class Checker {
     const Piece& piece = folded_.pieces[i];
     for (std::size_t k = 0; k < piece.ranges.size(); ++k) {
       const auto at_upper = [&](const Labelled* member) {
-        return evaluate_wide(piece.ranges[k].upper, member->point) == member->point[k];
+        return evaluate_wide(piece.ranges[k].upper, member->point) ==
+               static_cast<Wide>(piece.ranges[k].divisor) * member->point[k];
       };
       if (std::none_of(members_[i].begin(), members_[i].end(), at_upper))
         complain(Kind::kTight, "piece {}: the upper bound of dimension {} is never reached", i, k);

@@ -85,7 +85,8 @@ std::string text(const Folded& folded) {
     const Piece& piece = folded.pieces[i];
     all += fmt::format("  {}: ", i);
     for (const Range& range : piece.ranges)
-      all += fmt::format("[{}..{}{}]", text(range.lower), text(range.upper),
+      all += fmt::format("[{}..{}{}{}]", text(range.lower), text(range.upper),
+                         range.divisor == 1 ? "" : fmt::format(" over {}", range.divisor),
                          range.stride == 1 ? "" : fmt::format(" step {}", range.stride));
     for (const Output& output : piece.outputs) all += "; " + text(output);
     all += fmt::format("; {} points{}\n", piece.points, piece.exact_domain ? "" : ", inexact");
