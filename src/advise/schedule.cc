@@ -7,6 +7,8 @@
 #include <set>
 #include <tuple>
 
+#include "advise/sizes.h"
+
 namespace loopfold::advise {
 
 namespace {
@@ -73,11 +75,6 @@ Isl<isl_map> relaxed(const Isl<isl_map>& map) {
   return result.map ? Isl<isl_map>(isl_map_coalesce(result.map.release())) : map;
 }
 
-Isl<isl_set> relaxed(const Isl<isl_set>& set) {
-  const Isl<isl_map> map = relaxed(Isl<isl_map>(isl_map_from_range(set.copy())));
-  return Isl<isl_set>(isl_map_range(map.copy()));
-}
-
 /// Groups, and the coordinate of the loop that carries what goes from one to the other.
 using Way = std::tuple<std::uint32_t, std::uint32_t, std::size_t>;
 
@@ -118,7 +115,8 @@ bool is_uniform(const Isl<isl_map>& map) {
 
 class TreeReader {
  public:
-  TreeReader(const Program& program, Order& order) : program_(program), order_(order) {
+  TreeReader(const Program& program, const std::vector<std::int64_t>& sizes, Order& order)
+      : program_(program), sizes_(sizes), order_(order) {
     for (std::uint32_t i = 0; i < program.groups.size(); ++i) group_of_[program.groups[i].name] = i;
     order_.rows.assign(program.groups.size(), {});
   }
@@ -208,20 +206,21 @@ class TreeReader {
     space = Isl<isl_space>(isl_space_add_dims(space.release(), isl_dim_out, 1));
     const Isl<isl_pw_aff> piecewise(isl_union_pw_aff_extract_pw_aff(one.get(), space.release()));
     if (!piecewise || isl_pw_aff_n_piece(piecewise.get()) != 1) return std::nullopt;
-    std::optional<Row> row;
+    std::pair<const TreeReader*, std::optional<Row>> made{this, std::nullopt};
     isl_pw_aff_foreach_piece(
         piecewise.get(),
         [](isl_set* set, isl_aff* aff, void* user) {
-          *static_cast<std::optional<Row>*>(user) = row_of(aff);
+          auto& into = *static_cast<std::pair<const TreeReader*, std::optional<Row>>*>(user);
+          into.second = into.first->row_of(aff);
           isl_set_free(set);
           isl_aff_free(aff);
           return isl_stat_ok;
         },
-        &row);
-    return row;
+        &made);
+    return made.second;
   }
 
-  static std::optional<Row> row_of(isl_aff* aff) {
+  std::optional<Row> row_of(isl_aff* aff) const {
     Row row;
     if (isl_aff_dim(aff, isl_dim_div) != 0) return std::nullopt;
     const isl_size dimensions = isl_aff_dim(aff, isl_dim_in);
@@ -240,10 +239,19 @@ class TreeReader {
     const std::optional<std::int64_t> constant = number(isl_aff_get_constant_val(aff));
     if (!constant) return std::nullopt;
     row.constant = *constant;
+    const isl_size parameters = isl_aff_dim(aff, isl_dim_param);
+    for (isl_size i = 0; i < parameters; ++i) {
+      const std::optional<std::int64_t> times = number(isl_aff_get_coefficient_val(aff, isl_dim_param, i));
+      std::int64_t part = 0;
+      if (!times || __builtin_mul_overflow(*times, sizes_[static_cast<std::size_t>(i)], &part) ||
+          __builtin_add_overflow(row.constant, part, &row.constant))
+        return std::nullopt;
+    }
     return row;
   }
 
   const Program& program_;
+  const std::vector<std::int64_t>& sizes_;
   Order& order_;
   std::map<std::string, std::uint32_t> group_of_;
 };
@@ -490,26 +498,44 @@ Order original_order(const Program& program) {
 }
 
 Constraints scheduling_constraints(isl_ctx* isl, const Program& program, bool bounded) {
-  Constraints made;
-  made.domain = Isl<isl_union_set>(isl_union_set_empty_ctx(isl));
+  struct Asked {
+    Isl<isl_map> map;
+    bool near = false;
+  };
+  std::vector<Isl<isl_map>> domains;
+  std::vector<Asked> dependences;
   for (const poly::Group& group : program.groups) {
-    Isl<isl_set> set = bounded ? group.domain : relaxed(group.domain);
-    made.domain = Isl<isl_union_set>(isl_union_set_add_set(made.domain.release(), set.release()));
+    const Isl<isl_map> domain(isl_map_from_range(group.domain.copy()));
+    domains.push_back(bounded ? domain : relaxed(domain));
   }
-  made.all = Isl<isl_union_map>(isl_union_map_empty_ctx(isl));
-  made.near = Isl<isl_union_map>(isl_union_map_empty_ctx(isl));
   const std::map<Way, isl_size> pieces = count_pieces(program);
   std::set<Way> opened;
   for (const poly::ProgramDependence& dependence : program.dependences) {
     if (dependence.later && pieces.at(way_of(dependence)) > kMostPieces) {
-      if (opened.insert(way_of(dependence)).second)
-        made.all = Isl<isl_union_map>(isl_union_map_add_map(made.all.release(), to_all_later(dependence).release()));
+      if (opened.insert(way_of(dependence)).second) dependences.push_back({to_all_later(dependence), false});
       continue;
     }
-    const Isl<isl_map> map = bounded ? dependence.map : later(relaxed(dependence.map), dependence);
+    Isl<isl_map> map = bounded ? dependence.map : later(relaxed(dependence.map), dependence);
+    dependences.push_back({std::move(map), is_uniform(dependence.map)});
+  }
+  Sizes sizes;
+  for (const Isl<isl_map>& domain : domains) sizes.look_at(domain);
+  for (const Asked& dependence : dependences) sizes.look_at(dependence.map);
+  if (!bounded) sizes.choose();
+
+  Constraints made;
+  made.sizes = sizes.values();
+  made.domain = Isl<isl_union_set>(isl_union_set_empty_ctx(isl));
+  for (const Isl<isl_map>& domain : domains) {
+    Isl<isl_set> set(isl_map_range(sizes.put_into(domain).release()));
+    made.domain = Isl<isl_union_set>(isl_union_set_add_set(made.domain.release(), set.release()));
+  }
+  made.all = Isl<isl_union_map>(isl_union_map_empty_ctx(isl));
+  made.near = Isl<isl_union_map>(isl_union_map_empty_ctx(isl));
+  for (const Asked& dependence : dependences) {
+    const Isl<isl_map> map = sizes.put_into(dependence.map);
     made.all = Isl<isl_union_map>(isl_union_map_add_map(made.all.release(), map.copy()));
-    if (is_uniform(dependence.map))
-      made.near = Isl<isl_union_map>(isl_union_map_add_map(made.near.release(), map.copy()));
+    if (dependence.near) made.near = Isl<isl_union_map>(isl_union_map_add_map(made.near.release(), map.copy()));
   }
   made.all = Isl<isl_union_map>(isl_union_map_coalesce(made.all.release()));
   return made;
@@ -531,7 +557,7 @@ std::optional<Order> find_order(isl_ctx* isl, const Program& program, const Cons
   if (!schedule) return std::nullopt;
   Order order;
   order.fusion = fusion;
-  if (!TreeReader(program, order).read(schedule.get())) return std::nullopt;
+  if (!TreeReader(program, asked.sizes, order).read(schedule.get())) return std::nullopt;
   return order;
 }
 

@@ -7,9 +7,10 @@
 //
 // What the scheduler says about its own result is not believed: examine() takes every dependence of the program, with
 // all its bounds, and looks at the differences of times. That is an independent proof, and it finds more: the scheduler
-// is asked about a larger, simpler set of dependences (without large upper bounds, which it is slow with; what is legal
-// for more dependences is legal for these), and calls a loop inside a skewed one sequential though it is not. Where the
-// loop that carries a dependence says enough, as in the order as written, isl is not asked.
+// is asked about a larger, simpler set of dependences (without large upper bounds and other large numbers, which it is
+// slow with, see sizes.h; what is legal for more dependences is legal for these), and calls a loop inside a skewed one
+// sequential though it is not. Where the loop that carries a dependence says enough, as in the order as written, isl is
+// not asked.
 //
 // Exact: an order that examine() calls legal keeps every dependence of the program, and a row called parallel carries
 // none. What isl could not decide within its budget counts as violated, or as carried.
@@ -66,10 +67,11 @@ Order original_order(const poly::Program& program);
 /// What the scheduler is asked about: the same for every kind of fusion. Null where the context's budget was used up.
 struct Constraints {
   poly::Isl<isl_union_set> domain;
-  poly::Isl<isl_union_map> all;   // dependences
-  poly::Isl<isl_union_map> near;  // those with one distance, which is to be short
+  poly::Isl<isl_union_map> all;     // dependences
+  poly::Isl<isl_union_map> near;    // those with one distance, which is to be short
+  std::vector<std::int64_t> sizes;  // by parameter: what it stands for
 };
-/// `bounded`: with large upper bounds.
+/// `bounded`: with large upper bounds, as numbers.
 Constraints scheduling_constraints(isl_ctx* isl, const poly::Program& program, bool bounded);
 
 /// What the scheduler makes of it; nothing if it cannot within the context's budget.
