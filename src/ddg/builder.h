@@ -335,6 +335,15 @@ class Builder {
     std::uint64_t counter = 0;  // of the first iteration
     std::uint64_t serial = 0;
     Origins origins = Origins::kEnds;
+    bool slots_change = false;  // what is where values are spilled is another one after the first iteration
+    /// Where the stretch spills something in every iteration, and what was there when one began.
+    struct Slot {
+      std::uint64_t address = 0;
+      std::uint32_t size = 0;
+      Cell cell;
+      Provenance value;
+    };
+    std::vector<Slot> slots;
     std::vector<Value> values;
     std::vector<Uneven> uneven;
     std::vector<Register> registers;
@@ -387,7 +396,13 @@ class Builder {
   bool locate_accesses(const StretchPlan& plan);
   Objects::Extent extent_of(const Where& where, const ThreadState& thread, const StackState& stack,
                             std::uint64_t address);
-  bool may_meet_spills() const;
+  bool find_reloads();
+  bool add_slot(const StretchAccess& store);
+  bool is_slot(std::uint64_t address) const;
+  bool is_rewritten_each_time(const StretchAccess& load, bool& written) const;
+  Stretch::Origins compare_slots(std::uint64_t k);
+  void move_slots(std::uint64_t iterations);
+  void count_reloads();
   Stretch::Origins origins_of_stretch(const StretchPlan& plan, std::uint64_t k);
   bool keeps_uneven(const StretchPlan& plan, const StretchAccess& at) const;
   bool is_rewritten_at_once(const StretchAccess& load) const;

@@ -104,12 +104,13 @@ std::uint64_t Builder::stretch_at(const Where& where, const trace::RunExpander& 
 
   stretch_.n = look_ahead(plan, ahead, n);
   if (!locate_accesses(plan)) return 0;
-  stretch_.origins = options_.origins && may_meet_spills() ? Stretch::Origins::kAll : Stretch::Origins::kEnds;
+  stretch_.origins = options_.origins && !find_reloads() ? Stretch::Origins::kAll : Stretch::Origins::kEnds;
   take_turns(plan);
   for (StretchAccess& at : stretch_accesses())
     if (at.turn == StretchAccess::Turn::kBefore) load_before(at);
   link_registers(plan);
   run_stretch(plan);
+  if (options_.origins) count_reloads();
   fold_stretch(plan);
 
   events_ += stretch_.n * plan.events;
@@ -145,6 +146,9 @@ std::uint64_t Builder::look_ahead(const StretchPlan& plan, const trace::RunExpan
       at.address = progression_of(*part.block, access.address, ahead, part.slot, n);
       if (!at.address.even) at.column = list(part, access.address);
       at.copies = 0;
+      at.reload = false;
+      at.reloads = false;
+      at.rewritten = false;
       at.pieces.clear();
       at.ended.clear();
       at.cell = {streams_.definition(part.site, access.instruction), stretch_.entry, stretch_.counter};

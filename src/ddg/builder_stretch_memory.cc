@@ -75,7 +75,7 @@ void Builder::take_turns(const StretchPlan& plan) {
     if (free) at.turn = Turn::kBefore;
   }
   for (StretchAccess& at : all) {
-    if (many || !at.fixed || !at.access->store) continue;
+    if (many || !at.fixed || !at.access->store || at.spill) continue;
     const bool free = std::all_of(all.begin(), all.end(), [&](const StretchAccess& other) {
       if (!touches(at, other)) return true;
       at.touched = true;
@@ -190,7 +190,10 @@ void Builder::run_stretch(const StretchPlan& plan) {
     write_registers(*part.code, {part.site, stretch_.entry, stretch_.counter + stretch_.n - 1}, *stretch_.thread, 0);
 }
 
+/// Spills and reloads are what they were in the iteration that was followed last.
 void Builder::pass_iterations(const StretchPlan& plan, std::uint64_t first, std::uint64_t end) {
+  for (StretchAccess& at : stretch_accesses())
+    if (options_.origins && (at.spill || at.reloads)) at.copies += end - first;
   if (stretch_.in_order == 0) return;
   for (std::uint64_t k = first; k < end; ++k) pass_iteration(plan, k);
 }
@@ -211,9 +214,11 @@ void Builder::pass_iteration(const StretchPlan& plan, std::uint64_t k) {
     if (!at.fixed) locate_in(plan, at, address, k, false);
     if (chunks == 0 && at.pieces.empty()) continue;
     if (chunks == 1 && at.pieces.size() == 1 && at.pieces[0].lane == chunks_[0].offset &&
-        at.pieces[0].object == at.place.object && at.pieces[0].takes(chunks_[0].cell))
+        at.pieces[0].object == at.place.object && at.pieces[0].takes(chunks_[0].cell)) {
+      at.pieces[0].reloads += at.reloads ? 1 : 0;
       continue;
-    take_chunks(at, chunks, k, false);
+    }
+    take_chunks(at, chunks, k, at.reloads);
   }
 }
 
@@ -250,6 +255,7 @@ void Builder::follow_access(const StretchPlan& plan, StretchAccess& at, std::uin
   const std::size_t chunks = read_chunks(address, at.access->size);
   origins_.read_registers(at.access->instruction, false);
   const bool reload = origins_.load(*at.access, address, {chunks_.data(), chunks});
+  at.reloads = reload && !at.rewritten;
   at.copies += reload ? 1 : 0;
   if (!at.fixed) locate_in(plan, at, address, k, reload);
   if (at.turn == StretchAccess::Turn::kInOrder) take_chunks(at, chunks, k, reload);

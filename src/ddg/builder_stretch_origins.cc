@@ -24,11 +24,107 @@ constexpr std::uint64_t kMostBehind = 3;  // iterations that a value is passed o
 
 }  // namespace
 
-/// Spills are followed iteration by iteration, and so is what may be loaded from them.
-bool Builder::may_meet_spills() const {
-  return std::any_of(stretch_accesses().begin(), stretch_accesses().end(), [&](const StretchAccess& at) {
-    return at.access->store ? at.spill : origins_.may_be_spilled(at.lowest, at.highest);
-  });
+/// Whether iterations may be alike though values are spilled or reloaded in them: what all of them load from one place,
+/// which was spilled there before this entry of the loop; what the stretch itself writes to one place in each
+/// iteration; and what it spills to one place each time. The last is state that is passed on, as registers are. False:
+/// all iterations are to be followed.
+bool Builder::find_reloads() {
+  stretch_.slots_change = false;
+  stretch_.slots.clear();
+  for (const StretchAccess& at : stretch_accesses())
+    if (at.access->store && at.spill && !add_slot(at)) return false;
+  for (StretchAccess& at : stretch_accesses()) {
+    if (at.access->store) continue;
+    if (!origins_.may_be_spilled(at.lowest, at.highest)) continue;
+    if (!at.fixed || at.address.step != 0) return false;
+    bool written = false;
+    if (is_rewritten_each_time(at, written)) {
+      at.rewritten = !is_slot(at.address.start);
+      stretch_.slots_change = true;
+      continue;
+    }
+    if (written) return false;
+    const std::span<const OriginTracker::Chunk> chunks{chunks_.data(), read_chunks(at.address.start, at.access->size)};
+    const auto stays = [&](const Provenance& value) {
+      if (value.none) return true;
+      if (value.origin.entry == stretch_.entry) return false;
+      return !value.load || !(value.mixed || value.writers.entry == stretch_.entry ||
+                              may_be_rewritten(value.address, value.address + value.size - 1));
+    };
+    for (const OriginTracker::Chunk& chunk : chunks) {
+      if (chunk.cell.entry == stretch_.entry || !origins_.are_all_of(at.address.start, chunk, stays)) return false;
+    }
+    at.reload = origins_.is_reload(*at.access, at.address.start, chunks);
+  }
+  return true;
+}
+
+/// A place that something is spilled to in every iteration. False if it may be another place each time, or if something
+/// else touches a part of it.
+bool Builder::add_slot(const StretchAccess& store) {
+  if (!store.fixed || store.address.step != 0) return false;
+  for (const StretchAccess& at : stretch_accesses()) {
+    if (at.lowest > store.highest || at.highest < store.lowest) continue;
+    const bool same = at.fixed && at.lowest == store.lowest && at.highest == store.highest;
+    if (!same || (at.access->store && !at.spill)) return false;
+  }
+  if (!is_slot(store.address.start)) stretch_.slots.push_back({store.address.start, store.access->size, {}, {}});
+  return true;
+}
+
+bool Builder::is_slot(std::uint64_t address) const {
+  return std::any_of(stretch_.slots.begin(), stretch_.slots.end(),
+                     [&](const Stretch::Slot& slot) { return slot.address == address; });
+}
+
+/// Whether what was spilled is the same as an iteration ago, but for the iteration, when iteration k begins.
+Builder::Stretch::Origins Builder::compare_slots(std::uint64_t k) {
+  using Origins = Stretch::Origins;
+  bool same = true;
+  for (Stretch::Slot& slot : stretch_.slots) {
+    const Spill* const spill = origins_.spilled_at(slot.address, slot.size);
+    const Provenance* const value =
+        spill != nullptr ? spill->value.only(static_cast<std::uint8_t>(slot.size - 1)) : nullptr;
+    if (value == nullptr || (value->load && !value->none)) return Origins::kAll;
+    const auto later = [&](Cell cell) {
+      if (cell.entry == stretch_.entry) ++cell.counter;
+      return cell;
+    };
+    same = same && spill->cell == later(slot.cell) && value->none == slot.value.none &&
+           (value->none || value->origin == later(slot.value.origin));
+    slot.cell = spill->cell;
+    slot.value = *value;
+  }
+  if (same) return Origins::kEnds;
+  return k > kMostBehind ? Origins::kAll : Origins::kNotYet;
+}
+
+/// What was spilled becomes what it is so many iterations later.
+void Builder::move_slots(std::uint64_t iterations) {
+  for (const Stretch::Slot& slot : stretch_.slots)
+    origins_.move_spill(slot.address, slot.size, stretch_.entry, iterations);
+}
+
+/// Whether stores of the stretch write all of what a load at one place reads, in each iteration; `written`: some of it.
+bool Builder::is_rewritten_each_time(const StretchAccess& load, bool& written) const {
+  bool whole = false;
+  bool steady = true;
+  for (const StretchAccess& at : stretch_accesses()) {
+    if (!at.access->store || at.lowest > load.highest || at.highest < load.lowest) continue;
+    written = true;
+    steady = steady && at.fixed && at.address.step == 0;
+    whole = whole || (at.lowest <= load.lowest && at.highest >= load.highest);
+  }
+  return whole && steady;
+}
+
+/// Iterations that were not followed count as those that were.
+void Builder::count_reloads() {
+  for (StretchAccess& at : stretch_accesses()) {
+    if (!at.reload) continue;
+    at.copies = stretch_.n;
+    for (DependencePiece& piece : at.pieces) piece.reloads = piece.n;
+  }
 }
 
 /// Whether the origins of values are the same in all iterations from k on, but for the iteration. A value that an
@@ -145,7 +241,10 @@ void Builder::run_with_origins(const StretchPlan& plan) {
   if (start == Start::kOther) {
     do {
       follow_iteration(plan, k++);
-      if (stretch_.origins != Origins::kAll) stretch_.origins = origins_of_stretch(plan, k);
+      if (stretch_.origins == Origins::kAll) continue;
+      const Origins slots = compare_slots(k);
+      stretch_.origins = slots == Origins::kAll ? slots : origins_of_stretch(plan, k);
+      if (stretch_.origins == Origins::kEnds) stretch_.origins = slots;
     } while (stretch_.origins == Origins::kNotYet && k < last);
     if (stretch_.origins != Origins::kEnds) {
       for (; k <= last; ++k) follow_iteration(plan, k);
@@ -155,6 +254,7 @@ void Builder::run_with_origins(const StretchPlan& plan) {
   if (start == Start::kTypicalButUses || last_stands_for(plan, k)) {
     pass_iterations(plan, k, last);
     move_registers(plan, k, last);
+    move_slots(last - k);
     origins_.records().set_times_before(last - k + 1, load_steps(plan));
     follow_iteration(plan, last);
     origins_.records().set_times(1);
@@ -167,6 +267,7 @@ void Builder::run_with_origins(const StretchPlan& plan) {
     origins_.records().set_times(1);
     pass_iterations(plan, k + 1, last);
     move_registers(plan, k + 1, last);
+    move_slots(last - k - 1);
   }
   follow_iteration(plan, last);
   note_lanes(plan);
@@ -175,7 +276,9 @@ void Builder::run_with_origins(const StretchPlan& plan) {
 /// Typical: all that the path passes on to its next iteration is made by it, and was made as it would be; and all else
 /// that it finds has the same origin, as far away, in all iterations.
 Builder::Start Builder::start_of(const StretchPlan& plan) const {
-  if (stretch_.origins == Stretch::Origins::kAll || !plan.copied_loads.empty()) return Start::kOther;
+  if (stretch_.origins == Stretch::Origins::kAll || stretch_.slots_change || !stretch_.slots.empty() ||
+      !plan.copied_loads.empty())
+    return Start::kOther;
   for (const StretchAccess& at : stretch_accesses())
     if (keeps_uneven(plan, at)) return Start::kOther;
   Start start = Start::kTypical;

@@ -120,6 +120,21 @@ class OriginTracker {
   void mark(Entries& entries, std::span<RegisterOrigins* const> registers);
 
   OriginRecords& records() { return records_; }
+  /// Whether a load here gets a spilled value back, as a whole.
+  bool is_reload(const MemoryAccess& access, std::uint64_t address, std::span<const Chunk> chunks) const {
+    return reloaded(access, address, chunks) != nullptr;
+  }
+  /// What was spilled last, as so many bytes that begin here; null if nothing was.
+  const Spill* spilled_at(std::uint64_t address, std::uint32_t size) const { return spills_.last_at(address, size); }
+  /// It becomes what it is so many iterations of a loop later; it is one value, which was not loaded in this entry.
+  void move_spill(std::uint64_t address, std::uint32_t size, EntryId entry, std::uint64_t iterations);
+  /// Whether something is so for all values in a chunk of a load that were spilled.
+  template <class Test>
+  bool are_all_of(std::uint64_t address, const Chunk& chunk, Test&& test) const {
+    const std::uint8_t size = spilled(chunk.cell);
+    const Spill* const spill = size != 0 ? spills_.covering(address + chunk.offset, size, chunk.cell) : nullptr;
+    return spill == nullptr || spill->value.all_of(test);
+  }
   /// Whether a load of some of these bytes may get a spilled value.
   bool may_be_spilled(std::uint64_t first, std::uint64_t last) const { return spills_.ever_near(first, last); }
   std::uint64_t bytes() const { return spills_.bytes() + records_.bytes() + spilled_.size(); }

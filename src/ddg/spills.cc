@@ -117,11 +117,15 @@ Spill& Spills::at(std::uint64_t address, std::uint32_t size, const ShadowMemory&
   return table_[slot];
 }
 
-const Spill* Spills::find(std::uint64_t address, std::uint32_t size, const Cell& cell) const {
+const Spill* Spills::last_at(std::uint64_t address, std::uint32_t size) const {
   for (std::size_t slot = slot_of(address, size); table_[slot].address != 0; slot = (slot + 1) & (table_.size() - 1))
-    if (table_[slot].address == address && table_[slot].size == size)
-      return table_[slot].cell == cell ? &table_[slot] : nullptr;
+    if (table_[slot].address == address && table_[slot].size == size) return &table_[slot];
   return nullptr;
+}
+
+const Spill* Spills::find(std::uint64_t address, std::uint32_t size, const Cell& cell) const {
+  const Spill* const last = last_at(address, size);
+  return last != nullptr && last->cell == cell ? last : nullptr;
 }
 
 const Spill* Spills::covering(std::uint64_t address, std::uint32_t size, const Cell& cell) const {

@@ -12,6 +12,7 @@
 // to grow. Exact. One probe per store or load of a spilled value, mostly.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -65,6 +66,11 @@ class ProvenanceBytes {
     if (count_ > 0) visit(first_);
     for (Piece& piece : more_) visit(piece.provenance);
   }
+  template <class Test>
+  bool all_of(Test&& test) const {
+    return (count_ == 0 || test(first_)) &&
+           std::all_of(more_.begin(), more_.end(), [&](const Piece& piece) { return test(piece.provenance); });
+  }
   std::uint64_t bytes() const { return more_.capacity() * sizeof(Piece); }
 
  private:
@@ -95,6 +101,8 @@ class Spills {
 
   /// The spill `cell`, of so many bytes, that begins here, if it does.
   const Spill* find(std::uint64_t address, std::uint32_t size, const Cell& cell) const;
+  /// The last spill of so many bytes that begins here; null if there was none.
+  const Spill* last_at(std::uint64_t address, std::uint32_t size) const;
   /// The spill `cell`, of so many bytes, that wrote the byte here, wherever it begins.
   const Spill* covering(std::uint64_t address, std::uint32_t size, const Cell& cell) const;
 
