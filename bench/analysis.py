@@ -1,6 +1,6 @@
 """Measures `loopfold analyze`: instructions per second, many iterations at a time and event by event, on one core and
 on two; recording and analysis together against the program by itself; memory, streams, size of the profile; how all of
-that grows with the problem; and folding by itself.
+that grows with the problem; what the compiler's options matter; and folding by itself.
 
     bench/analysis.py build/loopfold [--quick] [--update docs/performance.md]
 
@@ -31,6 +31,11 @@ PROGRAMS = [
     ("sparse product", "sparse.c", ["8000", "15"]),
     ("std::map", "map.cc", ["20000"]),
 ]
+# What the compiler makes of some of them.
+with open("/proc/cpuinfo") as _file:
+    AVX2 = [["-O3", "-mavx2", "-mfma"]] if " avx2 " in _file.read() else []
+LEVELS = [["-O0"], ["-O1"], ["-O2"], ["-O3"], *AVX2]
+AT_LEVELS = ("dgemm", "stencil", "LU", "FDTD", "tiled product")
 TEXT_LINES = {"gzip": 8000, "bzip2": 3000}
 ROWS = 900
 NATIVE_REPEAT = 10  # it takes milliseconds
@@ -162,6 +167,29 @@ def growth_table(rows):
     return lines
 
 
+def level_table(rows):
+    lines = ["| program | built with | instructions | analyze, s | pass 2, M instructions/s | exact |",
+             "|---|---|---|---|---|---|"]
+    for name, options, r, exact in rows:
+        lines.append(f"| {name} | {' '.join(options)} | {r.stats['instructions'] / 1e6:.1f} M | {r.cost.cpu:.2f} | "
+                     f"{r.pass2():.1f} | {100 * exact:.1f} % |")
+    return lines
+
+
+def exact_share(directory):
+    """Of the instructions: those of which nothing was approximated."""
+    with open(os.path.join(directory, "trace", "profile.json")) as file:
+        quality = json.load(file)["quality"]
+    return 1 - max((entry["share"] for entry in quality if entry["kind"] == "given up"), default=0)
+
+
+def measure_levels(loopfold, directory):
+    for name, source, arguments in PROGRAMS:
+        for options in LEVELS if name in AT_LEVELS else []:
+            record(loopfold, directory, [measure.compiled(directory, source, *options), *arguments], None)
+            yield name, options, least(lambda: analyse(loopfold, directory, 1), key=by_cpu), exact_share(directory)
+
+
 def fold_table(binary):
     """Points per second of folding by itself, from the benchmark of the library."""
     if not os.path.exists(binary):
@@ -193,8 +221,10 @@ def main():
                 # Without libraries: what printf does depends on the number that it prints.
                 record(loopfold, directory, [measure.compiled(directory, source), *arguments], None, "--no-libs")
                 growth.append((name, arguments, least(lambda: analyse(loopfold, directory, 1), key=by_cpu)))
+        print("as the compiler makes them …", file=sys.stderr)
+        levels = list(measure_levels(loopfold, directory))
     measure.publish({"analysis": speed_table(rows), "end to end": end_to_end_table(rows), "volume": volume_table(rows),
-                     "growth": growth_table(growth),
+                     "growth": growth_table(growth), "levels": level_table(levels),
                      "folding": fold_table(os.path.join(os.path.dirname(loopfold), "benchmarks"))})
 
 

@@ -67,12 +67,12 @@ def least(function, key, repeat=REPEAT):
     return min((function() for _ in range(repeat)), key=key)
 
 
-def compiled(directory, source):
-    """The binary of one of the programs here, built if it is not there yet."""
-    binary = os.path.join(directory, source.split(".")[0])
+def compiled(directory, source, *options):
+    """The binary of one of the programs here, built if it is not there yet; at -O2, unless options say otherwise."""
+    binary = os.path.join(directory, "".join([source.split(".")[0], *options]))
     compiler = ["g++", "-std=c++17"] if source.endswith(".cc") else ["gcc", "-std=gnu17"]
     if not os.path.exists(binary):
-        subprocess.run([*compiler, "-O2", "-g", os.path.join(HERE, "programs", source), "-o", binary], check=True)
+        subprocess.run([*compiler, "-O2", "-g", *options, os.path.join(HERE, "programs", source), "-o", binary], check=True)
     return binary
 
 

@@ -15,7 +15,7 @@ namespace loopfold::ddg {
 namespace {
 
 constexpr std::uint64_t kMostBehind = 3;   // iterations that a value is passed on for, before it is the same each time
-constexpr std::size_t kManyAccesses = 24;  // of a path
+constexpr std::size_t kManyAccesses = 24;  // of a path: more than that are only compared for long stretches
 
 /// Whether what a load reads is stored by this store only later, if at all: in the same iteration behind it, or in one
 /// after it. Both move along at the same pace.
@@ -60,7 +60,7 @@ void Builder::take_turns(const StretchPlan& plan) {
   using Turn = StretchAccess::Turn;
   const std::span<StretchAccess> all = stretch_accesses();
   stretch_.in_order = 0;
-  const bool many = all.size() > kManyAccesses || stretch_.origins == Stretch::Origins::kAll;
+  const bool many = (all.size() > kManyAccesses && all.size() > stretch_.n) || stretch_.origins == Stretch::Origins::kAll;
   const auto touches = [](const StretchAccess& a, const StretchAccess& b) {
     return &a != &b && a.lowest <= b.highest && b.lowest <= a.highest;
   };
