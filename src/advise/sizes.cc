@@ -14,6 +14,7 @@ constexpr std::int64_t kLarge = 16;
 constexpr std::int64_t kLargest = std::int64_t{1} << 40;
 constexpr std::int64_t kNear = 8;  // numbers of one size differ by so much at most
 constexpr std::size_t kMost = 4;   // sizes
+constexpr std::int64_t kMostTimes = 8;
 
 /// The constant, if it is large: a number that may come from a size.
 std::optional<std::int64_t> large_constant(isl_constraint* constraint) {
@@ -22,6 +23,20 @@ std::optional<std::int64_t> large_constant(isl_constraint* constraint) {
   const std::int64_t constant = isl_val_get_num_si(value.get());
   if (constant < kLarge && constant > -kLarge) return std::nullopt;
   return constant;
+}
+
+/// Its coefficients, but not its constant.
+Isl<isl_constraint> multiplied(Isl<isl_constraint> constraint, std::int64_t times) {
+  isl_ctx* const isl = isl_constraint_get_ctx(constraint.get());
+  for (const isl_dim_type type : {isl_dim_in, isl_dim_out, isl_dim_div}) {
+    const isl_size count = isl_constraint_dim(constraint.get(), type);
+    for (isl_size i = 0; i < count; ++i) {
+      isl_val* value = isl_constraint_get_coefficient_val(constraint.get(), type, i);
+      value = isl_val_mul(value, isl_val_int_from_si(isl, times));
+      constraint = Isl<isl_constraint>(isl_constraint_set_coefficient_val(constraint.release(), type, i, value));
+    }
+  }
+  return constraint;
 }
 
 template <typename Each>
@@ -57,10 +72,18 @@ void Sizes::look_at(const Isl<isl_map>& map) {
   });
 }
 
+std::optional<Sizes::Part> Sizes::find(std::int64_t number) const {
+  for (std::int64_t times = 1; times <= kMostTimes; ++times)
+    for (std::size_t i = 0; i < values_.size(); ++i)
+      if (times * number <= values_[i] + (times > 1 ? kNear : 0) && times * number >= values_[i] - kNear)
+        return Part{i, times};
+  return std::nullopt;
+}
+
 void Sizes::choose() {
   values_.clear();
   for (auto at = seen_.rbegin(); at != seen_.rend(); ++at)
-    if (values_.empty() || *at < values_.back() - kNear) values_.push_back(*at);
+    if (!find(*at)) values_.push_back(*at);
   if (values_.size() > kMost) values_.clear();
 }
 
@@ -77,13 +100,12 @@ Isl<isl_map> Sizes::put_into(const Isl<isl_map>& map) const {
     Isl<isl_basic_map> with(isl_basic_map_universe(space.copy()));
     for_all_constraints(basic.get(), [&](Isl<isl_constraint> constraint) {
       if (const std::optional<std::int64_t> constant = large_constant(constraint.get())) {
-        const std::int64_t size = *constant < 0 ? -*constant : *constant;
-        unsigned number = 0;
-        while (size < values_[number] - kNear) ++number;
         const int sign = *constant < 0 ? -1 : 1;
-        const std::int64_t rest = *constant - sign * values_[number];
+        const Part part = *find(sign * *constant);
+        const std::int64_t rest = *constant * part.times - sign * values_[part.size];
+        if (part.times > 1) constraint = multiplied(std::move(constraint), part.times);
         constraint = Isl<isl_constraint>(
-            isl_constraint_set_coefficient_si(constraint.release(), isl_dim_param, static_cast<int>(number), sign));
+            isl_constraint_set_coefficient_si(constraint.release(), isl_dim_param, static_cast<int>(part.size), sign));
         constraint =
             Isl<isl_constraint>(isl_constraint_set_constant_val(constraint.release(), isl_val_int_from_si(isl, rest)));
       }

@@ -6,10 +6,13 @@
 // expects. An order that keeps dependences for every n keeps them for the n that ran; so what is asked about is more,
 // never less.
 //
-// Numbers close to each other are one size with small differences. Where there are too many, numbers stay numbers.
+// Numbers close to each other are one size with small differences; so are halves, thirds and so on of a size, where
+// what is said about them is multiplied. Where there are too many sizes, numbers stay numbers.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <vector>
 
@@ -29,6 +32,13 @@ class Sizes {
   const std::vector<std::int64_t>& values() const { return values_; }
 
  private:
+  /// A number is a size, but for a small difference, if it is multiplied.
+  struct Part {
+    std::size_t size = 0;
+    std::int64_t times = 1;
+  };
+  std::optional<Part> find(std::int64_t number) const;
+
   std::set<std::int64_t> seen_;
   std::vector<std::int64_t> values_;
 };

@@ -1,5 +1,5 @@
-// Loops whose variables are in memory where nothing is optimised: what is passed on from one iteration to the next through
-// places in the frame, in the ways that make iterations alike or not.
+// Loops whose variables are in memory where nothing is optimised: what is passed on from one iteration to the next
+// through places in the frame, in the ways that make iterations alike or not.
 #include <stdio.h>
 #include <stdlib.h>
 
