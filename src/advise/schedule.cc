@@ -411,7 +411,9 @@ class Examiner {
     }
     const bool counts = dependence.later && dependence.equal < to.coefficients.size();
     const std::int64_t factor = counts ? to.coefficients[dependence.equal] : 0;
-    const std::int64_t least = to.constant - from.constant + factor;
+    std::int64_t least = 0;
+    if (__builtin_sub_overflow(to.constant, from.constant, &least) || __builtin_add_overflow(least, factor, &least))
+      return Step::kUnknown;
     if (factor == 0 && least == 0) return Step::kNone;
     return factor >= 0 && least > 0 ? Step::kForward : Step::kUnknown;
   }

@@ -399,10 +399,12 @@ class Builder {
   bool find_reloads();
   bool add_slot(const StretchAccess& store);
   bool is_slot(std::uint64_t address) const;
-  bool is_rewritten_each_time(const StretchAccess& load, bool& written) const;
+  /// What a load at one place gets: what was there before the stretch; what all iterations store there, as a whole; or
+  /// some of both.
+  enum class Found : std::uint8_t { kBefore, kStored, kBoth };
+  Found found_by(const StretchAccess& load) const;
   Stretch::Origins compare_slots(std::uint64_t k);
   void move_slots(std::uint64_t iterations);
-  void count_reloads();
   Stretch::Origins origins_of_stretch(const StretchPlan& plan, std::uint64_t k);
   bool keeps_uneven(const StretchPlan& plan, const StretchAccess& at) const;
   bool is_rewritten_at_once(const StretchAccess& load) const;

@@ -110,7 +110,6 @@ std::uint64_t Builder::stretch_at(const Where& where, const trace::RunExpander& 
     if (at.turn == StretchAccess::Turn::kBefore) load_before(at);
   link_registers(plan);
   run_stretch(plan);
-  if (options_.origins) count_reloads();
   fold_stretch(plan);
 
   events_ += stretch_.n * plan.events;
@@ -146,7 +145,6 @@ std::uint64_t Builder::look_ahead(const StretchPlan& plan, const trace::RunExpan
       at.address = progression_of(*part.block, access.address, ahead, part.slot, n);
       if (!at.address.even) at.column = list(part, access.address);
       at.copies = 0;
-      at.reload = false;
       at.reloads = false;
       at.rewritten = false;
       at.pieces.clear();

@@ -60,7 +60,8 @@ void Builder::take_turns(const StretchPlan& plan) {
   using Turn = StretchAccess::Turn;
   const std::span<StretchAccess> all = stretch_accesses();
   stretch_.in_order = 0;
-  const bool many = (all.size() > kManyAccesses && all.size() > stretch_.n) || stretch_.origins == Stretch::Origins::kAll;
+  const bool many =
+      (all.size() > kManyAccesses && all.size() > stretch_.n) || stretch_.origins == Stretch::Origins::kAll;
   const auto touches = [](const StretchAccess& a, const StretchAccess& b) {
     return &a != &b && a.lowest <= b.highest && b.lowest <= a.highest;
   };
@@ -96,9 +97,11 @@ void Builder::take_turns(const StretchPlan& plan) {
 void Builder::load_before(StretchAccess& at) {
   const RowMemo::Row row{at.address.start, at.address.step, stretch_.n, at.access->size};
   const bool keep = RowMemo::is_worth_it(row);
-  if (keep && load_as_before(at, row)) return;
-  const std::optional<RowMemo::Writers> writers = look_at_row(at);
-  if (keep && writers) row_memo_.remember(row, *writers, memory_);
+  if (!keep || !load_as_before(at, row)) {
+    const std::optional<RowMemo::Writers> writers = look_at_row(at);
+    if (keep && writers) row_memo_.remember(row, *writers, memory_);
+  }
+  for (DependencePiece& piece : at.pieces) piece.reloads = at.reloads ? piece.n : 0;
 }
 
 /// If the row was read before, and nothing changed it since.

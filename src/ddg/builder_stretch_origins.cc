@@ -37,13 +37,13 @@ bool Builder::find_reloads() {
     if (at.access->store) continue;
     if (!origins_.may_be_spilled(at.lowest, at.highest)) continue;
     if (!at.fixed || at.address.step != 0) return false;
-    bool written = false;
-    if (is_rewritten_each_time(at, written)) {
+    const Found found = found_by(at);
+    if (found == Found::kBoth) return false;
+    if (found == Found::kStored) {
       at.rewritten = !is_slot(at.address.start);
       stretch_.slots_change = true;
       continue;
     }
-    if (written) return false;
     const std::span<const OriginTracker::Chunk> chunks{chunks_.data(), read_chunks(at.address.start, at.access->size)};
     const auto stays = [&](const Provenance& value) {
       if (value.none) return true;
@@ -51,10 +51,9 @@ bool Builder::find_reloads() {
       return !value.load || !(value.mixed || value.writers.entry == stretch_.entry ||
                               may_be_rewritten(value.address, value.address + value.size - 1));
     };
-    for (const OriginTracker::Chunk& chunk : chunks) {
+    for (const OriginTracker::Chunk& chunk : chunks)
       if (chunk.cell.entry == stretch_.entry || !origins_.are_all_of(at.address.start, chunk, stays)) return false;
-    }
-    at.reload = origins_.is_reload(*at.access, at.address.start, chunks);
+    at.reloads = origins_.is_reload(*at.access, at.address.start, chunks);
   }
   return true;
 }
@@ -105,26 +104,18 @@ void Builder::move_slots(std::uint64_t iterations) {
     origins_.move_spill(slot.address, slot.size, stretch_.entry, iterations);
 }
 
-/// Whether stores of the stretch write all of what a load at one place reads, in each iteration; `written`: some of it.
-bool Builder::is_rewritten_each_time(const StretchAccess& load, bool& written) const {
+Builder::Found Builder::found_by(const StretchAccess& load) const {
   bool whole = false;
   bool steady = true;
+  bool written = false;
   for (const StretchAccess& at : stretch_accesses()) {
     if (!at.access->store || at.lowest > load.highest || at.highest < load.lowest) continue;
     written = true;
     steady = steady && at.fixed && at.address.step == 0;
     whole = whole || (at.lowest <= load.lowest && at.highest >= load.highest);
   }
-  return whole && steady;
-}
-
-/// Iterations that were not followed count as those that were.
-void Builder::count_reloads() {
-  for (StretchAccess& at : stretch_accesses()) {
-    if (!at.reload) continue;
-    at.copies = stretch_.n;
-    for (DependencePiece& piece : at.pieces) piece.reloads = piece.n;
-  }
+  if (!written) return Found::kBefore;
+  return whole && steady ? Found::kStored : Found::kBoth;
 }
 
 /// Whether the origins of values are the same in all iterations from k on, but for the iteration. A value that an

@@ -132,8 +132,7 @@ struct StretchAccess {
   bool fixed = false;        // it stays in one block of an object
   bool spill = false;
   bool rewritten = false;  // a load: the iteration before stores what it gets, and does not spill it
-  bool reload = false;     // it gets a spilled value back, the same one in all iterations
-  bool reloads = false;    // it did so in the iteration that was followed last, and goes on
+  bool reloads = false;    // a load: it gets a spilled value back, and in the iterations to come
   /// When memory is looked at: a load before all others, if no store of the stretch touches what it reads, or only
   /// later; a store behind all others, if only such loads touch what it writes; else in the order of the program.
   enum class Turn : std::uint8_t { kBefore, kInOrder, kBehind };
