@@ -11,6 +11,7 @@ namespace {
 constexpr std::uint64_t kFar = std::uint64_t{64} << 20;  // no frame is so large
 constexpr std::uint64_t kAboveFirstFrame = 64 * 1024;    // of the first frame: arguments and environment
 constexpr std::uint16_t kGeneralGranules = 4;            // of a general register
+constexpr std::uint16_t kBehindAll = 0xffff;             // instructions of a part
 
 std::vector<std::vector<trace::InstructionFacts>> decode_all(std::span<const trace::Block> blocks) {
   std::vector<std::vector<trace::InstructionFacts>> facts;
@@ -178,7 +179,7 @@ void Builder::prefetch(const PartCode& code, SiteId site) const {
   const SiteId site = last.site;
   prefetch(code, site);
   const Instance instance = enter(where, stack, site);
-  if (recording_path_) note_path_part(where, part, {site, &code, &block, 0, exit.slots});
+  if (recording_path_) note_path_part(where, {site, &code, &block, 0, exit.slots, 0});
   ++stack.parts;
   instructions_ += part.instructions;
   if (code.unknown) unknown_instructions_ += part.instructions;
@@ -202,7 +203,7 @@ void Builder::prefetch(const PartCode& code, SiteId site) const {
     else
       load(where, access, address, instance, thread, stack);
   }
-  if (code.moves_stack_pointer) follow_stack_pointer(where, code, 0xffff, thread, stack);
+  if (code.moves_stack_pointer) follow_stack_pointer(where, code, kBehindAll, thread, stack);
   write_registers(code, instance, thread, top);
 }
 
@@ -379,15 +380,18 @@ void Builder::follow_stack_pointer(const Where& where, const PartCode& code, std
     const std::uint64_t now = results_[next_result_];
     thread.stack_pointer = now;
     note_stack_pointer(stack, now, value.moved);
+    if (recording_path_) path_stack_.pointers.push_back(now - path_pointer_);
     const bool far = before != 0 && (now > before ? now - before : before - now) > kFar;
     const bool up = now >= before && now < end_of_stack(where, stack);
     if ((far || value.loaded) && !up) {
       thread.left = where.stack;
+      path_is_whole_ = false;
       continue;
     }
     lowest_ = value.instruction < instruction || lowest_ == 0 ? now : std::min(lowest_, now);
     if (stack.base == 0) stack.base = now;
   }
+  if (recording_path_ && instruction != kBehindAll) path_stack_.lowest.push_back(lowest_ - path_pointer_);
 }
 
 /// A stack pointer that was brought from elsewhere and is lower than before may be on another stack.
@@ -403,6 +407,10 @@ void Builder::leave_frame(std::uint64_t stack, std::uint64_t stack_pointer) {
   if (!state.lowest_unsure && state.lowest <= end && state.lowest >= kRedZone) {
     const std::uint64_t begin = state.lowest - kRedZone;
     memory_.clear(begin, end - begin);
+    if (recording_path_)
+      path_stack_.clears.push_back({static_cast<std::uint32_t>(path_.size()), begin - path_pointer_, end - begin});
+  } else {
+    path_is_whole_ = false;
   }
   state.lowest = end;
   state.pointer = end;

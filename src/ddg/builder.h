@@ -93,11 +93,11 @@ class Builder {
   /// A frame is about to be popped: its cells have no producers any more.
   template <class Walk, class S>
   void leave(const Walk&, const S& stack) {
-    path_is_whole_ = false;
-    if (events_ == resumed_at_) return;
-    if (stack.dropped && stack.origin == structure::Origin::kCoroutine) return;
-    const auto& frame = stack.frames.back();
-    if (frame.stack_pointer != ~std::uint64_t{0}) leave_frame(stack.data.id, frame.stack_pointer);
+    const FrameView frame = view(stack.frames.back());
+    const bool forgets =
+        events_ != resumed_at_ && frame.known && !(stack.dropped && stack.origin == structure::Origin::kCoroutine);
+    if (recording_path_) note_path_leave(stack.data.id, stack.frames.size(), forgets);
+    if (forgets) leave_frame(stack.data.id, frame.stack_pointer);
   }
 
   template <class Walk, class S>
@@ -112,7 +112,6 @@ class Builder {
     path_is_whole_ = true;
     path_.clear();
     path_events_ = 0;
-    path_totals_ = {};
   }
   /// Whether iterations along this path, from here, can be taken at once.
   template <class Walk, class S>
@@ -120,17 +119,21 @@ class Builder {
     if (!options_.by_runs) return structure::Known::kImpossible;
     return find_path(path_key(where(0, stack)), exits);
   }
-  /// An iteration along it ended; `counts`: all that changed is that the innermost loop counted one.
+  /// An iteration along it ended; if there are totals, all that changed is that the innermost loop counted one.
   template <class Walk, class S>
-  void learn_path(const Walk&, const S& stack, std::span<const trace::ExitId> exits, bool counts) {
+  void learn_path(const Walk&, const S& stack, std::span<const trace::ExitId> exits,
+                  const structure::PathTotals* totals) {
     recording_path_ = false;
-    remember_path(path_key(where(0, stack)), exits, counts);
+    remember_path(path_key(where(0, stack)), exits, totals);
   }
   /// Takes some of the next iterations, along the path that was found last.
   template <class Walk, class S>
   std::uint64_t stretch(const Walk& walk, const S& stack, const trace::RunExpander& ahead, std::uint64_t iterations,
-                        structure::PathTotals& totals) {
-    totals = found_plan_->totals;
+                        const structure::PathTotals*& totals) {
+    totals = &found_plan_->totals;
+    stretch_.activations.clear();
+    for (const PathStack::Frame& frame : found_plan_->stack.frames)
+      stretch_.activations.push_back(walk.next_activation(frame.function) + frame.activation);
     return stretch_at(where(walk.thread(), stack), ahead, iterations);
   }
 
@@ -327,12 +330,22 @@ class Builder {
       std::uint64_t first = 0;  // iteration
       std::uint64_t n = 0;
     };
+    /// Where control is in a frame that is called in each iteration.
+    struct Called {
+      const Where* loop = nullptr;
+      std::vector<FrameView> frames;  // behind those of the loop
+      Where where;
+    };
     const Where* where = nullptr;
     ThreadState* thread = nullptr;
     StackState* stack = nullptr;
-    std::uint64_t n = 0;        // iterations
-    EntryId entry = kNoEntry;   // of the loop
-    std::uint64_t counter = 0;  // of the first iteration
+    std::vector<std::uint64_t> activations;  // by frame of the plan: in the first iteration
+    std::vector<Called> called;              // by frame of the plan
+    std::vector<PathStack::Clear> clears;    // with addresses
+    bool clears_matter = false;              // a load may find what they leave
+    std::uint64_t n = 0;                     // iterations
+    EntryId entry = kNoEntry;                // of the loop
+    std::uint64_t counter = 0;               // of the first iteration
     std::uint64_t serial = 0;
     Origins origins = Origins::kEnds;
     bool slots_change = false;  // what is where values are spilled is another one after the first iteration
@@ -363,7 +376,23 @@ class Builder {
   void note_path_event() {
     if (path_events_++ == 0) path_slots_ = slots_;
   }
-  void note_path_part(const Where& where, const structure::Part& what, PathPart part);
+  void note_path_part(const Where& where, PathPart part);
+  void begin_path_stack(const Where& where);
+  std::uint32_t path_frame(const Where& where);
+  void note_path_leave(std::uint64_t stack, std::size_t depth, bool forgets);
+  bool finish_path_stack(const structure::PathTotals& totals);
+  bool number_activations(const structure::PathTotals& totals);
+  bool enter_frames(const StretchPlan& plan);
+  const Where& where_of(const StretchAccess& at) const {
+    return found_plan_->stack.frames.empty() ? *stretch_.where
+                                             : stretch_.called[found_plan_->parts[at.part].frame].where;
+  }
+  std::int64_t activations_of(const Objects::Place& place) const;
+  Objects::Place place_of(const StretchAccess& at, std::uint64_t address, std::uint64_t k);
+  bool is_forgotten(std::uint64_t first, std::uint64_t last) const;
+  void find_leftovers();
+  bool is_stored_before(const StretchAccess& load) const;
+  void forget_frames(std::size_t& next, std::size_t part);
   /// Where a path begins: what its statements depend on, beside its exits.
   struct PathKey {
     structure::ContextId context = structure::kNoContext;
@@ -387,7 +416,7 @@ class Builder {
   }
   KnownPath* known(const PathKey& key, std::span<const trace::ExitId> exits);
   structure::Known find_path(const PathKey& key, std::span<const trace::ExitId> exits);
-  void remember_path(const PathKey& key, std::span<const trace::ExitId> exits, bool counts);
+  void remember_path(const PathKey& key, std::span<const trace::ExitId> exits, const structure::PathTotals* totals);
   std::uint64_t stretch_at(const Where& where, const trace::RunExpander& ahead, std::uint64_t n);
   std::span<StretchAccess> stretch_accesses() { return {stretch_.accesses.data(), stretch_.access_count}; }
   std::span<const StretchAccess> stretch_accesses() const { return {stretch_.accesses.data(), stretch_.access_count}; }
@@ -398,6 +427,10 @@ class Builder {
                             std::uint64_t address);
   bool find_reloads();
   bool add_slot(const StretchAccess& store);
+  bool is_used_at_once(const StretchAccess& store) const;
+  bool are_loads_steady() const;
+  bool finds_no_spill(const StretchAccess& load);
+  bool is_steady(const StretchAccess& load) const;
   bool is_slot(std::uint64_t address) const;
   /// What a load at one place gets: what was there before the stretch; what all iterations store there, as a whole; or
   /// some of both.
@@ -530,7 +563,11 @@ class Builder {
   std::uint64_t path_counter_ = 0;
   structure::ContextId path_context_ = structure::kNoContext;
   const std::uint64_t* path_slots_ = nullptr;
-  structure::PathTotals path_totals_;
+  PathStack path_stack_;
+  std::uint64_t path_stack_id_ = kNoStack;
+  std::uint64_t path_pointer_ = 0;
+  std::size_t path_depth_ = 0;              // frames there are, with that of the loop
+  std::vector<std::uint32_t> path_called_;  // frames of path_stack_ that are not left yet
   std::unordered_map<std::uint64_t, std::vector<std::unique_ptr<KnownPath>>> known_paths_;  // by path_hash()
   std::size_t known_path_count_ = 0;
   StretchPlan* found_plan_ = nullptr;

@@ -8,8 +8,10 @@
 // - Memory is looked at iteration by iteration (builder_stretch_memory.cc).
 // - Origins behind copies are followed in a few iterations, if these can stand for all (builder_stretch_origins.cc).
 //
+// - What is called in an iteration returns in it (builder_stretch_calls.cc).
+//
 // Exactly what the event by event form gives; only memory limits are looked at between stretches. Left to that form:
-// calls and returns, x87, guarded accesses, code that is not kept, and whatever a side event interrupts.
+// x87, guarded accesses, code that is not kept, and whatever a side event interrupts.
 // Cost: a few nanoseconds per access and iteration, some tens per segment.
 #include <algorithm>
 
@@ -52,7 +54,8 @@ structure::Known Builder::find_path(const PathKey& key, std::span<const trace::E
 }
 
 /// What is not possible is remembered without a plan.
-void Builder::remember_path(const PathKey& key, std::span<const trace::ExitId> exits, bool counts) {
+void Builder::remember_path(const PathKey& key, std::span<const trace::ExitId> exits,
+                            const structure::PathTotals* totals) {
   KnownPath* path = known(key, exits);
   if (path == nullptr) {
     ++known_path_count_;
@@ -61,29 +64,34 @@ void Builder::remember_path(const PathKey& key, std::span<const trace::ExitId> e
     path->exits.assign(exits.begin(), exits.end());
   }
   ++path->failures;
-  if (!counts || !path_is_whole_ || path_.empty()) return;
+  if (totals == nullptr || !path_is_whole_ || path_.empty() || !finish_path_stack(*totals)) return;
   StretchPlan plan = plan_stretch(path_, granules_.count(), streams_);
   path->failures = plan.possible ? 0 : kMostFailures;
   if (!plan.possible) return;
   path->plan = std::move(plan);
-  path->plan.totals = path_totals_;
+  path->plan.stack = std::move(path_stack_);
+  path->plan.totals = *totals;
+  for (const structure::PathTotals::Note& note : totals->notes) path->plan.instructions += note.instructions;
   path->plan.events = path_events_;
 }
 
 /// The blocks of a path must be of one iteration of one loop: the iterations of a run may begin elsewhere than at the
 /// loop's header.
-void Builder::note_path_part(const Where& where, const structure::Part& what, PathPart part) {
+void Builder::note_path_part(const Where& where, PathPart part) {
   const structure::Dimension& innermost = where.dimensions.back();
   if (path_.empty()) {
     path_serial_ = innermost.serial;
     path_counter_ = innermost.counter;
     path_context_ = where.context;
+    begin_path_stack(where);
   }
-  if (innermost.serial != path_serial_ || innermost.counter != path_counter_ || where.context != path_context_)
+  part.frame = path_frame(where);
+  if (innermost.serial != path_serial_ || innermost.counter != path_counter_ ||
+      (part.frame == 0 && where.context != path_context_))
     path_is_whole_ = false;
-  path_totals_.instructions += what.instructions;
-  path_totals_.memory += what.memory;
-  path_totals_.floating += what.floating;
+  if (!part.code->moves_stack_pointer)
+    path_stack_.lowest.insert(path_stack_.lowest.end(), part.code->accesses.size(),
+                              thread(where.thread).stack_pointer - path_pointer_);
   part.slot = static_cast<std::uint32_t>(slots_ - path_slots_);
   path_.push_back(part);
 }
@@ -99,8 +107,8 @@ std::uint64_t Builder::stretch_at(const Where& where, const trace::RunExpander& 
   stretch_.entry = first.entry;
   stretch_.counter = first.counter;
   stretch_.serial = levels_->back().serial;
-  lowest_ = stretch_.thread->stack_pointer;
   if (stretch_.thread->left != where.stack) stretch_.thread->left = kNoStack;
+  if (!enter_frames(plan)) return 0;
 
   stretch_.n = look_ahead(plan, ahead, n);
   if (!locate_accesses(plan)) return 0;
@@ -114,16 +122,18 @@ std::uint64_t Builder::stretch_at(const Where& where, const trace::RunExpander& 
 
   events_ += stretch_.n * plan.events;
   stretch_.stack->parts += stretch_.n * plan.parts.size();
-  instructions_ += stretch_.n * plan.totals.instructions;
+  instructions_ += stretch_.n * plan.instructions;
   unknown_instructions_ += stretch_.n * plan.unknown_instructions;
   return stretch_.n;
 }
 
-/// Values and addresses of the iterations to come. The result: how many iterations these are of.
+/// Values and addresses of the iterations to come. The result: how many iterations these are of; 0 if the stack pointer
+/// is not where the path had it.
 std::uint64_t Builder::look_ahead(const StretchPlan& plan, const trace::RunExpander& ahead, std::uint64_t n) {
   std::size_t accesses = 0;
   stretch_.values.clear();
   std::size_t uneven = 0;
+  const std::uint64_t* pointer = plan.stack.pointers.data();
   const auto list = [&](const PathPart& part, const trace::Value& value) {
     if (uneven == stretch_.uneven.size()) stretch_.uneven.emplace_back();
     stretch_.uneven[uneven].part = &part;
@@ -134,6 +144,10 @@ std::uint64_t Builder::look_ahead(const StretchPlan& plan, const trace::RunExpan
     const PathPart& part = plan.parts[i];
     for (const IntegerValue& value : part.code->values) {
       const Progression results = progression_of(*part.block, value.value, ahead, part.slot, n);
+      if (value.reg == kStackPointer && value.width == 8) {
+        const std::uint64_t expected = stretch_.thread->stack_pointer + *pointer++;
+        if (!results.even || results.step != 0 || results.start != expected) return 0;
+      }
       const Progression labels = sign_extended(results, value.width, n);
       stretch_.values.push_back({i, &value, labels, labels.even ? 0 : list(part, value.value)});
     }
@@ -143,6 +157,8 @@ std::uint64_t Builder::look_ahead(const StretchPlan& plan, const trace::RunExpan
       at.part = i;
       at.access = &access;
       at.address = progression_of(*part.block, access.address, ahead, part.slot, n);
+      at.pointer = stretch_.thread->stack_pointer;
+      if (plan.stack.moves()) at.pointer += plan.stack.lowest[accesses - 1];
       if (!at.address.even) at.column = list(part, access.address);
       at.copies = 0;
       at.reloads = false;
@@ -181,12 +197,14 @@ void Builder::list_uneven(const StretchPlan& plan, const trace::RunExpander& ahe
 /// In the order of the first iteration, so that objects are met in the order of the run. False: it cannot be done, or
 /// is not worth it.
 bool Builder::locate_accesses(const StretchPlan& plan) {
-  const Where& where = *stretch_.where;
+  if (stretch_.n < kShortest) return false;
   const ThreadState& thread = *stretch_.thread;
   const StackState& stack = *stretch_.stack;
   for (StretchAccess& at : stretch_accesses()) {
+    const Where& where = where_of(at);
     const std::uint64_t address = address_in(at, 0);
-    at.place = locate(where, thread, stack, address);
+    at.place = place_of(at, address, 0);
+    at.block_step = activations_of(at.place);
     at.fixed = false;
     if (at.address.even) {
       const std::uint64_t within = iterations_within(extent_of(where, thread, stack, address), at.address);
@@ -201,6 +219,7 @@ bool Builder::locate_accesses(const StretchPlan& plan) {
   }
   if (stretch_.n < kShortest) return false;
   for (StretchAccess& at : stretch_accesses()) find_range(at);
+  find_leftovers();
   return true;
 }
 
@@ -300,9 +319,10 @@ void Builder::fold_stretch(const StretchPlan& plan) {
   for (StretchAccess& at : stretch_accesses()) {
     if (!at.fixed) continue;
     // Frames are as large as what was touched of them.
-    locate(*stretch_.where, *stretch_.thread, *stretch_.stack, address_in(at, stretch_.n - 1));
+    place_of(at, address_in(at, stretch_.n - 1), stretch_.n - 1);
     streams_.access_run(plan.parts[at.part].site, *at.access, point_.data(), at.place,
-                        static_cast<std::int64_t>(at.address.step), stretch_.n, at.copies, stretch_.serial);
+                        {at.block_step, static_cast<std::int64_t>(at.address.step)}, stretch_.n, at.copies,
+                        stretch_.serial);
   }
 }
 

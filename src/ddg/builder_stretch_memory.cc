@@ -69,14 +69,14 @@ void Builder::take_turns(const StretchPlan& plan) {
     at.turn = Turn::kInOrder;
     at.began_in_loop = false;
     at.touched = false;
-    if (many || !at.fixed || at.access->store) continue;
+    if (many || !at.fixed || at.access->store || is_forgotten(at.lowest, at.highest)) continue;
     const bool free = std::all_of(all.begin(), all.end(), [&](const StretchAccess& other) {
       return !other.access->store || !touches(at, other) || (other.fixed && reads_first(at, other));
     });
     if (free) at.turn = Turn::kBefore;
   }
   for (StretchAccess& at : all) {
-    if (many || !at.fixed || !at.access->store || at.spill) continue;
+    if (many || !at.fixed || !at.access->store || at.spill || is_forgotten(at.lowest, at.highest)) continue;
     const bool free = std::all_of(all.begin(), all.end(), [&](const StretchAccess& other) {
       if (!touches(at, other)) return true;
       at.touched = true;
@@ -197,14 +197,18 @@ void Builder::run_stretch(const StretchPlan& plan) {
 void Builder::pass_iterations(const StretchPlan& plan, std::uint64_t first, std::uint64_t end) {
   for (StretchAccess& at : stretch_accesses())
     if (options_.origins && (at.spill || at.reloads)) at.copies += end - first;
-  if (stretch_.in_order == 0) return;
+  // Where nothing is done in order, there is only what the last iteration forgets.
+  if (stretch_.in_order == 0) first = std::max(first, stretch_.n - 1);
   for (std::uint64_t k = first; k < end; ++k) pass_iteration(plan, k);
 }
 
 /// Memory only.
 void Builder::pass_iteration(const StretchPlan& plan, std::uint64_t k) {
+  const bool forgets = stretch_.clears_matter || k + 1 == stretch_.n;
+  std::size_t clear = forgets ? 0 : stretch_.clears.size();
   for (StretchAccess& at : stretch_accesses()) {
     if (at.turn != StretchAccess::Turn::kInOrder) continue;
+    forget_frames(clear, at.part);
     const std::uint64_t address = address_in(at, k);
     if (at.access->store) {
       Cell cell = at.cell;
@@ -223,15 +227,18 @@ void Builder::pass_iteration(const StretchPlan& plan, std::uint64_t k) {
     }
     take_chunks(at, chunks, k, at.reloads);
   }
+  forget_frames(clear, plan.parts.size());
 }
 
 /// Memory, origins and registers. A store whose turn comes later is done here as well if a load touches it: what was
 /// loaded may be asked about behind it.
 void Builder::follow_iteration(const StretchPlan& plan, std::uint64_t k) {
   std::size_t next = 0;
+  std::size_t clear = 0;
   ThreadState& thread = *stretch_.thread;
   for (std::uint32_t i = 0; i < plan.parts.size(); ++i) {
     const PathPart& part = plan.parts[i];
+    forget_frames(clear, i);
     const Instance instance{part.site, stretch_.entry, stretch_.counter + k};
     set_iteration(k);
     origins_.begin(*part.code, tracked(instance), thread.registers, thread.origins);
@@ -267,7 +274,7 @@ void Builder::follow_access(const StretchPlan& plan, StretchAccess& at, std::uin
 /// Of an access that may be in another block each time.
 void Builder::locate_in(const StretchPlan& plan, StretchAccess& at, std::uint64_t address, std::uint64_t k, bool copy) {
   set_iteration(k);
-  at.place = locate(*stretch_.where, *stretch_.thread, *stretch_.stack, address);
+  at.place = place_of(at, address, k);
   streams_.access(plan.parts[at.part].site, *at.access, point_.data(), at.place.object, at.place.block, at.place.offset,
                   stretch_.serial);
   if (copy) streams_.count_copy();

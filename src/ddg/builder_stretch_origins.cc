@@ -26,15 +26,25 @@ constexpr std::uint64_t kMostBehind = 3;  // iterations that a value is passed o
 
 /// Whether iterations may be alike though values are spilled or reloaded in them: what all of them load from one place,
 /// which was spilled there before this entry of the loop; what the stretch itself writes to one place in each
-/// iteration; and what it spills to one place each time. The last is state that is passed on, as registers are. False:
-/// all iterations are to be followed.
+/// iteration; what it spills and reloads in the same iteration; and what it spills to one place each time. The last is
+/// state that is passed on, as registers are. False: all iterations are to be followed.
 bool Builder::find_reloads() {
   stretch_.slots_change = false;
   stretch_.slots.clear();
-  for (const StretchAccess& at : stretch_accesses())
-    if (at.access->store && at.spill && !add_slot(at)) return false;
+  for (const StretchAccess& at : stretch_accesses()) {
+    if (!at.access->store || !at.spill) continue;
+    if (is_used_at_once(at))
+      stretch_.slots_change = true;
+    else if (!add_slot(at))
+      return false;
+  }
+  if (stretch_.slots_change && !are_loads_steady()) return false;
   for (StretchAccess& at : stretch_accesses()) {
-    if (at.access->store) continue;
+    if (at.access->store || is_stored_before(at)) continue;
+    if (is_forgotten(at.lowest, at.highest)) {
+      if (!finds_no_spill(at)) return false;
+      continue;
+    }
     if (!origins_.may_be_spilled(at.lowest, at.highest)) continue;
     if (!at.fixed || at.address.step != 0) return false;
     const Found found = found_by(at);
@@ -58,10 +68,41 @@ bool Builder::find_reloads() {
   return true;
 }
 
+/// Whether what is spilled is at one place, and is not found by the next iteration: whatever loads it was stored in the
+/// same one. Then the last iteration leaves what all of them leave.
+bool Builder::is_used_at_once(const StretchAccess& store) const {
+  if (!store.fixed || store.address.step != 0) return false;
+  return std::all_of(stretch_accesses().begin(), stretch_accesses().end(), [&](const StretchAccess& at) {
+    return at.access->store || at.lowest > store.highest || at.highest < store.lowest || is_stored_before(at);
+  });
+}
+
+/// What loads get may be spilled and reloaded, and asked about then.
+bool Builder::are_loads_steady() const {
+  return std::all_of(stretch_accesses().begin(), stretch_accesses().end(), [&](const StretchAccess& at) {
+    const std::vector<OriginCode::Load>& loads = found_plan_->parts[at.part].code->origins.loads;
+    const bool kept = at.access->load != MemoryAccess::kNo && loads[at.access->load].kept;
+    return !kept || !may_be_rewritten(at.lowest, at.highest) || is_steady(at);
+  });
+}
+
+/// Of a load from where something is forgotten, which nothing in the same iteration stored as a whole.
+bool Builder::finds_no_spill(const StretchAccess& load) {
+  bool stored = false;
+  bool spilled = origins_.may_be_spilled(load.lowest, load.highest);
+  for (const StretchAccess& at : stretch_accesses()) {
+    if (!at.access->store || at.lowest > load.highest || at.highest < load.lowest) continue;
+    stored = true;
+    spilled = spilled || at.spill;
+  }
+  if (!spilled) return true;
+  return !stored && load.fixed && load.address.step == 0 && read_chunks(load.address.start, load.access->size) == 0;
+}
+
 /// A place that something is spilled to in every iteration. False if it may be another place each time, or if something
 /// else touches a part of it.
 bool Builder::add_slot(const StretchAccess& store) {
-  if (!store.fixed || store.address.step != 0) return false;
+  if (!store.fixed || store.address.step != 0 || is_forgotten(store.lowest, store.highest)) return false;
   for (const StretchAccess& at : stretch_accesses()) {
     if (at.lowest > store.highest || at.highest < store.lowest) continue;
     const bool same = at.fixed && at.lowest == store.lowest && at.highest == store.highest;
@@ -128,7 +169,7 @@ Builder::Stretch::Origins Builder::origins_of_stretch(const StretchPlan& plan, s
       return Origins::kAll;
   for (const std::uint32_t access : plan.copied_loads) {
     const StretchAccess& at = stretch_.accesses[access];
-    if (may_be_rewritten(at.lowest, at.highest)) return Origins::kAll;
+    if (may_be_rewritten(at.lowest, at.highest) && !is_steady(at)) return Origins::kAll;
   }
   bool compare = false;
   for (std::size_t i = 0; i < plan.exposed.size(); i += alike(plan.exposed[i])) {
@@ -156,6 +197,16 @@ Builder::Stretch::Origins Builder::origins_of_stretch(const StretchPlan& plan, s
   return compare ? compare_origins(plan, k) : Origins::kEnds;
 }
 
+/// Whether a use in the same iteration finds that what it got has been written since, in all iterations but the first
+/// or in none: all stores that touch it move along with it, and what is forgotten there does so too.
+bool Builder::is_steady(const StretchAccess& load) const {
+  if (!load.address.even || (load.address.step != 0 && is_forgotten(load.lowest, load.highest))) return false;
+  return std::all_of(stretch_accesses().begin(), stretch_accesses().end(), [&](const StretchAccess& at) {
+    return !at.access->store || at.lowest > load.highest || at.highest < load.lowest ||
+           (at.address.even && at.address.step == load.address.step);
+  });
+}
+
 /// A load whose addresses must be known to be even or not, and are not even.
 bool Builder::keeps_uneven(const StretchPlan& plan, const StretchAccess& at) const {
   return !at.address.even && at.access->load != MemoryAccess::kNo &&
@@ -164,6 +215,7 @@ bool Builder::keeps_uneven(const StretchPlan& plan, const StretchAccess& at) con
 
 /// By a store of the same iteration, behind it; and all stores that touch it move along with it.
 bool Builder::is_rewritten_at_once(const StretchAccess& load) const {
+  if (is_forgotten(load.lowest, load.highest)) return false;
   bool behind = false;
   bool rewritten = false;
   for (const StretchAccess& at : stretch_accesses()) {
@@ -214,8 +266,9 @@ Builder::Stretch::Origins Builder::compare_origins(const StretchPlan& plan, std:
   return Origins::kNotYet;
 }
 
-/// By a store of the stretch.
+/// By a store of the stretch; or forgotten.
 bool Builder::may_be_rewritten(std::uint64_t first, std::uint64_t last) const {
+  if (is_forgotten(first, last)) return true;
   return std::any_of(stretch_accesses().begin(), stretch_accesses().end(), [&](const StretchAccess& at) {
     return at.access->store && at.lowest <= last && at.highest >= first;
   });

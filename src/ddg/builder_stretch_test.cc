@@ -5,8 +5,10 @@
 // up to six accesses of 1 to 32 bytes, strides from -40 to 40 bytes, starts within 200 bytes of each other, and in
 // between copies, exchanges and sums of registers. Accesses are in blocks of the heap that lie close together, in the
 // function's frame, where plain stores are spills, or nowhere; some hop between these from one entry of the loop to the
-// next. Some addresses are not even: they wrap around in a few bits, or are so but for a few iterations. Ordinary
-// programs hardly have any of this; mistakes of order inside a stretch show here.
+// next. Some bodies call functions, which may call others; what these store in their frames and around them is
+// forgotten when they return. The stack may be elsewhere in each entry of the loop, or even in each iteration. Some
+// addresses are not even: they wrap around in a few bits, or are so but for a few iterations. Ordinary programs hardly
+// have any of this; mistakes of order inside a stretch show here.
 #include <algorithm>
 #include <functional>
 #include <random>
@@ -71,12 +73,15 @@ class Torture {
   struct Piece {
     trace::BlockId block = 0;
     std::vector<Column> columns;
+    trace::ExitKind kind = trace::ExitKind::kNext;
+    Value stack_pointer;
   };
   /// header { first, (left or right), last } latch
   struct Nest {
     Piece header;  // what the loop finds in registers may be loaded or copied here
     trace::BlockId latch = 0;
     std::vector<Piece> pieces;  // one, or these four
+    bool calls = false;         // all of them, one after the other
     std::uint64_t outer = 1, trips = 3;
     std::uint64_t way = 0, flip = 0;
     bool leaves_early = false;  // behind the first block of the last iteration
@@ -126,6 +131,10 @@ class Torture {
     made.stride = pick(3) == 0 ? between(-40, 40) : std::int64_t{1} << pick(6);
     if (pick(4) == 0) made.stride = -made.stride;
     if (pick(12) == 0) made.stride = 0;
+    if (calls_ && pick(3) == 0) {
+      made.start = pointer_ - kSpread + pick(kSpread + 40);
+      if (pick(3) != 0) made.stride = 0;
+    }
     made.outer = between(-64, 64);
     if (hops_ && pick(4) != 0) made.hop = kStack - kFrame / 2 - region_;
     const std::uint64_t kind = pick(12);
@@ -174,9 +183,113 @@ class Torture {
   Value slot_address(Making& making) {
     Column made;
     made.start = kStack - kFrame / 2 + pick(48);
+    if (in_call_ && pick(4) != 0) {
+      made.start = pointer_ - 32 + pick(40);
+      made.outer = moves_.outer;
+    }
     if (pick(2) == 0) made.start &= ~std::uint64_t{7};
     made.stride = pick(10) == 0 ? 8 : 0;
+    if (made.outer != 0) made.stride += moves_.stride;
     return column(making, made);
+  }
+
+  /// A place on the stack, so many bytes from where the stack pointer is now, which is in the making.
+  Value on_stack(Making& making, std::int64_t offset) {
+    Column made = moves_;
+    made.start = pointer_ + static_cast<std::uint64_t>(offset);
+    return column(making, made);
+  }
+  Op push(Making& making, std::vector<std::uint8_t> bytes) {
+    Op op{std::move(bytes), {{true, 8, on_stack(making, -8)}}, {{4, 8, on_stack(making, -8)}}};
+    pointer_ -= 8;
+    return op;
+  }
+  Op pop(Making& making, std::vector<std::uint8_t> bytes, std::uint8_t reg) {
+    Op op{std::move(bytes), {{false, 8, on_stack(making, 0)}}, {{4, 8, on_stack(making, 8)}}};
+    if (reg != 4) {
+      Column value;
+      value.start = pick(100);
+      op.results.insert(op.results.begin(), {reg, 8, column(making, value)});
+    }
+    pointer_ += 8;
+    return op;
+  }
+  Op move_pointer(Making& making, std::int64_t by) {
+    pointer_ += static_cast<std::uint64_t>(by);
+    const auto bytes = static_cast<std::uint8_t>(by);
+    return {{0x48, 0x83, 0xc4, bytes}, {}, {{4, 8, on_stack(making, 0)}}};  // add rsp
+  }
+  void some(Making& making, std::uint64_t accesses) {
+    for (std::uint64_t i = 0; i < accesses; ++i) {
+      if (pick(2) == 0) making.ops.push_back(of_registers(making));
+      making.ops.push_back(pick(6) == 0 ? computed(making) : move(making, pick(2) == 0));
+    }
+  }
+  Piece finish(std::uint64_t at, const Making& making, trace::ExitKind kind, Value stack_pointer) {
+    return {trace_.block(at, making.ops, static_cast<std::uint16_t>(making.columns.size()), making.expressions),
+            making.columns, kind, stack_pointer};
+  }
+  static std::uint64_t end_of(std::uint64_t at, const Making& making) {
+    for (const Op& op : making.ops) at += op.bytes.size();
+    return at;
+  }
+
+  /// From a block that begins there: a call of a function, which may call others. The result is where it returns to.
+  std::uint64_t call(std::uint64_t at, std::vector<Piece>& pieces, std::uint64_t depth) {
+    Making caller;
+    some(caller, pick(3));
+    caller.ops.push_back(push(caller, {0xe8, 0, 0, 0, 0}));
+    const Value called = on_stack(caller, 0);
+    pieces.push_back(finish(at, caller, trace::ExitKind::kCall, called));
+    const bool outside = std::exchange(in_call_, true);
+    const bool saves = pick(2) == 0;
+    const std::int64_t frame = pick(2) == 0 ? static_cast<std::int64_t>(16 * pick(4)) : 0;
+    std::uint64_t from = place();
+    Making callee;
+    if (saves) callee.ops.push_back(push(callee, {0x53}));
+    if (frame != 0) callee.ops.push_back(move_pointer(callee, -frame));
+    some(callee, pick(4));
+    if (callee.ops.empty()) callee.ops.push_back(of_registers(callee));
+    if (depth > 0 && pick(2) == 0) {
+      pieces.push_back(finish(from, callee, trace::ExitKind::kNext, {}));
+      from = call(end_of(from, callee), pieces, depth - 1);
+      callee = {};
+    }
+    some(callee, pick(3));
+    if (frame != 0) callee.ops.push_back(move_pointer(callee, frame));
+    if (saves) callee.ops.push_back(pop(callee, {0x5b}, 3));
+    callee.ops.push_back(pop(callee, {0xc3}, 4));
+    const Value returns = on_stack(callee, 0);
+    pieces.push_back(finish(from, callee, trace::ExitKind::kReturn, returns));
+    in_call_ = outside;
+    return end_of(at, caller);
+  }
+
+  /// The stack grows and shrinks again: more of it is forgotten when a frame is left.
+  Piece deeper() {
+    Making making;
+    making.ops.push_back(move_pointer(making, -64));
+    some(making, pick(3));
+    making.ops.push_back(move_pointer(making, 64));
+    return finish(place(), making, trace::ExitKind::kNext, {});
+  }
+
+  /// A body with calls.
+  std::vector<Piece> calling() {
+    std::vector<Piece> pieces;
+    calls_ = true;
+    moves_ = {};
+    if (pick(4) == 0) moves_.outer = -32;
+    if (pick(12) == 0) moves_.stride = -16;
+    std::uint64_t at = place();
+    const std::uint64_t calls = 1 + pick(2);
+    for (std::uint64_t i = 0; i < calls; ++i) at = call(at, pieces, pick(3));
+    Making last;
+    some(last, pick(3));
+    last.ops.push_back(of_registers(last));
+    pieces.push_back(finish(at, last, trace::ExitKind::kNext, {}));
+    calls_ = false;
+    return pieces;
   }
 
   /// add with memory, said to be of any size.
@@ -239,12 +352,20 @@ class Torture {
 
   Nest nest() {
     Nest made;
-    made.header = pick(2) == 0 ? piece(pick(3)) : Piece{nop(), {}};
+    calls_ = pick(3) == 0;
+    made.header = pick(2) == 0 ? piece(pick(3)) : Piece{nop(), {}, trace::ExitKind::kNext, {}};
+    if (pick(6) == 0) made.header = deeper();
+    calls_ = false;
     sums_ = pick(3) == 0;
     const bool branches = pick(3) == 0;
     const std::uint64_t accesses = 1 + pick(6);
-    made.pieces.push_back(piece(branches ? accesses / 2 : accesses));
-    for (int i = 0; i < 3 && branches; ++i) made.pieces.push_back(piece(pick(3)));
+    made.calls = pick(3) == 0;
+    if (made.calls) {
+      made.pieces = calling();
+    } else {
+      made.pieces.push_back(piece(branches ? accesses / 2 : accesses));
+    }
+    for (int i = 0; i < 3 && branches && !made.calls; ++i) made.pieces.push_back(piece(pick(3)));
     sums_ = false;
     made.latch = nop();
     made.outer = pick(2) == 0 ? 1 : 1 + pick(5);
@@ -271,7 +392,7 @@ class Torture {
   void run(const Piece& piece, trace::BlockId next, std::uint64_t j, std::uint64_t i, std::uint64_t trips) {
     std::vector<std::uint64_t> slots;
     for (const Column& column : piece.columns) slots.push_back(in_iteration(column, j, i, trips));
-    trace_.run(piece.block, next, slots);
+    trace_.run(piece.block, next, slots, piece.kind, piece.stack_pointer);
   }
 
   /// Which of the two ways: always one, in turns, another from some iteration on, at random.
@@ -295,6 +416,11 @@ class Torture {
       for (std::uint64_t i = 0; i < trips; ++i) {
         const bool last = i + 1 == trips;
         const trace::BlockId next = last ? nest.latch : nest.pieces[0].block;
+        if (nest.calls) {
+          for (std::size_t p = 0; p < nest.pieces.size(); ++p)
+            run(nest.pieces[p], p + 1 < nest.pieces.size() ? nest.pieces[p + 1].block : next, j, i, nest.trips);
+          continue;
+        }
         if (nest.pieces.size() == 1 || (last && nest.leaves_early)) {
           run(nest.pieces[0], next, j, i, nest.trips);
           continue;
@@ -314,6 +440,10 @@ class Torture {
   bool hops_ = false;    // between the region and the frame
   bool frames_ = false;  // some places in the frame are those of variables
   bool sums_ = false;    // only: no copies, loads or spills
+  bool calls_ = false;   // some places are around frames that are left
+  bool in_call_ = false;
+  std::uint64_t pointer_ = kStack - kFrame;  // of the stack, in the block that is being made
+  Column moves_;                             // how it changes along the loop
   std::uint64_t next_place_ = 0x2000;
   std::vector<Nest> nests_;
 };

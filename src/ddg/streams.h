@@ -128,9 +128,14 @@ class Streams {
   // As n calls of the above, the point's last coordinate being one more each time.
 
   void instance_run(SiteId site, const std::int64_t* point, std::uint64_t n);
-  /// The offset grows by `step` each time; `copies` of them are spills or reloads.
+  /// How a place changes each time.
+  struct PlaceStep {
+    std::int64_t block = 0;
+    std::int64_t offset = 0;
+  };
+  /// `copies` of them are spills or reloads.
   void access_run(SiteId site, const MemoryAccess& access, const std::int64_t* point, const Objects::Place& place,
-                  std::int64_t step, std::uint64_t n, std::uint64_t copies, std::uint64_t entry);
+                  PlaceStep step, std::uint64_t n, std::uint64_t copies, std::uint64_t entry);
   void value_run(SiteId site, const IntegerValue& value, const std::int64_t* point, std::int64_t label,
                  std::int64_t step, std::uint64_t n, std::uint64_t entry);
   /// The stream of the dependences of an operand on a definition. Null: there is none, and the points must come one by

@@ -33,7 +33,7 @@ void Streams::instance_run(SiteId site, const std::int64_t* point, std::uint64_t
 }
 
 void Streams::access_run(SiteId site, const MemoryAccess& access, const std::int64_t* point,
-                         const Objects::Place& place, std::int64_t step, std::uint64_t n, std::uint64_t copies,
+                         const Objects::Place& place, PlaceStep step, std::uint64_t n, std::uint64_t copies,
                          std::uint64_t entry) {
   AccessDetails* details = at(sites_[site].accesses, access.dense).find(key_of(place.object));
   if (details == nullptr) details = new_access(site, access, place.object);
@@ -42,10 +42,11 @@ void Streams::access_run(SiteId site, const MemoryAccess& access, const std::int
     return;
   }
   details->follow(entry, place.block, place.offset);
-  if (n > 1) details->follow(entry, place.block, place.offset + step * static_cast<std::int64_t>(n - 1));
+  const auto last = static_cast<std::int64_t>(n - 1);
+  if (n > 1) details->follow(entry, place.block + step.block * last, place.offset + step.offset * last);
   details->copies += copies;
   const std::int64_t labels[2] = {place.block, place.offset};
-  const std::int64_t steps[2] = {0, step};
+  const std::int64_t steps[2] = {step.block, step.offset};
   add_run(details->sink, point, labels, steps, n);
 }
 

@@ -12,7 +12,7 @@ bool is_simple(const PartCode& code, const Streams& streams, SiteId site) {
 
   return !streams.cold(site) && code.x87_live_outs.empty() &&
          std::none_of(code.reads.begin(), code.reads.end(), is_x87) &&
-         std::none_of(code.accesses.begin(), code.accesses.end(), guarded) && !code.moves_stack_pointer;
+         std::none_of(code.accesses.begin(), code.accesses.end(), guarded);
 }
 
 class Planner {

@@ -5,6 +5,9 @@
 // if there is none, the last write of the iteration before, if the path writes it at all; else what it held when the
 // stretch began. So are the origins behind copies, as long as the path does not pass values round: registers that it
 // reads before it writes them are *exposed*, and only these must be compared from one iteration to the next.
+//
+// Functions that are called in an iteration return in it. Their frames are at the same place in all iterations, and
+// what is in them is forgotten when they are left.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +30,33 @@ struct PathPart {
   const trace::Block* block = nullptr;
   std::uint32_t slot = 0;   // its block's first slot, among those of the path
   std::uint32_t slots = 0;  // of its block
+  std::uint32_t frame = 0;  // of PathStack
   friend bool operator==(const PathPart&, const PathPart&) = default;
+};
+
+/// What an iteration does to the stack. Places are relative to the stack pointer that it begins and ends with.
+struct PathStack {
+  struct Frame {
+    structure::FunctionId function = structure::kNoFunction;
+    std::uint64_t pointer = 0;      // at entry
+    std::uint64_t activation = 0;   // of the function: among those of the iteration
+    std::uint64_t activations = 0;  // that there are in an iteration
+    std::uint32_t caller = 0;
+  };
+  /// Cells that are forgotten when a frame is left.
+  struct Clear {
+    std::uint32_t part = 0;  // before this one
+    std::uint64_t first = 0;
+    std::uint64_t size = 0;
+  };
+  std::vector<Frame> frames;            // the first is that of the loop
+  std::vector<std::uint64_t> pointers;  // what the stack pointer becomes, each time
+  std::vector<std::uint64_t> lowest;    // by access: the stack pointer around it
+  std::vector<Clear> clears;
+  std::uint64_t lowest_before = 0;   // of all since a frame was left last: when an iteration begins, and when it ends
+  std::uint64_t pointer_before = 0;  // the last one that was noted
+
+  bool moves() const { return frames.size() > 1 || !pointers.empty() || !clears.empty(); }
 };
 
 struct StretchPlan {
@@ -63,9 +92,11 @@ struct StretchPlan {
   };
   bool possible = true;  // there is nothing in the path that must be followed event by event
   structure::PathTotals totals;
+  std::uint64_t instructions = 0;
   std::uint64_t unknown_instructions = 0;
   std::uint64_t events = 0;
   std::vector<PathPart> parts;
+  PathStack stack;  // empty if the stack pointer stays where it is
   std::vector<Read> reads;
   std::vector<ReadGranule> granules;
   std::vector<Exposed> exposed;
@@ -128,8 +159,9 @@ struct StretchAccess {
   std::uint32_t part = 0;
   const MemoryAccess* access = nullptr;
   Progression address;
-  std::uint32_t column = 0;  // of addresses that are not even: in Builder::uneven_
-  bool fixed = false;        // it stays in one block of an object
+  std::uint32_t column = 0;   // of addresses that are not even: in Builder::uneven_
+  std::uint64_t pointer = 0;  // the stack pointer around it
+  bool fixed = false;         // it stays in one block of an object, or in one of each activation
   bool spill = false;
   bool rewritten = false;  // a load: the iteration before stores what it gets, and does not spill it
   bool reloads = false;    // a load: it gets a spilled value back, and in the iterations to come
@@ -141,8 +173,9 @@ struct StretchAccess {
   bool began_in_loop = false;  // a load: something that may be of the same entry of the loop wrote what it reads
   std::uint64_t lowest = 0;    // bytes that it touches in the stretch
   std::uint64_t highest = 0;
-  Objects::Place place;  // if it is fixed: in the first iteration
-  Cell cell;             // of a store; the counter is that of the first iteration
+  Objects::Place place;         // if it is fixed: in the first iteration
+  std::int64_t block_step = 0;  // of the place, from one iteration to the next
+  Cell cell;                    // of a store; the counter is that of the first iteration
   std::uint64_t copies = 0;
   Streams::Reader reader;  // of a load
   std::vector<DependencePiece> pieces;

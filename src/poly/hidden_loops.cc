@@ -233,17 +233,24 @@ class Probe {
   structure::Known known_path(const Walk&, const S& stack, std::span<const trace::ExitId> exits) {
     if (watched(stack.data.context)) return structure::Known::kImpossible;
     const auto found = paths_.find(key_of(stack, exits));
-    return found == paths_.end() ? structure::Known::kNo : found->second;
+    if (found == paths_.end()) return structure::Known::kNo;
+    found_ = &found->second;
+    // What is called in the loop may be watched.
+    const bool passes = std::none_of(found_->notes.begin(), found_->notes.end(),
+                                     [&](const structure::PathTotals::Note& note) { return watched(note.context); });
+    return passes && !found_->notes.empty() ? structure::Known::kPossible : structure::Known::kImpossible;
   }
   template <class Walk, class S>
-  void learn_path(const Walk&, const S& stack, std::span<const trace::ExitId> exits, bool counts) {
+  void learn_path(const Walk&, const S& stack, std::span<const trace::ExitId> exits,
+                  const structure::PathTotals* totals) {
     if (paths_.size() >= kMostPaths) paths_.clear();
-    paths_[key_of(stack, exits)] = counts ? structure::Known::kPossible : structure::Known::kImpossible;
+    paths_[key_of(stack, exits)] = totals != nullptr ? *totals : structure::PathTotals{};
   }
   template <class Walk, class S>
   std::uint64_t stretch(const Walk&, const S&, const trace::RunExpander&, std::uint64_t iterations,
-                        structure::PathTotals&) {
+                        const structure::PathTotals*& totals) {
     spend(1);
+    totals = found_;
     return iterations;
   }
 
@@ -332,7 +339,8 @@ class Probe {
   std::vector<std::vector<std::size_t>> by_context_;  // watches
   std::size_t open_ = 0;
   std::atomic<bool> stop_ = false;
-  std::map<PathKey, structure::Known> paths_;
+  std::map<PathKey, structure::PathTotals> paths_;  // nothing if they are to be followed
+  const structure::PathTotals* found_ = nullptr;
   trace::ExitId exit_ = 0;
   const std::uint64_t* slots_ = nullptr;
 };

@@ -36,7 +36,7 @@
 // before its parts, and of every side event. leave() and end() tell of frames about to be popped and stacks that ended.
 // One with kStretches may take iterations of the innermost loop at once, along paths that it has learned: begin_path()
 // when an iteration begins that it may learn from, learn_path() when that has ended, known_path() and stretch() when
-// iterations are to come.
+// iterations are to come. It is not told of frames that are popped in what it has taken.
 #pragma once
 
 #include <algorithm>
@@ -74,12 +74,17 @@ struct Dimension {
   }
 };
 
-/// What one iteration along a path does to the context of its loop.
+/// What one iteration along a path does, but for counting its loop on: what it calls returns in it.
 struct PathTotals {
-  std::uint64_t instructions = 0;
-  std::uint64_t memory = 0;
-  std::uint64_t floating = 0;
-  friend bool operator==(const PathTotals&, const PathTotals&) = default;
+  struct Note {
+    ContextId context = kNoContext;
+    std::uint64_t instructions = 0;
+    std::uint64_t memory = 0;
+    std::uint64_t floating = 0;
+    std::uint64_t entries = 0;
+  };
+  std::vector<Note> notes;
+  std::vector<FunctionId> activations;  // functions that are called, in their order
 };
 
 /// Observes nothing.
@@ -201,7 +206,8 @@ class LoopWalk {
   }
 
   void leave(S& stack) {
-    if constexpr (requires { observer_.leave(*this, stack); }) observer_.leave(*this, stack);
+    if constexpr (requires { observer_.leave(*this, stack); })
+      if (!passing_) observer_.leave(*this, stack);
     Stack& state = stack.data;
     const Frame frame = stack.frames.back().data;
     leave_loops(state, std::min<std::size_t>(frame.dimensions, state.dimensions.size()), frame.current);
@@ -266,6 +272,9 @@ class LoopWalk {
     context.floating += part.floating;
   }
 
+  void begin_pass() { passing_ = true; }
+  void end_pass() { passing_ = false; }
+
   void mark(S& stack) {
     marked_ = stack.data.dimensions;
     marked_context_ = stack.data.context;
@@ -278,6 +287,7 @@ class LoopWalk {
     before_ = stack.data.dimensions;
     lowest_ = before_.size();
     journal_.clear();
+    called_.clear();
     journaling_ = true;
   }
 
@@ -336,22 +346,22 @@ class LoopWalk {
     const std::size_t innermost = stack.data.dimensions.size() - 1;
     const bool counts = end == PathEnd::kRepeatable && lowest_ > innermost && steps.size() == 1 &&
                         steps[0].dimension == innermost && steps[0].counted == 1 && steps[0].headers == 1;
-    if constexpr (kStretches) observer_.learn_path(*this, stack, path.exits, counts);
+    if constexpr (kStretches) observer_.learn_path(*this, stack, path.exits, counts ? &totals_of_path() : nullptr);
   }
+
+  /// The number of the next activation of a function.
+  std::uint64_t next_activation(FunctionId function) const { return activations_[function]; }
 
   /// If the last iteration `ends` the loop and was done, control is at its beginning afterwards. What is done at once
   /// is in one entry of a hidden level.
   std::uint64_t stretch(S& stack, const trace::RunExpander& ahead, std::uint64_t iterations, bool ends) {
     if constexpr (kStretches) {
-      PathTotals totals;
+      const PathTotals* totals = nullptr;
       const Dimension& innermost = stack.data.dimensions.back();
       const std::uint64_t most = std::min(iterations, innermost.period - innermost.counter);
       const std::uint64_t done = observer_.stretch(*this, stack, ahead, most, totals);
       const std::uint64_t passed = ends && done == iterations ? done - 1 : done;
-      Context& context = tree_[stack.data.context];
-      context.instructions += passed * totals.instructions;
-      context.memory += passed * totals.memory;
-      context.floating += passed * totals.floating;
+      if (passed > 0) count_totals(*totals, passed);
       advance(stack.data, stack.data.dimensions.size() - 1, passed, passed);
       return done;
     } else {
@@ -393,6 +403,24 @@ class LoopWalk {
     const std::size_t count = structure_.flow.functions()[id].places.size();
     std::vector<NodeInfo>& info = info_.emplace_back(count);
     for (NodeId node = 0; node < count; ++node) info[node] = {forest.innermost(node), forest.is_header(node)};
+  }
+
+  const PathTotals& totals_of_path() {
+    totals_.notes.clear();
+    for (const Note& note : recorded_[0].journal)
+      totals_.notes.push_back({note.context, note.instructions, note.memory, note.floating, note.entries});
+    totals_.activations = called_;
+    return totals_;
+  }
+  void count_totals(const PathTotals& totals, std::uint64_t times) {
+    for (const PathTotals::Note& note : totals.notes) {
+      Context& context = tree_[note.context];
+      context.instructions += times * note.instructions;
+      context.memory += times * note.memory;
+      context.floating += times * note.floating;
+      context.entries += times * note.entries;
+    }
+    for (const FunctionId function : totals.activations) activations_[function] += times;
   }
 
   Note& note(ContextId context) {
@@ -560,6 +588,7 @@ class LoopWalk {
     if constexpr (kValues) {
       activations_.resize(structure_.forests.size());
       frame.activation = activations_[frame.function]++;
+      if (journaling_) called_.push_back(frame.function);
     }
     move(stack, frame, kNoNode);
   }
@@ -684,9 +713,13 @@ class LoopWalk {
   std::vector<LoopId> entering_;
   std::vector<ContextId> unsplit_;  // by context: without splits
 
+  bool passing_ = false;  // the observer has taken what control passes through
+
   // Of the iteration of a run that is being recorded.
   bool journaling_ = false;
   std::vector<Note> journal_;
+  std::vector<FunctionId> called_;
+  PathTotals totals_;
   std::vector<Dimension> marked_;
   ContextId marked_context_ = kNoContext;
   std::vector<Dimension> before_;

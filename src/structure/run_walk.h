@@ -25,7 +25,7 @@
 //                                              that was asked for last: so many were done. `ends`: the last of them
 //                                              runs the same code and leaves the loop; it is followed once more, for
 //                                              control only
-//   pass_part(S&, const Part&)                 of that one: the part is done, and is only to be counted
+//   begin_pass(), pass_part(S&, const Part&), end_pass()   of that one: the part is done, and is only to be counted
 #pragma once
 
 #include <algorithm>
@@ -304,6 +304,7 @@ class RunWalk {
 
   /// An iteration that the client has done, but for where control goes. Control has come to its first place.
   void pass(Tracker& tracker, const trace::RunPath& path) {
+    client_.begin_pass();
     const std::uint64_t* slots = expander_.slots().data();
     bool arrived = true;
     for (const trace::ExitId id : path.exits) {
@@ -320,6 +321,7 @@ class RunWalk {
       arrived = false;
       slots += exit.slots;
     }
+    client_.end_pass();
   }
 
   void by_events(Tracker& tracker, const trace::RunPath& path, bool arrived) {
