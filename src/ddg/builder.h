@@ -482,6 +482,7 @@ class Builder {
   void follow_access(const StretchPlan& plan, StretchAccess& at, std::uint64_t k);
   std::size_t read_chunks(std::uint64_t address, std::uint32_t size);
   void locate_in(const StretchPlan& plan, StretchAccess& at, std::uint64_t address, std::uint64_t k, bool copy);
+  static bool go_on(StretchAccess& at, std::span<const OriginTracker::Chunk> chunks);
   void take_chunks(StretchAccess& at, std::size_t chunks, std::uint64_t k, bool reload);
   void begin_piece(StretchAccess& at, const OriginTracker::Chunk& chunk, std::uint64_t k, bool reload);
   void end_piece(StretchAccess& at, const DependencePiece& piece);

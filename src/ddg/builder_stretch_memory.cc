@@ -36,6 +36,11 @@ bool reads_first(const StretchAccess& load, const StretchAccess& store) {
   return !meet || &load < &store;
 }
 
+/// Whether neighbours may have one cell in some iteration, and so be one chunk.
+bool may_meet(const DependencePiece& a, const DependencePiece& b) {
+  return a.producer == b.producer && a.entry == b.entry && (a.step != b.step || a.next == b.next);
+}
+
 }  // namespace
 
 /// Of a load: with the iterations before the stretch whose values the stretch may use.
@@ -127,7 +132,7 @@ std::optional<RowMemo::Writers> Builder::look_at_row(StretchAccess& at) {
   if (pass_empty(at, 0) == stretch_.n) return RowMemo::Writers{};
   bool whole = true;
   for (std::uint64_t k = 0; k < stretch_.n;) {
-    const std::uint64_t passed = at.pieces.empty() ? pass_empty(at, k) : at.pieces.size() == 1 ? pass_cells(at, k) : 0;
+    const std::uint64_t passed = at.pieces.empty() ? pass_empty(at, k) : pass_cells(at, k);
     k += passed;
     if (passed > 0) continue;
     if (at.pieces.size() == 1 && take_cell(at, k)) {
@@ -149,14 +154,22 @@ std::uint64_t Builder::pass_empty(const StretchAccess& at, std::uint64_t k) cons
   return memory_.matching(at.address.at(k), at.access->size, at.address.step, stretch_.n - k, {}, 0);
 }
 
-/// How many go on with the only piece, once its step is known.
+/// How many go on with all pieces, once their steps are known, which together are all that is loaded.
 std::uint64_t Builder::pass_cells(StretchAccess& at, std::uint64_t k) const {
-  DependencePiece& piece = at.pieces[0];
-  if (piece.n < 2 || piece.lane != 0) return 0;
-  const std::uint64_t passed = memory_.matching(at.address.at(k), at.access->size, at.address.step, stretch_.n - k,
-                                                {piece.producer, piece.entry, piece.next}, piece.step);
-  piece.next += piece.step * passed;
-  piece.n += passed;
+  if (at.pieces[0].lane != 0) return 0;
+  std::uint64_t passed = stretch_.n - k;
+  for (std::size_t i = 0; i < at.pieces.size() && passed > 0; ++i) {
+    const DependencePiece& piece = at.pieces[i];
+    const bool last = i + 1 == at.pieces.size();
+    if (piece.n < 2 || (!last && may_meet(piece, at.pieces[i + 1]))) return 0;
+    const std::uint32_t end = last ? at.access->size : at.pieces[i + 1].lane;
+    passed = memory_.matching(at.address.at(k) + piece.lane, end - piece.lane, at.address.step, passed,
+                              {piece.producer, piece.entry, piece.next}, piece.step);
+  }
+  for (DependencePiece& piece : at.pieces) {
+    piece.next += piece.step * passed;
+    piece.n += passed;
+  }
   return passed;
 }
 
@@ -280,8 +293,24 @@ void Builder::locate_in(const StretchPlan& plan, StretchAccess& at, std::uint64_
   if (copy) streams_.count_copy();
 }
 
+/// The usual case: each chunk makes one piece longer. Else nothing is done.
+bool Builder::go_on(StretchAccess& at, std::span<const OriginTracker::Chunk> chunks) {
+  if (chunks.size() != at.pieces.size()) return false;
+  for (std::size_t i = 0; i < chunks.size(); ++i) {
+    const DependencePiece& piece = at.pieces[i];
+    if (piece.lane != chunks[i].offset || piece.object != at.place.object || !piece.would_take(chunks[i].cell))
+      return false;
+  }
+  for (std::size_t i = 0; i < chunks.size(); ++i) at.pieces[i].takes(chunks[i].cell);
+  return true;
+}
+
 /// The chunks of a load make its pieces longer, or end them and begin others. Both are in the order of their lanes.
 void Builder::take_chunks(StretchAccess& at, std::size_t chunks, std::uint64_t k, bool reload) {
+  if (go_on(at, {chunks_.data(), chunks})) {
+    for (DependencePiece& piece : at.pieces) piece.reloads += reload ? 1 : 0;
+    return;
+  }
   pieces_.clear();
   std::size_t next = 0;
   for (DependencePiece& piece : at.pieces) {

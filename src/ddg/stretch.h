@@ -140,11 +140,14 @@ struct DependencePiece {
     n = 1;
   }
 
-  /// Whether the cell is what comes next; makes the piece longer if so.
+  /// Whether the cell is what comes next.
+  bool would_take(const Cell& cell) const {
+    return cell.producer == producer && cell.entry == entry && (cell.counter == next || n == 1);
+  }
+  /// Makes the piece longer if it is.
   bool takes(const Cell& cell) {
-    if (cell.producer != producer || cell.entry != entry) return false;
+    if (!would_take(cell)) return false;
     if (cell.counter != next) {
-      if (n != 1) return false;
       step = cell.counter - counter;
       next = cell.counter;
     }
