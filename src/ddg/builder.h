@@ -447,6 +447,8 @@ class Builder {
   void load_before(StretchAccess& at);
   bool load_as_before(StretchAccess& at, const RowMemo::Row& row);
   std::optional<RowMemo::Writers> look_at_row(StretchAccess& at);
+  bool load_in_turns(StretchAccess& at);
+  std::size_t find_turns(const StretchAccess& at);
   std::uint64_t pass_empty(const StretchAccess& at, std::uint64_t k) const;
   std::uint64_t pass_cells(StretchAccess& at, std::uint64_t k) const;
   bool take_cell(StretchAccess& at, std::uint64_t k);
@@ -489,7 +491,7 @@ class Builder {
   static void note_end(StretchAccess& at, const DependencePiece& piece);
   void note_lanes(const StretchPlan& plan);
   void depend_run(Streams::Dependences to, const Streams::Reader& reader, const Cell& cell, std::uint64_t first,
-                  std::int64_t step, std::uint64_t n, std::uint64_t reloads);
+                  std::int64_t step, std::uint64_t n, std::uint64_t reloads, std::uint64_t stride = 1);
   void set_iteration(std::uint64_t k);
   void fold_stretch(const StretchPlan& plan);
   void fold_register(const StretchPlan& plan, const Stretch::Register& flow);
@@ -576,6 +578,7 @@ class Builder {
   RowMemo row_memo_;
   Snapshot snapshot_;
   std::vector<DependencePiece> pieces_;
+  std::vector<DependencePiece> turns_;  // of producers
   std::vector<OriginRecords::LoadStep> load_steps_;
   std::vector<std::uint64_t> slot_values_;
   std::vector<trace::RunExpander::Ahead> slot_columns_;

@@ -14,7 +14,9 @@ namespace loopfold::ddg {
 
 namespace {
 
-constexpr std::uint64_t kMostBehind = 3;   // iterations that a value is passed on for, before it is the same each time
+constexpr std::uint64_t kMostBehind = 3;  // iterations that a value is passed on for, before it is the same each time
+constexpr std::size_t kMostTurns = 8;     // producers of a row that take turns
+constexpr std::uint64_t kShortestTurns = 2 * kMostTurns;
 constexpr std::size_t kManyAccesses = 24;  // of a path: more than that are only compared for long stretches
 
 /// Whether what a load reads is stored by this store only later, if at all: in the same iteration behind it, or in one
@@ -130,6 +132,7 @@ bool Builder::load_as_before(StretchAccess& at, const RowMemo::Row& row) {
 /// Who wrote the row, if that is no one or one producer that counts evenly.
 std::optional<RowMemo::Writers> Builder::look_at_row(StretchAccess& at) {
   if (pass_empty(at, 0) == stretch_.n) return RowMemo::Writers{};
+  if (load_in_turns(at)) return std::nullopt;
   bool whole = true;
   for (std::uint64_t k = 0; k < stretch_.n;) {
     const std::uint64_t passed = at.pieces.empty() ? pass_empty(at, k) : pass_cells(at, k);
@@ -147,6 +150,53 @@ std::optional<RowMemo::Writers> Builder::look_at_row(StretchAccess& at) {
   if (!whole || at.pieces.size() != 1 || at.pieces[0].n != stretch_.n) return std::nullopt;
   const DependencePiece& piece = at.pieces[0];
   return RowMemo::Writers{{piece.producer, piece.entry, piece.counter}, piece.step};
+}
+
+/// How many producers take turns, each the only one of what it wrote, into turns_: 0 if it is not so. A loop that
+/// stores several vectors in an iteration writes such rows.
+std::size_t Builder::find_turns(const StretchAccess& at) {
+  const auto cell_in = [&](std::uint64_t k) -> const Cell* {
+    const Cell* const cell = memory_.only_cell(at.address.at(k), at.access->size);
+    return cell != nullptr && cell->producer != 0 && cell->producer != kLostProducer ? cell : nullptr;
+  };
+  turns_.clear();
+  for (std::size_t k = 0; k <= kMostTurns; ++k) {
+    const Cell* const cell = cell_in(k);
+    if (cell == nullptr) return 0;
+    const auto same = [&](const DependencePiece& piece) { return piece.producer == cell->producer; };
+    const auto known = std::find_if(turns_.begin(), turns_.end(), same);
+    if (known != turns_.end()) return known == turns_.begin() ? turns_.size() : 0;
+    turns_.emplace_back().begin(nullptr, at.reader, *cell, k);
+  }
+  return 0;
+}
+
+/// A row whose producers take turns: all of it, or nothing is done.
+bool Builder::load_in_turns(StretchAccess& at) {
+  if (stretch_.n < kShortestTurns) return false;
+  const std::size_t turns = find_turns(at);
+  if (turns < 2) return false;
+  for (DependencePiece& piece : turns_) {
+    const Cell* const second = memory_.only_cell(at.address.at(piece.first + turns), at.access->size);
+    if (second == nullptr) return false;
+    piece.stride = turns;
+    piece.step = second->counter - piece.counter;
+    piece.n = (stretch_.n - piece.first + turns - 1) / turns;
+    const std::uint64_t passed = memory_.matching(at.address.at(piece.first), at.access->size, at.address.step * turns,
+                                                  piece.n, {piece.producer, piece.entry, piece.counter}, piece.step);
+    if (passed != piece.n) return false;
+  }
+  at.reader.lane = 0;
+  at.reader.object = at.place.object;
+  for (DependencePiece& piece : turns_) {
+    piece.to = streams_.dependences(at.reader, piece.producer);
+    piece.object = at.place.object;
+    if (piece.to == nullptr) return false;
+    const Cell first{piece.producer, piece.entry, piece.counter};
+    if (options_.origins && !at.began_in_loop) at.began_in_loop = is_of_loop(at.reader.site, first);
+  }
+  at.pieces = turns_;
+  return true;
 }
 
 /// From iteration k on, how many iterations load what nothing wrote.
@@ -369,13 +419,15 @@ void Builder::end_piece(StretchAccess& at, const DependencePiece& piece) {
   at.reader.lane = piece.lane;
   at.reader.object = piece.object;
   depend_run(piece.to, at.reader, {piece.producer, piece.entry, piece.counter}, piece.first,
-             static_cast<std::int64_t>(piece.step), piece.n, piece.reloads);
+             static_cast<std::int64_t>(piece.step), piece.n, piece.reloads, piece.stride);
 }
 
 void Builder::depend_run(Streams::Dependences to, const Streams::Reader& reader, const Cell& cell, std::uint64_t first,
-                         std::int64_t step, std::uint64_t n, std::uint64_t reloads) {
+                         std::int64_t step, std::uint64_t n, std::uint64_t reloads, std::uint64_t stride) {
   set_iteration(first);
-  if (streams_.dependence_run(to, reader, point_.data(), vector_of(cell), step, n, reloads)) note_late(cell, n);
+  if (streams_.dependence_run(to, reader, point_.data(), vector_of(cell), step, n, reloads,
+                              static_cast<std::int64_t>(stride)))
+    note_late(cell, n);
 }
 
 }  // namespace loopfold::ddg

@@ -149,9 +149,8 @@ void FoldQueue::fold_batch(const Batch& batch) {
       folder.add(point, at);
       at += outputs;
     } else {
-      const auto n = static_cast<std::uint64_t>(*at++);
-      folder.add_run(point, at, at + outputs, n);
-      at += 2 * outputs;
+      folder.add_run({point, at + 2, at + 2 + outputs, static_cast<std::uint64_t>(at[0]), at[1]});
+      at += 2 + 2 * outputs;
     }
   }
 }

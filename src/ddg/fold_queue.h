@@ -60,17 +60,17 @@ class FoldQueue {
     shards_[shard].at = copy(labels, shape.outputs, at);
   }
 
-  /// n points at once, as Folder::add_run.
-  void add_run(std::uint16_t shard, fold::Folder& folder, fold::Shape shape, const std::int64_t* point,
-               const std::int64_t* labels, const std::int64_t* steps, std::uint64_t n) {
-    if (direct()) return folder.add_run(point, labels, steps, n);
-    const std::size_t most = kHeader + 1 + shape.dimensions + std::size_t{2} * shape.outputs;
-    std::int64_t* at = begin_record(shards_[shard], folder, shape, point, kRun, most);
+  /// Several points at once, as Folder::add_run.
+  void add_run(std::uint16_t shard, fold::Folder& folder, fold::Shape shape, const fold::Run& run) {
+    if (direct()) return folder.add_run(run);
+    const std::size_t most = kHeader + 2 + shape.dimensions + std::size_t{2} * shape.outputs;
+    std::int64_t* at = begin_record(shards_[shard], folder, shape, run.point, kRun, most);
     if (at == nullptr) [[unlikely]]
-      return folder.add_run(point, labels, steps, n);
-    *at++ = static_cast<std::int64_t>(n);
-    at = copy(labels, shape.outputs, at);
-    shards_[shard].at = copy(steps, shape.outputs, at);
+      return folder.add_run(run);
+    *at++ = static_cast<std::int64_t>(run.n);
+    *at++ = run.stride;
+    at = copy(run.labels, shape.outputs, at);
+    shards_[shard].at = copy(run.steps, shape.outputs, at);
   }
 
   /// Waits until all points are folded: only then may the caller use folders.
@@ -88,8 +88,8 @@ class FoldQueue {
   static constexpr std::uintptr_t kFlags = 3;
   static_assert(alignof(fold::Folder) > kFlags);
 
-  /// Records: folder and flags; dimensions and outputs; the point, unless it is that of the record before; how many, if
-  /// kRun; labels; steps, if kRun.
+  /// Records: folder and flags; dimensions and outputs; the point, unless it is that of the record before; how many and
+  /// how far apart, if kRun; labels; steps, if kRun.
   struct Batch {
     std::unique_ptr<std::int64_t[]> numbers;
     std::int64_t* end = nullptr;  // behind the last record

@@ -45,7 +45,7 @@ std::vector<fold::Folded> folded_with(unsigned workers, std::uint64_t budget, in
       if (points == 1)
         queue.add(shard, *all.folders[i], all.shapes[i], point, labels);
       else
-        queue.add_run(shard, *all.folders[i], all.shapes[i], point, labels, steps_of, points);
+        queue.add_run(shard, *all.folders[i], all.shapes[i], {point, labels, steps_of, points, 1});
     }
     if (n % 60000 == 59999) queue.drain();
   }
@@ -84,11 +84,11 @@ class Memory : public fold::Folder {
     told.insert(told.end(), point, point + shape_.dimensions);
     told.insert(told.end(), labels, labels + shape_.outputs);
   }
-  void add_run(const std::int64_t* point, const std::int64_t* labels, const std::int64_t* steps,
-               std::uint64_t n) override {
-    add(point, labels);
-    told.insert(told.end(), steps, steps + shape_.outputs);
-    told.push_back(static_cast<std::int64_t>(n));
+  void add_run(const fold::Run& run) override {
+    add(run.point, run.labels);
+    told.insert(told.end(), run.steps, run.steps + shape_.outputs);
+    told.push_back(static_cast<std::int64_t>(run.n));
+    told.push_back(run.stride);
   }
   void give_up(std::string_view) override {}
   std::size_t bytes() const override { return 0; }
@@ -116,8 +116,9 @@ TEST(FoldQueue, PointsArriveAsTheyWere) {
       const std::uint64_t points = random() % 3;
       const std::uint16_t shard = queue.shard_of(i);
       if (points > 0) {
-        queue.add_run(shard, *folders[i], shapes[i], numbers, numbers + 3, numbers + 6, points);
-        expected[i]->add_run(numbers, numbers + 3, numbers + 6, points);
+        const fold::Run run{numbers, numbers + 3, numbers + 6, points, static_cast<std::int64_t>(1 + random() % 5)};
+        queue.add_run(shard, *folders[i], shapes[i], run);
+        expected[i]->add_run(run);
       } else {
         queue.add(shard, *folders[i], shapes[i], numbers, numbers + 3);
         expected[i]->add(numbers, numbers + 3);
@@ -139,11 +140,11 @@ TEST(FoldQueue, APointThatFitsIntoNoBatchComesInOrderToo) {
   queue.add(0, first, small, &one, nullptr);
   queue.add(0, second, large, numbers.data(), numbers.data());
   EXPECT_EQ(first.told.size(), 1u);
-  queue.add_run(1, second, large, numbers.data(), numbers.data(), numbers.data(), 3);
+  queue.add_run(1, second, large, {numbers.data(), numbers.data(), numbers.data(), 3, 1});
   queue.add(0, first, small, &one, nullptr);
   queue.drain();
   EXPECT_EQ(first.told.size(), 2u);
-  EXPECT_EQ(second.told.size(), 70000u + 100001u);
+  EXPECT_EQ(second.told.size(), 70000u + 100002u);
 }
 
 TEST(FoldQueue, ThreadsStartWhenThereIsEnoughToFold) {

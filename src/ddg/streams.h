@@ -141,10 +141,10 @@ class Streams {
   /// The stream of the dependences of an operand on a definition. Null: there is none, and the points must come one by
   /// one.
   Dependences dependences(const Reader& reader, DefinitionId from);
-  /// Only the producer's last coordinate changes, by `step` each time; `reloads` of the consumers are reloads. The
-  /// result is as for dependence(), of all.
+  /// Only the producer's last coordinate changes, by `step` each time; `reloads` of the consumers are reloads, and the
+  /// point's last coordinate is `stride` more each time. The result is as for dependence(), of all.
   bool dependence_run(Dependences to, const Reader& reader, const std::int64_t* point, const std::int64_t* producer,
-                      std::int64_t step, std::uint64_t n, std::uint64_t reloads);
+                      std::int64_t step, std::uint64_t n, std::uint64_t reloads, std::int64_t stride = 1);
 
   std::uint16_t dimensions_of_definition(DefinitionId definition) const {
     return sites_[site_of_definition_[definition]].dimensions;
@@ -294,12 +294,11 @@ class Streams {
       return sink.folder->add(point, labels);
     queue_.add(sink.shard, *sink.folder, sink.shape, point, labels);
   }
-  void add_run(const Sink& sink, const std::int64_t* point, const std::int64_t* labels, const std::int64_t* steps,
-               std::uint64_t n) {
-    points_ += n;
+  void add_run(const Sink& sink, const fold::Run& run) {
+    points_ += run.n;
     if (queue_.direct()) [[likely]]
-      return sink.folder->add_run(point, labels, steps, n);
-    queue_.add_run(sink.shard, *sink.folder, sink.shape, point, labels, steps, n);
+      return sink.folder->add_run(run);
+    queue_.add_run(sink.shard, *sink.folder, sink.shape, run);
   }
   AccessDetails* new_access(SiteId site, const MemoryAccess& access, ObjectId object);
   ValueDetails* new_value(SiteId site, const IntegerValue& value);

@@ -29,7 +29,7 @@ std::uint64_t meetings(std::int64_t difference, std::int64_t slope, std::uint64_
 void Streams::instance_run(SiteId site, const std::int64_t* point, std::uint64_t n) {
   Site& s = sites_[site];
   s.count += n;
-  add_run(s.domain, point, nullptr, nullptr, n);
+  add_run(s.domain, {point, nullptr, nullptr, n, 1});
 }
 
 void Streams::access_run(SiteId site, const MemoryAccess& access, const std::int64_t* point,
@@ -47,7 +47,7 @@ void Streams::access_run(SiteId site, const MemoryAccess& access, const std::int
   details->copies += copies;
   const std::int64_t labels[2] = {place.block, place.offset};
   const std::int64_t steps[2] = {step.block, step.offset};
-  add_run(details->sink, point, labels, steps, n);
+  add_run(details->sink, {point, labels, steps, n, 1});
 }
 
 void Streams::value_run(SiteId site, const IntegerValue& value, const std::int64_t* point, std::int64_t label,
@@ -66,7 +66,7 @@ void Streams::value_run(SiteId site, const IntegerValue& value, const std::int64
   follow(0);
   if (n > 1) follow(1);
   if (n > 2) follow(n - 1);
-  add_run(details->sink, point, &label, &step, n);
+  add_run(details->sink, {point, &label, &step, n, 1});
 }
 
 Streams::Dependences Streams::dependences(const Reader& reader, DefinitionId from) {
@@ -76,7 +76,8 @@ Streams::Dependences Streams::dependences(const Reader& reader, DefinitionId fro
 }
 
 bool Streams::dependence_run(Dependences to, const Reader& reader, const std::int64_t* point,
-                             const std::int64_t* producer, std::int64_t step, std::uint64_t n, std::uint64_t reloads) {
+                             const std::int64_t* producer, std::int64_t step, std::uint64_t n, std::uint64_t reloads,
+                             std::int64_t stride) {
   DependenceDetails& details = *to;
   if (reader.object != details.reader.object) details.more_objects = true;
   details.reloads += reloads;
@@ -88,7 +89,7 @@ bool Streams::dependence_run(Dependences to, const Reader& reader, const std::in
   std::size_t level = 0;
   while (level < details.shared && level < changing && point[level] == producer[level]) ++level;
   if (level < details.shared && level == changing) {
-    const std::int64_t slope = (changing == of_reader ? 1 : 0) - (changing == of_producer ? step : 0);
+    const std::int64_t slope = (changing == of_reader ? stride : 0) - (changing == of_producer ? step : 0);
     const std::uint64_t met = meetings(point[level] - producer[level], slope, n);
     if (met > 0) details.count(details.shared, met);
     if (n > met) details.count(level, n - met);
@@ -102,7 +103,7 @@ bool Streams::dependence_run(Dependences to, const Reader& reader, const std::in
   }
   if (steps_.size() <= of_producer) steps_.resize(of_producer + 1);
   steps_[of_producer] = step;
-  add_run(details.sink, point, producer, steps_.data(), n);
+  add_run(details.sink, {point, producer, steps_.data(), n, stride});
   steps_[of_producer] = 0;
   return level == 0;
 }

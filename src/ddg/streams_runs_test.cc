@@ -97,12 +97,14 @@ class Calls {
   }
 
   void dependence(Streams::Reader reader, DefinitionId from, std::vector<std::int64_t> point,
-                  std::vector<std::int64_t> producer, std::int64_t step, std::uint64_t n, std::uint64_t reloads) {
+                  std::vector<std::int64_t> producer, std::int64_t step, std::uint64_t n, std::uint64_t reloads,
+                  std::int64_t stride = 1) {
     if (const Streams::Dependences to = runs_ ? streams_.dependences(reader, from) : nullptr; to != nullptr) {
-      if (streams_.dependence_run(to, reader, point.data(), producer.data(), step, n, reloads)) streams_.late(1, n);
+      if (streams_.dependence_run(to, reader, point.data(), producer.data(), step, n, reloads, stride))
+        streams_.late(1, n);
       return;
     }
-    for (std::uint64_t k = 0; k < n; ++k, ++point.back(), producer.back() += step) {
+    for (std::uint64_t k = 0; k < n; ++k, point.back() += stride, producer.back() += step) {
       reader.reload = k < reloads;
       if (streams_.dependence(reader, from, point.data(), producer.data())) streams_.late(1);
     }

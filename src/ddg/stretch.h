@@ -113,7 +113,8 @@ StretchPlan plan_stretch(std::span<const PathPart> parts, std::size_t granules, 
 /// in proportion to the iterations; or whether they do.
 bool shows_uneven(std::span<const std::uint64_t> addresses, std::uint64_t k);
 
-/// What a chunk of a load gets in consecutive iterations: one producer, whose counter grows evenly.
+/// What a chunk of a load gets in consecutive iterations, or in each of a few that take turns: one producer, whose
+/// counter grows evenly.
 struct DependencePiece {
   Streams::Dependences to = nullptr;
   std::uint16_t lane = 0;
@@ -125,6 +126,7 @@ struct DependencePiece {
   std::uint64_t next = 0;   // counter, in the iteration after the last
   std::uint64_t first = 0;  // iteration of the stretch
   std::uint64_t n = 0;
+  std::uint64_t stride = 1;  // iterations from one to the next
   std::uint64_t reloads = 0;
 
   void begin(Streams::Dependences stream, const Streams::Reader& reader, const Cell& cell, std::uint64_t iteration) {

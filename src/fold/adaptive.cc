@@ -47,12 +47,10 @@ class AdaptiveFolder : public Folder {
       return;
     add_generally(point, labels);
   }
-  void add_run(const std::int64_t* point, const std::int64_t* labels, const std::int64_t* steps,
-               std::uint64_t n) override {
-    if (n == 1) return AdaptiveFolder::add(point, labels);
-    const Run run{point, labels, steps, n};
+  void add_run(const Run& run) override {
+    if (run.n == 1) return AdaptiveFolder::add(run.point, run.labels);
     const std::uint64_t done = add_expected(run);
-    if (done != n) add_rest(run, done);
+    if (done != run.n) add_rest(run, done);
   }
   void give_up(std::string_view why) override;
   std::size_t bytes() const override;
@@ -146,13 +144,13 @@ void AdaptiveFolder::add_rest(const Run& run, std::uint64_t done) {
 /// The same where not all is exact.
 std::uint64_t AdaptiveFolder::add_loosely(const Run& run) {
   Run part = run;
-  part.n = loose_->reach(run);
+  part.n = run.stride == 1 ? loose_->reach(run) : 0;
   if (part.n == 0) return 0;
   if (exact_) {
     const Select& select = exact_->select();
     adaptive::SmallArray<std::int64_t, 8> steps(select.size());
     for (std::size_t i = 0; i < select.size(); ++i) steps[i] = run.steps[select[i]];
-    part.n = exact_->expected_run({run.point, selected(select, run.labels), steps.data(), part.n});
+    part.n = exact_->expected_run({run.point, selected(select, run.labels), steps.data(), part.n, 1});
     if (part.n == 0) return 0;
   }
   loose_->add_reached(part);

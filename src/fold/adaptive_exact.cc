@@ -16,7 +16,8 @@
 // All rows at one coordinate are tried for 1 before any is tried for the rest, and a block takes one row per
 // coordinate.
 //
-// The next point is usually the predicted one of the innermost block that grew last: a compare and an add. Once a level
+// The next point is usually the predicted one of the innermost block that grew last: a compare and an add. Or the
+// innermost blocks take turns: then it is that of the block that grew longest ago (adaptive_expect.cc). Once a level
 // has a single block and this predicts the next row, rows are not even built (adaptive_cruise.h). What is expected is
 // in adaptive_expect.cc.
 //
@@ -68,9 +69,11 @@ bool Exact::add_unexpected(const std::int64_t* point, const std::int64_t* labels
   const Layout& layout = grow_.layout;
   const int inner = layout.dimensions - 1;
   expect_nothing();
+  if (take_turns()) rare_->turns = 0;
   if (cruise_) stop_cruise();
+  int changed = 0;
+  const std::int64_t before = last()[inner];
   if (started_) {
-    int changed = 0;
     while (changed < inner && point[changed] == last()[changed]) ++changed;
     for (int level = inner; level > changed; --level) flush(level);
     if (changed < inner && start_cruise(changed, point, labels)) {
@@ -82,8 +85,8 @@ bool Exact::add_unexpected(const std::int64_t* point, const std::int64_t* labels
   std::copy_n(point, layout.dimensions, last());
   started_ = true;
   const PointRow row(labels);
-  offer(inner, {&row.block, 1}, point[inner]);
-  expect_next(labels);
+  const bool predicted = offer(inner, {&row.block, 1}, point[inner]);
+  if (!predicted || changed != inner || !may_take_turns(before) || !find_turns()) expect_next(labels);
   return !full_;
 }
 
@@ -124,19 +127,22 @@ bool Exact::flush_as_predicted(int level) {
   return false;
 }
 
-void Exact::offer(int level, std::span<const Block> rows, std::int64_t at) {
+/// True if it was one, and predicted.
+bool Exact::offer(int level, std::span<const Block> rows, std::int64_t at) {
   Taken taken(levels_[View::at(level)].size());
   if (rows.size() == 1) {
     const Row row{rows[0], level + 1, at};
-    if (offer_predicted(level, row, taken)) return;
+    if (offer_predicted(level, row, taken)) return true;
     offer_other(level, row, taken);
-    return check_size(level);
+    check_size(level);
+    return false;
   }
   std::vector<const Block*> rest;
   for (const Block& row : rows)
     if (!offer_predicted(level, {row, level + 1, at}, taken)) rest.push_back(&row);
   for (const Block* row : rest) offer_other(level, {*row, level + 1, at}, taken);
   if (!rest.empty()) check_size(level);
+  return false;
 }
 
 bool Exact::offer_predicted(int level, const Row& row, Taken& taken) {

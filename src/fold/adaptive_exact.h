@@ -35,7 +35,7 @@ class Exact {
   bool expected_in_row(const std::int64_t* point, const std::int64_t* labels, int dimensions, int outputs);
   /// The rest of it.
   bool expected_row(const std::int64_t* point, const std::int64_t* labels) {
-    return remaining_ == 0 && cruise_ && start_row(point, labels);
+    return remaining_ == 0 && (cruise_ ? start_row(point, labels) : take_turns() && in_turn(point, labels));
   }
   /// Adds as many points of a run of at least two as were expected, but maybe not all of these, and says how many.
   std::uint64_t expected_run(const Run& run);
@@ -119,7 +119,7 @@ class Exact {
   }
   void flush(int level);
   bool flush_as_predicted(int level);
-  void offer(int level, std::span<const Block> rows, std::int64_t at);
+  bool offer(int level, std::span<const Block> rows, std::int64_t at);
   bool offer_predicted(int level, const Row& row, Taken& taken);
   void offer_other(int level, const Row& row, Taken& taken);
   template <typename Attempt>
@@ -136,7 +136,22 @@ class Exact {
   /// What most streams do not need.
   struct Rare {
     std::vector<std::uint32_t> blame;
+    // Of innermost blocks that take turns.
+    static constexpr std::size_t kMostTurns = 16;
+    std::array<std::uint8_t, kMostTurns> order{};  // blocks
+    std::uint8_t turns = 0;                        // how many; 0: it is not known that they do
+    std::uint8_t turn = 0;                         // whose it is, in that order
+    std::uint32_t streak = 0;                      // of points that were not expected, but predicted by some block
+    std::int64_t last = 0;                         // coordinate of the last of these
   };
+  bool take_turns() const { return rare_ && rare_->turns != 0; }
+  bool may_take_turns(std::int64_t before);
+  bool find_turns();
+  bool in_turn(const std::int64_t* point, const std::int64_t* labels);
+  template <typename Label>
+  bool takes_turn(std::int64_t at, const Label& label);
+  std::uint64_t turns_in(const Run& run);
+  bool in_last_row(const std::int64_t* point) const;
   Rare& rare() {
     if (!rare_) rare_ = std::make_unique<Rare>();
     return *rare_;

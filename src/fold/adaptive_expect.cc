@@ -4,6 +4,11 @@
 // cruising (adaptive_cruise.h), after the last point of a row, the first of the predicted next row. What is expected is
 // kept as numbers to be compared, so that a point as expected costs a compare and an add, wherever its block is.
 //
+// Bytes of a word that was stored as a whole have one producer, words of a vector too. Read one by one, they make as
+// many blocks of every eighth byte, say, which take turns: each point belongs to another block than the one before it.
+// Blocks that are known to do so, with one stride and all of their next points within it, will do so as long as points
+// are as predicted, so only one of them has to be asked.
+//
 // Three things end that: the row is complete, a number would not fit into 64 bits, or a modular label comes to the end
 // of its window. How many points come before is found out once, and *granted*: these need no other test.
 //
@@ -79,19 +84,18 @@ std::uint64_t Exact::expected_run(const Run& run) {
   const int outputs = grow_.layout.outputs;
   std::uint64_t first = 0;  // points that are done
   if (remaining_ == 0) {
+    if (take_turns()) return turns_in(run);
     if (!cruise_ || !enter_row(run.point, run.labels)) return 0;
     if (const std::uint64_t taken = whole_row(run)) return taken;
     expect_in_cruise(run.point, run.labels);
     if (remaining_ == 0) return 1;
     first = 1;
   } else {
-    if (run.point[inner] != next(0)) return 0;
-    for (int k = 0; k < inner; ++k)
-      if (run.point[k] != last()[k]) return 0;
+    if (run.point[inner] != next(0) || !in_last_row(run.point)) return 0;
     for (int o = 0; o < outputs; ++o)
       if (run.labels[o] != next(1 + o)) return 0;
   }
-  if (step(0) != 1) return first;
+  if (step(0) != run.stride) return first;
   for (int o = 0; o < outputs; ++o)
     if (run.steps[o] != step(1 + o)) return first;
   const std::uint64_t rest = run.n - first;
@@ -136,9 +140,10 @@ std::uint64_t Exact::whole_row(const Run& run) {
   const Layout& layout = grow_.layout;
   const int inner = layout.dimensions - 1;
   const std::int64_t extent = cruise_->extent(layout);
-  if (run.n <= static_cast<std::uint64_t>(extent) || !cruise_->block().knows(inner) || step(0) != 1) return 0;
+  if (run.n <= static_cast<std::uint64_t>(extent) || !cruise_->block().knows(inner) || step(0) != run.stride) return 0;
   std::int64_t last_at = 0;
-  bool other = __builtin_add_overflow(run.point[inner], extent, &last_at);
+  bool other = __builtin_mul_overflow(run.stride, extent, &last_at) ||
+               __builtin_add_overflow(run.point[inner], last_at, &last_at);
   for (int o = 0; o < layout.outputs; ++o) {
     std::int64_t end = 0;
     other |= run.steps[o] != step(1 + o) || __builtin_mul_overflow(run.steps[o], extent, &end) ||
@@ -207,6 +212,79 @@ void Exact::expect_next(const std::int64_t* labels) {
     if (!modular_ || wrap_next()) grant();
     return;
   }
+}
+
+bool Exact::in_last_row(const std::int64_t* point) const {
+  return std::equal(point, point + (grow_.layout.dimensions - 1), last());
+}
+
+/// Behind a point that was predicted but not expected, which came after `before`: whether it is worth a look. Often
+/// enough that it costs little, seldom enough if it is in vain.
+bool Exact::may_take_turns(std::int64_t before) {
+  const int inner = grow_.layout.dimensions - 1;
+  const std::size_t blocks = levels_[View::at(inner)].size();
+  if (blocks < 2 || blocks > Rare::kMostTurns) return false;
+  Rare& rare = this->rare();
+  rare.streak = rare.streak != 0 && rare.last == before ? rare.streak + 1 : 1;
+  rare.last = last()[inner];
+  return rare.streak % 8 == 4;
+}
+
+/// Whether all innermost blocks take turns, from here on.
+bool Exact::find_turns() {
+  const Layout& layout = grow_.layout;
+  const int inner = layout.dimensions - 1;
+  const Level& blocks = levels_[View::at(inner)];
+  std::array<Wide, Rare::kMostTurns> next{};
+  const std::int64_t stride = blocks[0].words[View::at(layout.part(inner))];
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    const Block& block = blocks[i];
+    if (block.closed || block.before || block.windows || !block.knows(inner)) return false;
+    if (block.words[View::at(layout.part(inner))] != stride) return false;
+    next[i] = grow_.last_at(block, inner) + stride;
+    if (next[i] <= last()[inner] || next[i] > static_cast<Wide>(last()[inner]) + stride) return false;
+    for (std::size_t j = 0; j < i; ++j)
+      if (next[j] == next[i]) return false;
+  }
+  for (std::size_t i = 0; i < blocks.size(); ++i) rare_->order[i] = static_cast<std::uint8_t>(i);
+  std::sort(rare_->order.begin(), rare_->order.begin() + static_cast<std::ptrdiff_t>(blocks.size()),
+            [&](std::uint8_t a, std::uint8_t b) { return next[a] < next[b]; });
+  rare_->turns = static_cast<std::uint8_t>(blocks.size());
+  rare_->turn = 0;
+  return true;
+}
+
+/// If this point of the row is what the block predicts whose turn it is, adds it.
+template <typename Label>
+bool Exact::takes_turn(std::int64_t at, const Label& label) {
+  const Layout& layout = grow_.layout;
+  const int inner = layout.dimensions - 1;
+  Rare& rare = *rare_;
+  Block& block = levels_[View::at(inner)][rare.order[rare.turn]];
+  const std::int64_t* const part = block.words.get() + layout.part(inner);
+  std::int64_t* const own = values_of(layout, block, inner);
+  const std::int64_t count = own[layout.extent(inner)] + 1;
+  if (at != own[layout.start(inner)] + static_cast<Wide>(count) * part[0]) return false;
+  for (int o = 0; o < layout.outputs; ++o)
+    if (label(o) != own[o] + static_cast<Wide>(count) * part[1 + o]) return false;
+  own[layout.extent(inner)] = count;
+  last()[inner] = at;
+  rare.turn = static_cast<std::uint8_t>(rare.turn + 1 == rare.turns ? 0 : rare.turn + 1);
+  return true;
+}
+
+bool Exact::in_turn(const std::int64_t* point, const std::int64_t* labels) {
+  return in_last_row(point) && takes_turn(point[grow_.layout.dimensions - 1], [&](int o) { return labels[o]; });
+}
+
+std::uint64_t Exact::turns_in(const Run& run) {
+  if (!in_last_row(run.point)) return 0;
+  const std::int64_t first = run.point[grow_.layout.dimensions - 1];
+  std::uint64_t k = 0;
+  while (k < run.n && takes_turn(wrapping_add(first, run.stride, k),
+                                 [&](int o) { return wrapping_add(run.labels[o], run.steps[o], k); }))
+    ++k;
+  return k;
 }
 
 /// Of the block that the expected point belongs to.

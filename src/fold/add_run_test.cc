@@ -32,6 +32,7 @@ struct Cut {
   std::size_t first;
   std::size_t length;
   Vector steps;
+  std::int64_t stride = 1;
 };
 
 class RandomStream {
@@ -60,6 +61,7 @@ class RandomStream {
     longest_ = one_in(4) && dimensions < 3 ? 60 : 14;
     if (longest_ > 14) bounds_.back()[dimensions] = between(20, 50);
     stride_ = one_in(6) ? between(2, 3) : 1;
+    inner_stride_ = one_in(4) ? between(2, 5) : 1;
     labels_.assign(outputs, {});
     moduli_.assign(outputs, 0);
     for (std::size_t o = 0; o < outputs; ++o) {
@@ -84,7 +86,7 @@ class RandomStream {
     std::vector<Cut> cuts;
     const std::uint64_t shortness = 1 + below(20);
     for (std::size_t i = 0; i < stream.points.size();) {
-      Cut cut{i, 1, Vector(stream.shape.outputs, one_in(2) ? 0 : between(-3, 3))};
+      Cut cut{i, 1, Vector(stream.shape.outputs, one_in(2) ? 0 : between(-3, 3)), 1};
       while (i + cut.length < stream.points.size() && !one_in(shortness) && continues(stream, cut)) ++cut.length;
       i += cut.length;
       cuts.push_back(std::move(cut));
@@ -133,7 +135,8 @@ class RandomStream {
     const std::int64_t count = std::clamp<std::int64_t>(value(length, 0, prefix), 0, longest_);
     for (std::int64_t t = 0; t <= count; ++t) {
       std::int64_t x = 0;
-      if (__builtin_add_overflow(from, t * (k == 0 ? stride_ : 1), &x)) return;
+      if (__builtin_add_overflow(from, t * (k == 0 ? stride_ : k + 1 == bounds_.size() ? inner_stride_ : 1), &x))
+        return;
       prefix.push_back(x);
       walk(prefix);
       prefix.pop_back();
@@ -159,13 +162,14 @@ class RandomStream {
     std::swap(stream_.points[below(stream_.points.size())], stream_.points[below(stream_.points.size())]);
   }
 
-  /// Whether the run can have one point more; sets its steps by the second one.
+  /// Whether the run can have one point more; sets its stride and steps by the second one.
   static bool continues(const Stream& stream, Cut& cut) {
     const Labelled& last = stream.points[cut.first + cut.length - 1];
     const Labelled& next = stream.points[cut.first + cut.length];
-    Vector point = last.point;
-    point.back() = wrapping_add(point.back(), 1);
-    if (next.point != point) return false;
+    const std::int64_t stride = wrapping_add(next.point.back(), wrapping_add(0, last.point.back(), ~std::uint64_t{0}));
+    if (!std::equal(last.point.begin(), last.point.end() - 1, next.point.begin())) return false;
+    if (cut.length == 1) cut.stride = stride;
+    if (cut.stride != stride) return false;
     Vector steps;
     for (std::size_t o = 0; o < last.labels.size(); ++o)
       steps.push_back(wrapping_add(next.labels[o], wrapping_add(0, last.labels[o], ~std::uint64_t{0})));
@@ -177,7 +181,8 @@ class RandomStream {
   Stream stream_;
   std::vector<Vector> bounds_;  // by dimension: functions of the first coordinate and of the length
   std::int64_t longest_ = 14;
-  std::int64_t stride_ = 1;     // of the outermost dimension
+  std::int64_t stride_ = 1;  // of the outermost dimension
+  std::int64_t inner_stride_ = 1;
   std::vector<Vector> labels_;  // by output: constant, coefficients
   Vector moduli_;
   bool peeled_ = false;  // the first iteration of a row has another label
@@ -194,8 +199,8 @@ void add_points(Folder& folder, const Stream& stream, const Cut& cut) {
 void add_run(Folder& folder, const Stream& stream, const Cut& cut) {
   const Labelled& first = stream.points[cut.first];
   const bool none = stream.shape.outputs == 0;
-  folder.add_run(first.point.data(), none ? nullptr : first.labels.data(), none ? nullptr : cut.steps.data(),
-                 cut.length);
+  folder.add_run({first.point.data(), none ? nullptr : first.labels.data(), none ? nullptr : cut.steps.data(),
+                  cut.length, cut.stride});
 }
 
 void expect_same(const Folded& a, const Folded& b) {
@@ -254,7 +259,7 @@ TEST(AddRun, RowsInThreeParts) {
             std::pair{length - 1, std::int64_t{1}}}) {
         const Vector point{j, from};
         const std::int64_t label = 8 * from + 5 * j;
-        folder->add_run(point.data(), &label, &step, static_cast<std::uint64_t>(count));
+        folder->add_run({point.data(), &label, &step, static_cast<std::uint64_t>(count), 1});
       }
     }
     const Folded folded = folder->finish();
@@ -275,13 +280,31 @@ TEST(AddRun, LongRuns) {
     const Vector point{j, -7};
     const Vector labels{j, 0};
     const Vector steps{0, 4};
-    folder->add_run(point.data(), labels.data(), steps.data(), kLength);
+    folder->add_run({point.data(), labels.data(), steps.data(), kLength, 1});
   }
   const Folded folded = folder->finish();
   ASSERT_EQ(folded.pieces.size(), 1u);
   EXPECT_TRUE(folded.exact());
   EXPECT_EQ(folded.pieces[0].points, 100u * kLength);
   EXPECT_EQ(folded.pieces[0].outputs[1].maximum, 4 * (kLength - 1));
+}
+
+/// Every third point, in rows that grow: the same.
+TEST(AddRun, LongRunsWithGaps) {
+  const std::unique_ptr<Folder> folder = make_folder({}, {2, 1, 0});
+  constexpr std::int64_t kLength = std::int64_t{1} << 40;
+  for (std::int64_t j = 0; j < 100; ++j) {
+    const Vector point{j, 2};
+    const std::int64_t label = 7 * j;
+    const std::int64_t step = 1;
+    folder->add_run({point.data(), &label, &step, static_cast<std::uint64_t>(kLength + j), 3});
+  }
+  const Folded folded = folder->finish();
+  ASSERT_EQ(folded.pieces.size(), 1u);
+  EXPECT_TRUE(folded.exact());
+  EXPECT_EQ(folded.pieces[0].points, 100u * kLength + 99 * 50);
+  EXPECT_EQ(folded.pieces[0].ranges[1].stride, 3);
+  EXPECT_EQ(folded.pieces[0].outputs[0].maximum, 7 * 99 + kLength + 98);
 }
 
 /// The label wraps within the run: there it breaks.
@@ -291,7 +314,7 @@ TEST(AddRun, WrappingLabels) {
   const Vector point{10};
   const Vector label{kMost - kFar};
   const Vector step{1};
-  folder->add_run(point.data(), label.data(), step.data(), 2 * kFar);
+  folder->add_run({point.data(), label.data(), step.data(), 2 * kFar, 1});
   const Folded folded = folder->finish();
   ASSERT_EQ(folded.pieces.size(), 2u);
   EXPECT_EQ(folded.pieces[0].points, kFar + 1u);

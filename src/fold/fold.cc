@@ -34,11 +34,9 @@ bool evaluate(const Affine& function, std::span<const std::int64_t> point, std::
 
 }  // namespace
 
-void Folder::add_run(const std::int64_t* point, const std::int64_t* labels, const std::int64_t* steps,
-                     std::uint64_t n) {
+void Folder::add_run(const Run& run) {
   add_in_parts(
-      shape_, {point, labels, steps, n}, 0,
-      [this](const std::int64_t* at, const std::int64_t* label) { add(at, label); },
+      shape_, run, 0, [this](const std::int64_t* at, const std::int64_t* label) { add(at, label); },
       [](const Run&) { return std::uint64_t{0}; });
 }
 

@@ -130,6 +130,16 @@ struct Folded {
   bool exact() const { return !widened && !gave_up; }
 };
 
+/// n points: `point`, then with its last coordinate greater by `stride` each time; label o grows by steps[o] each time
+/// (wrapping). Without outputs, labels and steps may be null.
+struct Run {
+  const std::int64_t* point = nullptr;
+  const std::int64_t* labels = nullptr;
+  const std::int64_t* steps = nullptr;
+  std::uint64_t n = 0;
+  std::int64_t stride = 1;
+};
+
 /// Folds one stream. Not copyable; several folders share nothing, so each may be used by another thread.
 class Folder {
  public:
@@ -138,12 +148,9 @@ class Folder {
   /// `point` has Shape::dimensions coordinates, `labels` Shape::outputs values. A point that does not come after the
   /// one before it makes the folder give up (the result still covers it).
   virtual void add(const std::int64_t* point, const std::int64_t* labels) = 0;
-  /// n points at once: `point`, then with its last coordinate greater by 1, by 2, ...; label o grows by steps[o] each
-  /// time (wrapping). Exactly as n calls of add(), but in time that does not depend on n where the points are regular.
-  /// n and Shape::dimensions are >= 1; without outputs, labels and steps may be null. A stream has fewer than 2^63
-  /// points.
-  virtual void add_run(const std::int64_t* point, const std::int64_t* labels, const std::int64_t* steps,
-                       std::uint64_t n);
+  /// Exactly as n calls of add(), but in time that does not depend on n where the points are regular. n and
+  /// Shape::dimensions are >= 1. A stream has fewer than 2^63 points.
+  virtual void add_run(const Run& run);
   /// From here on one box and, where that can be kept cheaply, labels; `why` is said in the result.
   virtual void give_up(std::string_view why) = 0;
   /// Memory that it holds, in accounted bytes: the same for the same points, whatever the allocator does.

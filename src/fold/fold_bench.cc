@@ -155,7 +155,7 @@ void fold_rows(benchmark::State& state) {
       for (std::int64_t j = 0; j < 64; ++j) {
         const std::int64_t point[] = {i, j, 1};
         const std::int64_t labels[] = {i, j, 0};
-        folder->add_run(point, labels, steps, static_cast<std::uint64_t>(length));
+        folder->add_run({point, labels, steps, static_cast<std::uint64_t>(length), 1});
       }
     benchmark::DoNotOptimize(folder->finish());
   }

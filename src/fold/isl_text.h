@@ -5,10 +5,10 @@
 // piece is.
 //
 // Format. i0, i1 ... are the coordinates of the point that are shown, o0, o1 ... those of the producer; a hidden
-// coordinate is the quantified variable h. A coordinate that is the same number in the whole piece stands as that number
-// in the vector, `S3[0, i1]`; a coordinate of the producer that is one of the consumer's has its name. In straight-line
-// code, of which large programs mostly consist, nothing else is left. Pieces are separated by `; `. Of one piece, in
-// this order, joined by ` and `:
+// coordinate is the quantified variable h. A coordinate that is the same number in the whole piece stands as that
+// number in the vector, `S3[0, i1]`; a coordinate of the producer that is one of the consumer's has its name. In
+// straight-line code, of which large programs mostly consist, nothing else is left. Pieces are separated by `; `. Of
+// one piece, in this order, joined by ` and `:
 // - of each coordinate: `lower <= i1 <= upper`, or `i1 = value`; with a stride, `i1 mod 2 = 1` or
 //   `(i1 - i0) mod 2 = 0` behind it. isl's mod is never negative.
 // - of each output: `o0 = value`; with a divisor, `3o0 = value`; if it is modular, `o0 = base + (value - base) mod

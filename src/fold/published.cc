@@ -56,12 +56,10 @@ class Published : public Folder {
       add_elsewhere(point, labels);
   }
 
-  void add_run(const std::int64_t* point, const std::int64_t* labels, const std::int64_t* steps,
-               std::uint64_t n) override {
-    if (n == 1) return Published::add(point, labels);
-    const Run run{point, labels, steps, n};
+  void add_run(const Run& run) override {
+    if (run.n == 1) return Published::add(run.point, run.labels);
     const std::uint64_t done = add_expected(run);
-    if (done == n) return;
+    if (done == run.n) return;
     add_in_parts(
         shape_, run, done, [this](const std::int64_t* at, const std::int64_t* label) { Published::add(at, label); },
         [this](const Run& rest) { return add_expected(rest); });
@@ -74,7 +72,10 @@ class Published : public Folder {
  private:
   using List = std::vector<Handle>;
 
-  std::uint64_t add_expected(const Run& run) { return given_up_ ? retired_extent_.add(run) : row_.add(run); }
+  std::uint64_t add_expected(const Run& run) {
+    if (run.stride != 1) return 0;
+    return given_up_ ? retired_extent_.add(run) : row_.add(run);
+  }
   void add_elsewhere(const std::int64_t* point, const std::int64_t* labels);
   void end_row();
   void end_loops(std::size_t outermost);

@@ -1,4 +1,4 @@
-// Runs: points one after the other along the last dimension, with labels in arithmetic progressions modulo 2^64.
+// Runs: points along the last dimension, evenly apart, with labels in arithmetic progressions modulo 2^64.
 //
 // A folder takes a run in parts: one point as it takes any point, then as many as that point made it expect, all at
 // once, and so on. A regular run has two or three parts whatever its length, an irregular one is point by point; both
@@ -41,14 +41,6 @@ inline std::uint64_t count_fitting(std::int64_t from, std::int64_t step, std::ui
   return all ? n : count_within(from, step, n, kLow, kHigh);
 }
 
-/// A run as Folder::add_run() gets it.
-struct Run {
-  const std::int64_t* point;
-  const std::int64_t* labels;
-  const std::int64_t* steps;
-  std::uint64_t n;
-};
-
 /// Gives the points of a run behind the first `done` ones to `one`, which takes a point, and `some`, which takes a run
 /// of at least two points and says how many of the first of them it has added.
 template <typename One, typename Some>
@@ -59,7 +51,7 @@ void add_in_parts(Shape shape, const Run& run, std::uint64_t done, const One& on
   std::int64_t* const labels = point + shape.dimensions;
   std::copy_n(run.point, inner, point);
   const auto go_to = [&](std::uint64_t number) {
-    point[inner] = wrapping_add(run.point[inner], 1, number);
+    point[inner] = wrapping_add(run.point[inner], run.stride, number);
     for (std::size_t o = 0; o < shape.outputs; ++o) labels[o] = wrapping_add(run.labels[o], run.steps[o], number);
   };
   while (done < run.n) {
@@ -67,7 +59,7 @@ void add_in_parts(Shape shape, const Run& run, std::uint64_t done, const One& on
     one(point, labels);
     if (run.n - done < 2) continue;
     go_to(done);
-    done += some(Run{point, labels, run.steps, run.n - done});
+    done += some(Run{point, labels, run.steps, run.n - done, run.stride});
   }
 }
 
