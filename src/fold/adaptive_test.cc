@@ -272,6 +272,38 @@ TEST(Adaptive, StepsWriteAndADenseNestReads) {
   }
 }
 
+/// Vectors are stored, their elements are read one by one: as many blocks as elements take turns. In some streams they
+/// stop doing so, or there are elements that are not read, or that another one wrote.
+TEST(Adaptive, ElementsOfVectorsTakeTurns) {
+  for (std::uint64_t seed = 0; seed < 600; ++seed) {
+    std::uint64_t state = seed * 1000003;
+    const auto pick = [&](std::int64_t from, std::int64_t to) {
+      return from + static_cast<std::int64_t>(random_number(state++) % static_cast<std::uint64_t>(to - from + 1));
+    };
+    const std::int64_t width = pick(2, 8);
+    const std::int64_t shift = pick(0, width - 1);
+    const std::int64_t by = pick(-3, 3);
+    const std::int64_t row = pick(0, 5);
+    const std::int64_t odd_from = seed % 3 == 0 ? pick(0, 90) : 1000;
+    const std::int64_t odd_by = pick(1, 3);
+    const std::int64_t read = seed % 4 == 0 ? pick(1, width) : width;
+    const std::int64_t other = seed % 5 == 0 ? pick(0, 90) : 1000;
+    const Stream stream = nest({loop(0, pick(0, 2)), loop(pick(0, 9), pick(30, 90))}, {[&](const Vector& x) {
+                                 const std::int64_t label = (x[1] + shift) / width * by + row * x[0];
+                                 return label + (x[1] >= odd_from ? odd_by * x[1] : 0) + (x[1] == other ? 1 : 0);
+                               }},
+                               [&](const Vector& x) { return (x[1] + shift) % width < read; });
+    Options options;
+    options.max_pieces = 64;
+    const Folded folded = fold_all(stream, options);
+    ASSERT_EQ(check(stream, folded), "") << "seed " << seed << "\n" << text(folded);
+    ASSERT_TRUE(folded.exact()) << "seed " << seed << "\n" << text(folded);
+    if (seed % 3 != 0 && seed % 5 != 0) {
+      ASSERT_LE(folded.pieces.size(), 3u * static_cast<std::size_t>(width));
+    }
+  }
+}
+
 TEST(Adaptive, RandomLabelsLeaveTheDomainExact) {
   const Folded folded = expect_sound(
       nest({loop(0, 30), loop(0, 30)}, {[](const Vector& x) { return 8 * x[0] + x[1]; },
