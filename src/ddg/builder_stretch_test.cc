@@ -487,6 +487,12 @@ class Loop {
     blocks_.push_back(trace_.block(place_ += 0x400, ops, slots));
     slots_.push_back(slots);
   }
+  void allocate(std::uint64_t address, std::uint64_t size) {
+    trace::Allocation allocation;
+    allocation.address = address;
+    allocation.size = size;
+    trace_.side(allocation);
+  }
   /// Runs what was made since the last time as a loop.
   void run(std::uint64_t trips, const SlotValue& value) {
     const trace::BlockId behind = nop();
@@ -643,6 +649,41 @@ TEST(BuilderStretch, InPlace) {
       });
       SCOPED_TRACE(fmt::format("step {}, distance {}", step, distance));
       loop.graph();
+    }
+  }
+}
+
+Op store_vector(std::uint32_t slot) { return {{0x0f, 0x11, 0x07}, {{true, 16, Value::slot(slot)}}, {}}; }
+Op load_vector(std::uint32_t slot) { return {{0x0f, 0x10, 0x06}, {{false, 16, Value::slot(slot)}}, {}}; }
+
+/// Some vectors are stored in each iteration, or words; then words or vectors are read, one after the other or every
+/// other one. Before that, one word may be stored by another loop.
+TEST(BuilderStretch, RowsOfVectors) {
+  for (const std::uint64_t stores : {1u, 2u, 3u, 8u, 9u}) {
+    for (const bool vectors : {false, true}) {
+      for (const std::uint64_t step : {8, 16, 24, 32}) {
+        constexpr std::uint64_t kNone = 10000;
+        for (const std::uint64_t odd : {kNone, std::uint64_t{8}, std::uint64_t{17}, 8 + step * 13, 8 + step * 39}) {
+          Loop loop;
+          loop.allocate(kHeap, 0x4000);
+          const std::uint64_t size = vectors ? 16 : 8;
+          std::vector<Op> ops;
+          for (std::uint32_t i = 0; i < stores; ++i) ops.push_back(vectors ? store_vector(i) : store_rax(i));
+          loop.block(ops, static_cast<std::uint16_t>(stores));
+          loop.run(60,
+                   [&](std::size_t, std::size_t slot, std::uint64_t i) { return kHeap + size * (stores * i + slot); });
+          if (odd != kNone) {
+            loop.block({store_rbx(0)}, 1);
+            loop.run(1, [&](std::size_t, std::size_t, std::uint64_t) { return kHeap + odd; });
+          }
+          for (const bool reads_vectors : {false, true}) {
+            loop.block({reads_vectors ? load_vector(0) : load_rax(0)}, 1);
+            loop.run(40, [&](std::size_t, std::size_t, std::uint64_t i) { return kHeap + 8 + step * i; });
+          }
+          SCOPED_TRACE(fmt::format("{} stores of {} bytes, step {}, odd one at {}", stores, size, step, odd));
+          loop.graph();
+        }
+      }
     }
   }
 }
