@@ -44,13 +44,21 @@ Progression extended(const Progression& value, Extend how, std::uint64_t n) {
   return value;
 }
 
+/// Values that are listed one by one.
+Progression listed(const std::uint64_t* values, std::uint64_t n) {
+  const std::uint64_t step = n > 1 ? values[1] - values[0] : 0;
+  for (std::uint64_t k = 2; k < n; ++k)
+    if (values[k] - values[k - 1] != step) return {values[0], 0, false};
+  return {values[0], step, true};
+}
+
 }  // namespace
 
 Progression progression_of(const trace::Block& block, const trace::Value& value, const trace::RunExpander& ahead,
                            std::size_t slot, std::uint64_t n) {
   if (value.kind == trace::Value::Kind::kSlot) {
     const trace::RunExpander::Ahead column = ahead.ahead(slot + value.data);
-    return {column.value, column.stride, column.regular};
+    return column.regular ? Progression{column.value, column.stride, true} : listed(column.values, n);
   }
   if (value.kind != trace::Value::Kind::kExpression) return {value.data, 0, true};
   const trace::Expression& expression = block.expressions[value.data];

@@ -1,9 +1,10 @@
 // What a value of a block is in consecutive iterations of a run: start, start + step, start + 2 step, ... modulo 2^64.
 //
-// From the columns of the slots that it is computed from, without expanding them. Sums of even values are even. Keeping
-// the low bits of one and extending them is even only as long as that does not wrap around, which the first and the
-// last iteration tell. What is not even must be evaluated iteration by iteration. Exact: even means that every one of
-// the iterations has this value.
+// From the columns of the slots that it is computed from, without expanding them. A column that is a list may be even
+// here: a run may go through several entries of a loop, and in each of them values start elsewhere. Sums of even values
+// are even. Keeping the low bits of one and extending them is even only as long as that does not wrap around, which the
+// first and the last iteration tell. What is not even must be evaluated iteration by iteration. Exact: even means that
+// every one of the iterations has this value.
 #pragma once
 
 #include <cstdint>

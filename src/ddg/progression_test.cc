@@ -129,6 +129,24 @@ TEST(Progression, ConstantsAndSumsWithoutSlots) {
   EXPECT_EQ(value.at(3), ~std::uint64_t{0});
 }
 
+/// A run through two entries of a loop.
+TEST(Progression, ListsThatAreEvenInParts) {
+  std::vector<std::uint64_t> values;
+  for (std::uint64_t k = 0; k < 20; ++k) values.push_back(k < 10 ? 100 + 8 * k : 900 + 8 * k);
+  trace::RunColumn column;
+  column.kind = trace::RunColumn::Kind::kIrregular;
+  column.values = values;
+  const Columns columns({column}, 20);
+  trace::RunExpander expander = columns.begin();
+  const auto next = [&](std::uint64_t n) { return progression_of({}, Value::slot(0), expander, 0, n); };
+  EXPECT_TRUE(next(10).even);
+  EXPECT_EQ(next(10).at(9), 172u);
+  EXPECT_FALSE(next(11).even);
+  for (int k = 0; k < 10; ++k) expander.next();
+  EXPECT_TRUE(next(9).even);
+  EXPECT_EQ(next(9).start, 980u);
+}
+
 class RandomValues {
  public:
   explicit RandomValues(std::uint64_t seed) : random_(seed) {}
@@ -149,7 +167,9 @@ class RandomValues {
       made.push_back(regular(number(), number()));
       if (pick(6) != 0) continue;
       std::vector<std::uint64_t>& values = values_.emplace_back();
-      for (std::uint64_t k = 0; k < iterations; ++k) values.push_back(number());
+      const std::uint64_t step = number();  // in parts that are even
+      for (std::uint64_t k = 0; k < iterations; ++k)
+        values.push_back(k == 0 || pick(8) == 0 ? number() : values.back() + step);
       made.back().kind = trace::RunColumn::Kind::kIrregular;
     }
     for (std::size_t i = 0, next = 0; i < count; ++i)
