@@ -34,6 +34,7 @@ namespace {
 
 using adaptive::Exact;
 using adaptive::Loose;
+using adaptive::View;
 
 using adaptive::kMostDimensions;
 
@@ -66,12 +67,10 @@ class AdaptiveFolder : public Folder {
   /// The rest of that, if it returned false.
   [[gnu::always_inline]] void add_otherwise(const std::int64_t* point, const std::int64_t* labels, int dimensions,
                                             int outputs) {
-    if (!exact_ && loose_)
-      loose_->add(point, labels, static_cast<std::size_t>(dimensions), static_cast<std::size_t>(outputs));
-    else if (exact_ && loose_ && exact_->select().empty() && exact_->expected_in_row(point, labels, dimensions, 0))
-      loose_->add(point, labels);
+    if (loose_ && !exact_)
+      loose_->add_all(point, labels, View::at(dimensions), View::at(outputs));
     else
-      add_other(point, labels);
+      add_partly(point, labels);
   }
 
  private:
@@ -88,6 +87,12 @@ class AdaptiveFolder : public Folder {
     add_otherwise(point, labels, shape_.dimensions, shape_.outputs);
   }
   void add_rest(const Run& run, std::uint64_t done);
+  [[gnu::noinline]] void add_partly(const std::int64_t* point, const std::int64_t* labels) {
+    if (exact_ && loose_ && exact_->select().empty() && exact_->expected_in_row(point, labels, shape_.dimensions, 0))
+      loose_->add(point, labels);
+    else
+      add_other(point, labels);
+  }
   void add_other(const std::int64_t* point, const std::int64_t* labels) {
     if (!exact_ || loose_ || !exact_->expected_row(point, labels)) add_unexpected(point, labels);
   }

@@ -24,6 +24,11 @@ class SmallArray {
   explicit SmallArray(std::size_t size) : size_(size) {
     if (size > kShort) far_ = std::make_unique<T[]>(size);
   }
+  /// What the elements are then is not said.
+  void set_size(std::size_t size) {
+    if (size > kShort && size > size_) far_ = std::make_unique<T[]>(size);
+    size_ = size;
+  }
   T* data() { return data(size_); }
   /// The same; `size`, which is that of the array, may be a constant.
   T* data(std::size_t size) { return size > kShort ? far_.get() : near_; }
@@ -59,6 +64,22 @@ template <typename F>
     return;
   }
   for (std::size_t i = 0; i < n; ++i) f(i);
+}
+
+/// The first of 0 .. n - 1 for which f is true; n if there is none. Not as a loop if n is a small constant.
+template <typename F>
+[[gnu::always_inline]] inline std::size_t first_where(std::size_t n, const F& f) {
+  if (__builtin_constant_p(n) && n <= 5) {
+    if (n > 0 && f(0)) return 0;
+    if (n > 1 && f(1)) return 1;
+    if (n > 2 && f(2)) return 2;
+    if (n > 3 && f(3)) return 3;
+    if (n > 4 && f(4)) return 4;
+    return n;
+  }
+  std::size_t i = 0;
+  while (i < n && !f(i)) ++i;
+  return i;
 }
 
 template <typename T, std::size_t kMost>

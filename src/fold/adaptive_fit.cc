@@ -13,15 +13,10 @@ namespace {
 
 constexpr std::size_t kMostNumbers = 32;
 
-std::uint64_t mix(std::uint64_t hash, std::uint64_t value) {
-  hash = (hash ^ value) * 0x9e3779b97f4a7c15;
-  return hash ^ hash >> 32;
-}
-
 std::uint64_t hash_from(std::size_t dimension, const std::int64_t* point, std::size_t dimensions) {
   std::uint64_t hash = dimension;
   for (std::size_t k = dimension; k < dimensions; ++k) hash += hash_of(k, point[k]);
-  return mix(0, hash);
+  return mixed(0, hash);
 }
 
 /// One equation that is being worked on: v, r.
@@ -32,11 +27,18 @@ struct Numbers {
   /// Divides by what all numbers have in common and makes the first one positive; false if they do not fit then.
   bool normalise() {
     Wide common = 0;
-    for (std::size_t k = 0; k < count; ++k) common = gcd(common, all[k]);
-    if (common == 0) return true;
-    if (*std::find_if(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(count), [](Wide n) { return n != 0; }) < 0)
-      common = -common;
+    bool large = false;
+    bool negative = false;  // the first one
     for (std::size_t k = 0; k < count; ++k) {
+      if (all[k] == 0) continue;
+      if (common == 0) negative = all[k] < 0;
+      if (common != 1) common = gcd(common, all[k]);
+      large |= !fits(all[k]);
+    }
+    if (common == 0 || (common == 1 && !negative)) return !large;
+    if (negative) common = -common;
+    for (std::size_t k = 0; k < count; ++k) {
+      if (all[k] == 0) continue;
       all[k] = quotient(all[k], common);
       if (!fits(all[k])) return false;
     }
@@ -73,8 +75,10 @@ bool Equations::add(const std::int64_t* vector, std::int64_t value, bool& says_m
   fresh.all[fresh.count++] = value;
   if (!fresh.normalise()) return false;
   for (std::size_t i = 0; i < rows(); ++i) {
+    const std::size_t at = pivot(i);
+    if (fresh.all[at] == 0) continue;
     const Numbers by = numbers_of(row(i), unknowns_ + 1);
-    if (!fresh.eliminate(by.all.data(), pivot(i))) return false;
+    if (!fresh.eliminate(by.all.data(), at)) return false;
   }
   std::size_t own = 0;
   while (own < unknowns_ && fresh.all[own] == 0) ++own;
@@ -83,6 +87,7 @@ bool Equations::add(const std::int64_t* vector, std::int64_t value, bool& says_m
   std::size_t place = 0;
   for (std::size_t i = 0; i < rows(); ++i) {
     if (pivot(i) < own) place = i + 1;
+    if (row(i)[own] == 0) continue;
     Numbers other = numbers_of(row(i), unknowns_ + 1);
     if (!other.eliminate(fresh.all.data(), own)) return false;
     for (std::size_t k = 0; k <= unknowns_; ++k)
@@ -95,17 +100,27 @@ bool Equations::add(const std::int64_t* vector, std::int64_t value, bool& says_m
 
 std::uint32_t Equations::determined(std::int64_t* numerators, std::int64_t& divisor) const {
   std::uint32_t bits = 0;
-  Fraction solution(unknowns_);
+  bool whole = true;
+  std::array<std::size_t, kMostNumbers> found;  // rows that determine the unknowns in `bits`, by unknown
   for (std::size_t i = 0; i < rows(); ++i) {
     const std::int64_t* numbers = row(i);
     const std::size_t own = pivot(i);
-    if (std::count_if(numbers, numbers + unknowns_, [](auto n) { return n != 0; }) != 1) continue;
-    if (!solution.set(own, numbers[unknowns_], numbers[own])) return 0;
+    if (std::any_of(numbers + own + 1, numbers + unknowns_, [](auto n) { return n != 0; })) continue;
+    found[own] = i;
+    whole = whole && numbers[own] == 1;
     bits |= std::uint32_t{1} << own;
   }
-  Affine whole;
-  if (!solution.reduced(whole, divisor)) return 0;
-  std::copy(whole.coefficients.begin(), whole.coefficients.end(), numerators);
+  if (whole) {
+    divisor = 1;
+    for (std::size_t k = 0; k < unknowns_; ++k) numerators[k] = (bits >> k & 1) != 0 ? row(found[k])[unknowns_] : 0;
+    return bits;
+  }
+  Fraction solution(unknowns_);
+  for (std::size_t k = 0; k < unknowns_; ++k)
+    if ((bits >> k & 1) != 0 && !solution.set(k, row(found[k])[unknowns_], row(found[k])[k])) return 0;
+  Affine reduced;
+  if (!solution.reduced(reduced, divisor)) return 0;
+  std::copy(reduced.coefficients.begin(), reduced.coefficients.end(), numerators);
   return bits;
 }
 
@@ -179,16 +194,11 @@ void LabelFit::make_ready() {
   }
 }
 
-/// Rows go on, or end and must have been like the first one.
-void LabelFit::follow_rows(const Move& move, std::int64_t difference) {
-  const std::uint64_t here = move.hash + hash_of(dimensions_, difference);
-  std::int64_t* const own = hashes();
-  for (std::uint32_t rest = prefixes_; rest != 0; rest &= rest - 1) {
-    const auto q = static_cast<std::size_t>(std::countr_zero(rest));
-    if (move.first >= q)
-      own[q] = static_cast<std::int64_t>(mix(static_cast<std::uint64_t>(own[q]), here));
-    else if (!start_row(q, move))
-      prefixes_ &= ~(std::uint32_t{1} << q);
+/// Rows that agree in so many dimensions, as bits, end and must have been like the first one.
+void LabelFit::start_rows(const Move& move, std::uint32_t prefixes) {
+  for (; prefixes != 0; prefixes &= prefixes - 1) {
+    const auto q = static_cast<std::size_t>(std::countr_zero(prefixes));
+    if (!start_row(q, move)) prefixes_ &= ~(std::uint32_t{1} << q);
   }
   if (prefixes_ == 0) refute_if_done();
 }

@@ -23,6 +23,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -48,6 +49,12 @@ struct Move {
 inline std::uint64_t hash_of(std::size_t dimension, std::int64_t number) {
   const std::uint64_t factor = 0x9e3779b97f4a7c15 * (2 * dimension + 3);
   return static_cast<std::uint64_t>(number) * (factor ^ 0xd6e8feb86659fd92);
+}
+
+/// The hash of one thing more.
+inline std::uint64_t mixed(std::uint64_t hash, std::uint64_t value) {
+  hash = (hash ^ value) * 0x9e3779b97f4a7c15;
+  return hash ^ hash >> 32;
 }
 
 /// Linear equations sum v[k] * c[k] = r in unknown c, in reduced row echelon form.
@@ -150,7 +157,18 @@ class LabelFit {
   }
   void learn(std::size_t inner, const Move& move, std::int64_t difference);
   void make_ready();
-  void follow_rows(const Move& move, std::int64_t difference);
+  /// Rows go on, or end and must have been like the first one.
+  void follow_rows(const Move& move, std::int64_t difference) {
+    const std::uint64_t here = move.hash + hash_of(dimensions_, difference);
+    std::int64_t* const own = hashes();
+    const std::uint32_t inside = (std::uint32_t{2} << move.first) - 1;
+    for (std::uint32_t rest = prefixes_ & inside; rest != 0; rest &= rest - 1) {
+      std::int64_t& hash = own[std::countr_zero(rest)];
+      hash = static_cast<std::int64_t>(mixed(static_cast<std::uint64_t>(hash), here));
+    }
+    if ((prefixes_ & ~inside) != 0) start_rows(move, prefixes_ & ~inside);
+  }
+  void start_rows(const Move& move, std::uint32_t prefixes);
   bool start_row(std::size_t dimension, const Move& move);
   bool claim_affine(const std::vector<std::int64_t>& last, Output& into) const;
   bool claim_suffix(std::size_t suffix, Output& into) const;

@@ -71,16 +71,102 @@ void Loose::start_pairs(std::size_t outer) {
   }
 }
 
-/// Of ranges of labels and distances.
-void Loose::move_ends(const std::int64_t* point, const std::int64_t* labels) {
-  for (Tracked& output : outputs()) {
-    const std::int64_t label = labels[output.number];
-    output.labels.include(label);
-    if (output.number < shape_.shared) output.distance.include(distance(point[output.number], label));
+/// Adds a point to a domain that covers, where no watched coordinate changes; `first` is the first one that does. False
+/// if numbers are large.
+bool Loose::cover_point(const std::int64_t* point, std::size_t first) {
+  Coordinate* const coordinates = coordinates_.data();
+  for (std::size_t k = first; k < shape_.dimensions; ++k) {
+    if (coordinates[k].range.includes(point[k])) continue;
+    if (!is_small(point[k])) return false;
+    coordinates[k].range.include(point[k]);
+  }
+  if (!pairs_.empty()) add_pairs(point, first);
+  return true;
+}
+
+/// The rest of add_simply() for such a domain.
+void Loose::add_covered(const std::int64_t* point, const std::int64_t* labels, std::size_t first) {
+  if (!cover_point(point, first)) return add_other(point, labels);
+  ++points_;
+  std::int64_t* const last = last_.data();
+  for (std::size_t k = first; k < shape_.dimensions; ++k) last[k] = point[k];
+}
+
+/// If no output is kFit, but some coordinates from `first` on, the first one that changes, are watched.
+void Loose::add_watched(const std::int64_t* point, const std::int64_t* labels, std::size_t first) {
+  if (changes_watched(point, first)) return add_other(point, labels);
+  add_simply<false>(point, labels, first, shape_.dimensions, followed_);
+}
+
+/// `first` is the first coordinate that changes.
+bool Loose::changes_watched(const std::int64_t* point, std::size_t first) const {
+  const std::int64_t* const last = last_.data();
+  for (std::uint32_t rest = watched_ >> first << first; rest != 0; rest &= rest - 1) {
+    const auto k = static_cast<std::size_t>(std::countr_zero(rest));
+    if (k < shape_.dimensions && point[k] != last[k]) return true;
+  }
+  return false;
+}
+
+/// While outputs are kFit: adds a point if no watched coordinate changes, nor the form of an output that is not kFit.
+bool Loose::add_fitting(const std::int64_t* point, const std::int64_t* labels) {
+  switch (shape_.dimensions) {
+    case 1:
+      return add_fitting(point, labels, 1);
+    case 2:
+      return add_fitting(point, labels, 2);
+    case 3:
+      return add_fitting(point, labels, 3);
+    case 4:
+      return add_fitting(point, labels, 4);
+    case 5:
+      return add_fitting(point, labels, 5);
+    default:
+      return add_fitting(point, labels, shape_.dimensions);
   }
 }
 
+/// The same with the number of dimensions, which may be a constant.
+inline bool Loose::add_fitting(const std::int64_t* point, const std::int64_t* labels, std::size_t dimensions) {
+  const std::size_t followed = followed_;
+  std::uint32_t fitting = 0;
+  if (points_ == 0 || dimensions > LabelFit::kMostDimensions || followed > 32) return false;
+  std::int64_t* const last = last_.data(dimensions);
+  const std::size_t first = first_where(
+      dimensions, [&](std::size_t k) __attribute__((always_inline)) { return point[k] != last[k]; });
+  if (first == dimensions || point[first] < last[first]) return false;
+  if (watched_ >> first != 0 && changes_watched(point, first)) return false;
+  std::array<std::int64_t, LabelFit::kMostDimensions> steps;
+  bool large = false;
+  std::uint64_t hash = first;
+  for_all(
+      dimensions, [&](std::size_t k) __attribute__((always_inline)) {
+        large |= __builtin_sub_overflow(point[k], last[k], &steps[k]);
+        hash += hash_of(k, steps[k]);
+      });
+  if (large) return false;
+  Tracked* const outputs = outputs_.data();
+  for (std::size_t i = 0; i < followed; ++i) {
+    Tracked& output = outputs[i];
+    if (!take_simply(output, output.number, point, labels[output.number])) return false;
+    fitting |= std::uint32_t{output.form == Form::kFit} << i;
+  }
+  if (covers_ && !cover_point(point, first)) return false;
+  ++points_;
+  const Move move{point, steps.data(), first, hash, true, 0};
+  for (; fitting != 0; fitting &= fitting - 1) {
+    const auto i = static_cast<std::size_t>(std::countr_zero(fitting));
+    fits_[i].add(move, labels[outputs[i].number]);
+    if (fits_[i].refuted()) set_form(outputs[i], Form::kHopeless);
+  }
+  for_all(
+      dimensions, [&](std::size_t k) __attribute__((always_inline)) { last[k] = point[k]; });
+  if (fitting_ != 0 && points_ >= kSettled && (points_ & (points_ - 1)) == 0) settle();
+  return true;
+}
+
 void Loose::add_other(const std::int64_t* point, const std::int64_t* labels) {
+  if (fitting_ != 0 && add_fitting(point, labels)) return;
   if (points_++ == 0) {
     add_first(point, labels);
     return;
@@ -135,16 +221,16 @@ void Loose::add_other(const std::int64_t* point, const std::int64_t* labels) {
     }
   }
   if (!pairs_.empty()) add_pairs(point, first);
-  if (fitting_ == 0 && ordered_) watch();
+  if (ordered_) watch();
   if (fitting_ != 0 && points_ >= kSettled && (points_ & (points_ - 1)) == 0) settle();
 }
 
 /// Of a domain that covers, a coordinate that changes says something about its stride, as long as that may be more than
 /// 1; else only the first change says something.
 void Loose::watch() {
-  watched_ = ~std::uint32_t{0};
+  watched_ = 0;
   for (std::size_t k = 0; k < std::min(coordinates_.size(), kMostAtOnce); ++k)
-    if (covers_ ? coordinates_[k].common == 1 : !coordinates_[k].range.constant()) watched_ &= ~(std::uint32_t{1} << k);
+    if (covers_ ? coordinates_[k].common != 1 : coordinates_[k].range.constant()) watched_ |= std::uint32_t{1} << k;
 }
 
 /// A label whose function has to be looked at. `before` is what was constant until now, if it was.
@@ -190,6 +276,16 @@ void Loose::take_outputs(Loose&& other) {
   for (const Tracked& output : other.outputs()) outputs_[followed_++] = output;
   fitting_ = static_cast<std::uint16_t>(fitting_ + other.fitting_);
   for (LabelFit& fit : other.fits_) fits_.push_back(std::move(fit));
+  sort_outputs();
+}
+
+/// By their numbers.
+void Loose::sort_outputs() {
+  for (std::size_t i = 1; i < followed_; ++i)
+    for (std::size_t k = i; k > 0 && outputs_[k - 1].number > outputs_[k].number; --k) {
+      std::swap(outputs_[k - 1], outputs_[k]);
+      std::swap(fits_[k - 1], fits_[k]);
+    }
 }
 
 void Loose::shrink() {

@@ -8,7 +8,7 @@
 // while, its range says whether it still is, and no more is done about it. Should it change, it goes on with what can
 // be known without having looked at each point.
 //
-// Most points only move the ends of ranges, or not even that. It takes a few comparisons to see so, and no branches.
+// Most points only move the ends of ranges, or not even that. It takes a few comparisons to see so.
 //
 // Points may come in any order. The cost per point is a few comparisons per output, and per dimension that changed and
 // pair of it with another, once the labels are understood or hopeless; memory does not depend on the number of points.
@@ -36,14 +36,13 @@ class Loose {
   Loose(Shape shape, std::vector<std::uint16_t> select, Domain domain, std::span<const Placed> blocks,
         const std::int64_t* last, std::uint64_t points);
   /// `labels` are all labels of the stream.
-  void add(const std::int64_t* point, const std::int64_t* labels) { add(point, labels, shape_.dimensions, followed_); }
-  /// The same, with the numbers of dimensions and of outputs that are followed, which may be constants.
-  [[gnu::always_inline]] void add(const std::int64_t* point, const std::int64_t* labels, std::size_t dimensions,
-                                  std::size_t followed) {
-    if (fitting_ == 0 && (covers_ ? add_simply<true>(point, labels, dimensions, followed)
-                                  : add_simply<false>(point, labels, dimensions, followed))) [[likely]]
-      return;
-    add_other(point, labels);
+  void add(const std::int64_t* point, const std::int64_t* labels) {
+    add_usual<false>(point, labels, shape_.dimensions, followed_);
+  }
+  /// The same where all outputs are followed; with the numbers of dimensions and outputs, which may be constants.
+  [[gnu::always_inline]] void add_all(const std::int64_t* point, const std::int64_t* labels, std::size_t dimensions,
+                                      std::size_t outputs) {
+    add_usual<true>(point, labels, dimensions, outputs);
   }
   /// How many points of a run can be added at once: 0, or up to this number.
   std::uint64_t reach(const Run& run) const;
@@ -66,7 +65,7 @@ class Loose {
     std::int64_t low = 0;
     std::int64_t high = 0;
     bool constant() const { return low == high; }
-    bool includes(std::int64_t value) const { return (value >= low) & (value <= high); }
+    bool includes(std::int64_t value) const { return value >= low && value <= high; }
     void include(std::int64_t value) {
       low = value < low ? value : low;
       high = value > high ? value : high;
@@ -82,21 +81,42 @@ class Loose {
   };
   /// How the function of an output is found out.
   enum class Form : std::uint8_t {
-    kHopeless,  // there is none
-    kConstant,  // it was the same label for long, which is easier to see
-    kShifted,   // the same with the distance
-    kFit,
+    kHopeless = 0,  // there is none
+    kConstant = 1,  // it was the same label for long, which is easier to see
+    kShifted = 2,   // the same with the distance
+    kFit = 4,
   };
   struct Tracked {
     Interval labels;
     Interval distance;
     std::uint16_t number = 0;
     Form form = Form::kFit;
+
+    /// Extends a range unless it says what the form is: then false. `end` is kLabelEnd or kDistanceEnd.
+    [[gnu::always_inline]] bool extend(Interval& range, std::int64_t value, unsigned end) {
+      if (range.includes(value)) [[likely]]
+        return true;
+      if ((static_cast<unsigned>(form) & end) != 0) return false;
+      range.include(value);
+      return true;
+    }
   };
-  template <bool kCovers>
-  [[gnu::always_inline]] inline bool add_simply(const std::int64_t* point, const std::int64_t* labels,
-                                                std::size_t dimensions, std::size_t followed);
-  void move_ends(const std::int64_t* point, const std::int64_t* labels);
+  template <bool kAll>
+  [[gnu::always_inline]] inline void add_usual(const std::int64_t* point, const std::int64_t* labels,
+                                               std::size_t dimensions, std::size_t followed);
+  template <bool kAll>
+  [[gnu::always_inline]] inline void add_simply(const std::int64_t* point, const std::int64_t* labels,
+                                                std::size_t first, std::size_t dimensions, std::size_t followed);
+  void add_watched(const std::int64_t* point, const std::int64_t* labels, std::size_t first);
+  void add_covered(const std::int64_t* point, const std::int64_t* labels, std::size_t first);
+  bool add_fitting(const std::int64_t* point, const std::int64_t* labels);
+  [[gnu::always_inline]] inline bool add_fitting(const std::int64_t* point, const std::int64_t* labels,
+                                                 std::size_t dimensions);
+  [[gnu::always_inline]] inline bool take_simply(Tracked& output, std::size_t number, const std::int64_t* point,
+                                                 std::int64_t label);
+  bool cover_point(const std::int64_t* point, std::size_t first);
+  bool changes_watched(const std::int64_t* point, std::size_t first) const;
+  void sort_outputs();
   void watch();
   void add_other(const std::int64_t* point, const std::int64_t* labels);
   void add_first(const std::int64_t* point, const std::int64_t* labels);
@@ -121,9 +141,9 @@ class Loose {
   struct Common;
   static constexpr std::uint64_t kSettled = 64;    // points after which simple labels are believed to stay so
   static constexpr std::uint64_t kLongRow = 4096;  // points that a row may have to be compared with later ones
-  static constexpr unsigned kLabelMoves = 1;       // an end of the range of labels: kConstant ends
-  static constexpr unsigned kDistanceMoves = 2;
-  static constexpr std::size_t kMostAtOnce = 32;  // dimensions
+  static constexpr unsigned kLabelEnd = 1;         // moves: kConstant ends
+  static constexpr unsigned kDistanceEnd = 2;      // moves: kShifted ends
+  static constexpr std::size_t kMostAtOnce = 32;   // dimensions
   static constexpr std::int64_t kLargeCoordinate = std::int64_t{1} << 60;
   static constexpr std::size_t kMostDimensionsWithPairs = 8;
   bool wants_pairs() const { return covers_ && shape_.dimensions <= kMostDimensionsWithPairs; }
@@ -145,57 +165,53 @@ class Loose {
   std::uint16_t followed_ = 0;        // so many of outputs_ are there
   std::uint32_t watched_;             // coordinates whose change does more than move the ends of ranges, as bits
   SmallArray<std::int64_t, 4> last_;  // the last point
-  SmallArray<Tracked, 4> outputs_;
+  SmallArray<Tracked, 4> outputs_;    // by number
   SmallArray<Coordinate, 4> coordinates_;
   std::vector<Pair> pairs_;     // (0,1), (0,2), (1,2), (0,3) ... except with coordinates before lead_; none if they are
                                 // not wanted, or numbers are large
   std::vector<LabelFit> fits_;  // by output
 };
 
-/// If no output is kFit: adds a point that only moves the ends of ranges; false if there is more to it, and then
-/// nothing has changed.
-template <bool kCovers>
-inline bool Loose::add_simply(const std::int64_t* point, const std::int64_t* labels, std::size_t dimensions,
-                              std::size_t followed) {
-  if (dimensions > kMostAtOnce) return false;
-  std::int64_t* const last = last_.data(dimensions);
-  bool after = false;
-  bool other = false;
-  std::uint32_t changed = 0;
-  for_all(
-      dimensions, [&](std::size_t i) __attribute__((always_inline)) {
-        const std::size_t k = dimensions - 1 - i;
-        const bool same = point[k] == last[k];
-        after = (point[k] > last[k]) | (same & after);
-        changed |= std::uint32_t{!same} << k;
-        if constexpr (kCovers) other |= !is_small(point[k]);
-      });
-  other |= !after | ((changed & watched_) != 0);
-  const Tracked* const outputs = outputs_.data(__builtin_constant_p(followed) ? followed : outputs_.size());
-  unsigned moves = 0;
-  for_all(
+/// Extends the ranges of an output with this number; false if there is more to it. Of one that is kFit, that is not
+/// all.
+inline bool Loose::take_simply(Tracked& output, std::size_t number, const std::int64_t* point, std::int64_t label) {
+  if (!output.extend(output.labels, label, kLabelEnd)) return false;
+  if (number >= shape_.shared) return true;
+  std::int64_t distance = 0;
+  return !__builtin_sub_overflow(point[number], label, &distance) &&
+         output.extend(output.distance, distance, kDistanceEnd);
+}
+
+/// Adds a point. What is not usual is elsewhere, at the end: then nothing needs to be saved for it.
+template <bool kAll>
+inline void Loose::add_usual(const std::int64_t* point, const std::int64_t* labels, std::size_t dimensions,
+                             std::size_t followed) {
+  if (fitting_ != 0 || dimensions > kMostAtOnce) return add_other(point, labels);
+  const std::int64_t* const last = last_.data(dimensions);
+  const std::size_t first = first_where(
+      dimensions, [&](std::size_t k) __attribute__((always_inline)) { return point[k] != last[k]; });
+  if (first == dimensions || point[first] < last[first]) return add_other(point, labels);
+  if (watched_ >> first != 0) return add_watched(point, labels, first);
+  add_simply<kAll>(point, labels, first, dimensions, followed);
+}
+
+/// The same if no output is kFit and no watched coordinate changes; `first` is the first one that does. Where there is
+/// more to it than ends of ranges, some have been moved already; add_other() moves them in any case.
+template <bool kAll>
+inline void Loose::add_simply(const std::int64_t* point, const std::int64_t* labels, std::size_t first,
+                              std::size_t dimensions, std::size_t followed) {
+  Tracked* const outputs = outputs_.data(kAll ? followed : outputs_.size());
+  const std::size_t simple = first_where(
       followed, [&](std::size_t i) __attribute__((always_inline)) {
-        const Tracked& output = outputs[i];
-        const std::int64_t label = labels[output.number];
-        unsigned here = output.labels.includes(label) ? 0 : kLabelMoves;
-        if (output.number < shape_.shared) {
-          std::int64_t distance = 0;
-          other |= __builtin_sub_overflow(point[output.number], label, &distance);
-          here |= output.distance.includes(distance) ? 0 : kDistanceMoves;
-        }
-        moves |= here;
-        other |= (here & static_cast<unsigned>(output.form)) != 0;
+        const std::size_t number = kAll ? i : outputs[i].number;
+        return !take_simply(outputs[i], number, point, labels[number]);
       });
-  if (other) return false;
+  if (simple != followed) return add_other(point, labels);
+  if (covers_) return add_covered(point, labels, first);
   ++points_;
-  for (std::size_t k = 0; k < dimensions; ++k) last[k] = point[k];
-  if constexpr (kCovers) {
-    Coordinate* const coordinates = coordinates_.data(dimensions);
-    for (std::size_t k = 0; k < dimensions; ++k) coordinates[k].range.include(point[k]);
-  }
-  if (moves != 0) move_ends(point, labels);
-  if (kCovers && !pairs_.empty()) add_pairs(point, static_cast<std::size_t>(std::countr_zero(changed)));
-  return true;
+  std::int64_t* const last = last_.data(dimensions);
+  for_all(
+      dimensions, [&](std::size_t k) __attribute__((always_inline)) { last[k] = point[k]; });
 }
 
 }  // namespace loopfold::fold::adaptive
