@@ -26,6 +26,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "fold/adaptive_array.h"
@@ -131,10 +132,10 @@ struct View {
   static std::size_t at(int index) { return static_cast<std::size_t>(index); }
 };
 
-/// A block and the coordinates before its level.
+/// A block and the coordinates before its level, as long as both are there.
 struct Placed {
   View view;
-  std::vector<std::int64_t> prefix;
+  std::span<const std::int64_t> prefix;
 };
 
 std::int64_t* values_of(const Layout& layout, Block& block, int level);

@@ -104,7 +104,16 @@ void Exact::flush(int level) {
   if (own.empty()) return;
   sync_points(level);
   if (flush_as_predicted(level)) return;
+  if (std::none_of(own.begin(), own.end(), [](const Block& block) { return block.before != nullptr; })) {
+    Level rows;
+    rows.swap(own);
+    offer(level - 1, rows, last()[level - 1]);
+    rows.clear();
+    rows.swap(own);  // its memory is of use again
+    return;
+  }
   std::vector<Block> rows;
+  rows.reserve(2 * own.size());
   for (Block& block : own) {
     if (block.before) rows.push_back(grow_.take_before(block, level));
     rows.push_back(std::move(block));
@@ -172,56 +181,59 @@ void Exact::offer_other(int level, const Row& row, Taken& taken) {
   std::vector<Block>& blocks = levels_[View::at(level)];
   const auto by = [&](const auto& attempt) { return offer_by(level, taken, attempt); };
   const std::uint32_t inside = ~std::uint32_t{0} << (level + 1);
-  if (by([&](std::size_t i) { return repeat_break(level, i, row, taken); })) return;
-  if (by([&](std::size_t i) {
+  bool breaks = false;
+  bool singles = false;
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    if (taken[i] != 0 || blocks[i].closed) continue;
+    breaks |= blocks[i].before != nullptr;
+    singles |= !grow_.has_step(blocks[i], level);
+  }
+  if (breaks && by([&](std::size_t i) { return blocks[i].before && repeat_break(level, i, row, taken); })) return;
+  if (singles && by([&](std::size_t i) {
         return ((blocks[i].known ^ row.block.known) & inside) == 0 && grow_.try_second_row(blocks[i], row, level);
       }))
     return;
-  if (by([&](std::size_t i) { return grow_.try_second_row(blocks[i], row, level); })) return;
-  if (by([&](std::size_t i) { return grow_.try_known_modulus(blocks[i], row, level); })) return;
+  if (singles && by([&](std::size_t i) { return grow_.try_second_row(blocks[i], row, level); })) return;
+  if (grow_.knows_moduli() && by([&](std::size_t i) { return grow_.try_known_modulus(blocks[i], row, level); })) return;
   accuse(row, level);
   if (offer_behind_break(level, row, taken)) return;
   blocks.push_back(grow_.block_of(row, level));
   taken.push_back(1);
 }
 
-/// The first block that may grow.
-std::size_t Exact::index_of_open(int level) const {
+/// The next block that may take a row behind a break: those first that grew last. `from` is the one before it, of
+/// `count` blocks; the same number if there is no further one.
+std::size_t Exact::next_to_break(int level, const Row& row, Taken& taken, std::size_t count, bool alone,
+                                 std::size_t from) const {
   const Level& blocks = levels_[View::at(level)];
-  const auto first = std::find_if(blocks.begin(), blocks.end(), [](const Block& block) { return !block.closed; });
-  return static_cast<std::size_t>(first - blocks.begin());
+  const bool first = from == count;
+  const std::int64_t limit = first ? 0 : grow_.last_row_at(blocks[from], level);
+  std::size_t best = count;
+  std::int64_t best_at = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    const Block& block = blocks[i];
+    if (block.closed || taken[i] != 0) continue;
+    if (!block.before && (!block.knows(level) || !(alone || grow_.due(block, row, level)))) continue;
+    const std::int64_t at = grow_.last_row_at(block, level);
+    if (!first && (at > limit || (at == limit && i <= from))) continue;
+    if (best != count && at <= best_at) continue;
+    best = i;
+    best_at = at;
+  }
+  return best;
 }
 
-/// All blocks that may grow, those first that grew last.
-std::vector<std::size_t> Exact::newest_first(int level, std::size_t count) const {
-  const Level& blocks = levels_[View::at(level)];
-  std::vector<std::size_t> order;
-  order.reserve(count);
-  for (std::size_t i = 0; i < blocks.size(); ++i)
-    if (!blocks[i].closed) order.push_back(i);
-  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    const Wide at_a = grow_.last_at(blocks[a], level);
-    const Wide at_b = grow_.last_at(blocks[b], level);
-    return at_a != at_b ? at_a > at_b : a < b;
-  });
-  return order;
-}
-
-/// Asks blocks for a break, those first that grew last.
+/// Asks blocks for a break.
 bool Exact::offer_behind_break(int level, const Row& row, Taken& taken) {
   std::vector<Block>& blocks = levels_[View::at(level)];
-  const auto open = static_cast<std::size_t>(
-      std::count_if(blocks.begin(), blocks.end(), [](const Block& block) { return !block.closed; }));
-  const bool alone = open == 1;
-  std::vector<std::size_t> order;
-  if (!alone) order = newest_first(level, open);
-  for (std::size_t n = 0; n < open; ++n) {
-    const std::size_t i = alone ? index_of_open(level) : order[n];
-    if (taken[i] != 0) continue;
+  const std::size_t count = blocks.size();
+  const auto open = std::count_if(blocks.begin(), blocks.end(), [](const Block& block) { return !block.closed; });
+  std::size_t i = count;
+  while ((i = next_to_break(level, row, taken, count, open == 1, i)) != count) {
     if (blocks[i].before) {
       if (!end_break(level, i, row, taken)) continue;
     } else {
-      if (!(alone || grow_.due(blocks[i], row, level)) || !grow_.can_break(blocks[i], row, level)) continue;
+      if (!grow_.can_break(blocks[i], row, level)) continue;
       grow_.start_break(blocks[i], row, level);
     }
     taken[i] = 1;
@@ -278,13 +290,12 @@ void Exact::accuse(const Row& row, int level) {
   if (newest == blocks.rend()) return;
   std::vector<std::uint32_t>& blame = rare().blame;
   if (blame.empty()) blame.resize(View::at(grow_.layout.outputs) + 1);
-  std::vector<bool> wrong;
-  if (!grow_.same_geometry(*newest, row, level, wrong)) {
+  SmallArray<std::uint8_t, 16> wrong(View::at(grow_.layout.outputs));
+  if (!grow_.same_geometry(*newest, row, level, wrong.data())) {
     ++blame.back();
     return;
   }
-  for (std::size_t o = 0; o < wrong.size(); ++o)
-    if (wrong[o]) ++blame[o];
+  for (std::size_t o = 0; o < wrong.size(); ++o) blame[o] += wrong[o];
 }
 
 std::vector<std::uint32_t> Exact::blame() const {
@@ -324,13 +335,15 @@ std::vector<Piece> Exact::pieces(std::size_t outputs) const {
   const std::vector<Block>& blocks = levels_[0];
   std::vector<std::size_t> order(blocks.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  const auto first_point = [&](std::size_t i) {
-    std::vector<std::int64_t> point;
-    for (int q = 0; q < grow_.layout.dimensions; ++q) point.push_back(grow_.view(blocks[i], 0).start(q));
-    return point;
-  };
-  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return first_point(a) < first_point(b); });
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    const View one = grow_.view(blocks[a], 0);
+    const View other = grow_.view(blocks[b], 0);
+    int q = 0;
+    while (q < grow_.layout.dimensions - 1 && one.start(q) == other.start(q)) ++q;
+    return one.start(q) < other.start(q);
+  });
   std::vector<Piece> pieces;
+  pieces.reserve(order.size());
   for (const std::size_t i : order) pieces.push_back(piece_of(grow_.view(blocks[i], 0), outputs));
   return pieces;
 }
@@ -338,23 +351,25 @@ std::vector<Piece> Exact::pieces(std::size_t outputs) const {
 std::vector<Placed> Exact::blocks() {
   expect_nothing();
   if (cruise_) stop_cruise();
+  std::size_t count = 0;
+  for (const Level& level : levels_) count += 2 * level.size();
   std::vector<Placed> all;
-  std::vector<std::int64_t> prefix;
+  all.reserve(count);
   for (std::size_t k = 0; k < levels_.size(); ++k) {
     const int level = static_cast<int>(k);
+    const std::span<const std::int64_t> prefix(last(), k);
     for (const Block& block : levels_[k]) {
       all.push_back({grow_.view(block, level), prefix});
       if (block.before) all.push_back({grow_.view(*block.before, level), prefix});
     }
-    if (started_) prefix.push_back(last()[level]);
   }
   return all;
 }
 
 void Exact::replay(const Visit& each) {
-  std::vector<Walker> walkers;
-  for (const Placed& placed : blocks()) walkers.emplace_back(placed);
-  walk(std::move(walkers), each);
+  const std::vector<Placed> all = blocks();
+  std::vector<Walker> walkers(all.begin(), all.end());
+  walk(walkers, each);
 }
 
 std::size_t Exact::bytes() const {

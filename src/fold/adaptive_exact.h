@@ -48,7 +48,7 @@ class Exact {
   /// After end(): the pieces, in the order of their first points. Outputs that are not selected are empty.
   std::vector<Piece> pieces(std::size_t outputs) const;
 
-  /// All blocks, which together have all points so far.
+  /// All blocks, which together have all points so far; until something is added.
   std::vector<Placed> blocks();
   /// All points so far in order, with the selected labels.
   void replay(const Visit& each);
@@ -124,8 +124,8 @@ class Exact {
   void offer_other(int level, const Row& row, Taken& taken);
   template <typename Attempt>
   bool offer_by(int level, Taken& taken, const Attempt& attempt);
-  std::size_t index_of_open(int level) const;
-  std::vector<std::size_t> newest_first(int level, std::size_t count) const;
+  std::size_t next_to_break(int level, const Row& row, Taken& taken, std::size_t count, bool alone,
+                            std::size_t from) const;
   bool offer_behind_break(int level, const Row& row, Taken& taken);
   bool repeat_break(int level, std::size_t index, const Row& row, Taken& taken);
   bool end_break(int level, std::size_t index, const Row& row, Taken& taken);

@@ -168,17 +168,29 @@ void Grow::absorb(Block& block, const Row& row, int level) const {
 bool Grow::step_to(const Block& block, const Row& row, int level, Step& into) const {
   const View own = view(block, level);
   const std::int64_t* part = block.words.get() + layout.part(level);
+  const std::int64_t* from = own.values();
+  const std::int64_t* to = values(row);
   const std::int64_t last = own.extent(level);
   const Wide stride = static_cast<Wide>(row.at) - (own.start(level) + product(last, part[0]));
   if (!fits(stride)) return false;
+  const int functions = layout.functions(level);
   into.stride = static_cast<std::int64_t>(stride);
-  into.steps = SmallArray<std::int64_t, 16>(View::at(layout.functions(level)));
-  for (int f = 0; f < layout.functions(level); ++f) {
-    const Wide step = static_cast<Wide>(values(row)[f]) - (own.values()[f] + product(last, part[1 + f]));
-    if (!fits(step)) return false;
-    into.steps[View::at(f)] = static_cast<std::int64_t>(step);
+  into.steps.set_size(View::at(functions));
+  std::int64_t* const steps = into.steps.data();
+  if (block.windows) {
+    for (int f = 0; f < functions; ++f) {
+      const Wide step = static_cast<Wide>(to[f]) - (from[f] + product(last, part[1 + f]));
+      if (!fits(step)) return false;
+      steps[f] = static_cast<std::int64_t>(step);
+    }
+    return true;
   }
-  return true;
+  bool large = false;
+  for (int f = 0; f < functions; ++f) {
+    const std::int64_t there = wrapping_add(from[f], part[1 + f], static_cast<std::uint64_t>(last));  // it fits
+    large |= __builtin_sub_overflow(to[f], there, &steps[f]);
+  }
+  return !large;
 }
 
 bool Grow::set_step(Block& block, const Step& step, int level) const {
@@ -242,11 +254,6 @@ bool Grow::try_known_modulus(Block& block, const Row& row, int level) const {
   absorb(trial, row, level);
   block = std::move(trial);
   return true;
-}
-
-Wide Grow::last_at(const Block& block, int level) const {
-  const View own = view(block, level);
-  return own.start(level) + static_cast<Wide>(own.extent(level)) * own.stride(level);
 }
 
 bool Grow::due(const Block& block, const Row& row, int level) const {
@@ -416,8 +423,7 @@ Block Grow::take_before(Block& block, int level) const {
   return before;
 }
 
-bool Grow::same_geometry(const Block& block, const Row& row, int level, std::vector<bool>& wrong) const {
-  wrong.assign(View::at(layout.outputs), false);
+bool Grow::same_geometry(const Block& block, const Row& row, int level, std::uint8_t* wrong) const {
   const std::int64_t* part = block.words.get() + layout.part(level);
   const std::int64_t* own = block.words.get() + layout.values(level);
   const std::int64_t count = own[layout.extent(level)] + 1;
@@ -426,7 +432,7 @@ bool Grow::same_geometry(const Block& block, const Row& row, int level, std::vec
   for (int f = 0; predicts && f < layout.functions(level); ++f) {
     if (own[f] + product(count, part[1 + f]) == values(row)[f]) continue;
     if (f >= layout.outputs) return false;
-    wrong[View::at(f)] = true;
+    wrong[f] = 1;
   }
   for (int q = level + 1; q < layout.dimensions; ++q) {
     if (!block.knows(q) || !row.block.knows(q)) continue;
@@ -436,7 +442,7 @@ bool Grow::same_geometry(const Block& block, const Row& row, int level, std::vec
     for (int f = 0; f < layout.functions(q); ++f) {
       if (a[1 + f] == b[1 + f]) continue;
       if (f >= layout.outputs) return false;
-      wrong[View::at(f)] = true;
+      wrong[f] = 1;
     }
   }
   return true;

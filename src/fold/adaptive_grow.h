@@ -22,6 +22,7 @@
 
 #include "fold/adaptive_array.h"
 #include "fold/adaptive_block.h"
+#include "fold/run.h"
 
 namespace loopfold::fold::adaptive {
 
@@ -73,13 +74,19 @@ class Grow {
 
   std::int64_t rows(const Block& block, int level) const { return view(block, level).extent(level) + 1; }
   bool has_step(const Block& block, int level) const { return block.knows(level) || block.before != nullptr; }
+  bool knows_moduli() const { return moduli_ != nullptr; }
   /// The coordinate of the last row.
-  Wide last_at(const Block& block, int level) const;
+  std::int64_t last_row_at(const Block& block, int level) const {
+    const View own = view(block, level);
+    return wrapping_add(own.start(level), own.stride(level), static_cast<std::uint64_t>(own.extent(level)));
+  }
+  Wide last_at(const Block& block, int level) const { return last_row_at(block, level); }
   /// Whether the coordinate is not before the one of the next row.
   bool due(const Block& block, const Row& row, int level) const;
   View view(const Block& block, int level) const { return {layout, block, level}; }
-  /// Whether geometry is as predicted, and which outputs are not; for finding who is to blame.
-  bool same_geometry(const Block& block, const Row& row, int level, std::vector<bool>& wrong) const;
+  /// Whether geometry is as predicted, and which outputs are not: 1 in `wrong`, which was 0. For finding who is to
+  /// blame.
+  bool same_geometry(const Block& block, const Row& row, int level, std::uint8_t* wrong) const;
 
  private:
   using Moduli = std::vector<std::pair<int, std::int64_t>>;  // by output

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "fold/run.h"
+
 namespace loopfold::fold::adaptive {
 
 namespace {
@@ -18,22 +20,18 @@ Walker::Walker(const Placed& placed)
     : layout_(&placed.view.layout),
       block_(&placed.view.block),
       level_(placed.view.level),
-      point_(placed.prefix),
-      counts_(View::at(layout_->dimensions)),
-      functions_(View::at(layout_->dimensions)),
-      labels_(View::at(layout_->outputs)) {
-  point_.resize(View::at(layout_->dimensions));
+      numbers_(View::at(2 * layout_->dimensions + layout_->outputs + functions_inside(level_ - 1))) {
+  std::copy(placed.prefix.begin(), placed.prefix.end(), numbers_.begin());
   enter(level_);
   restart_inside(level_);
 }
 
 /// Starts the row along dimension q: its count is 0.
 void Walker::enter(int q) {
-  const auto at = View::at(q);
-  const std::int64_t* outside = q == level_ ? view().values() : functions_[at - 1].data();
-  functions_[at].assign(outside, outside + layout_->functions(q));
-  counts_[at] = 0;
-  point_[at] = outside[layout_->start(q)];
+  const std::int64_t* const from = outside(q);
+  std::copy_n(from, layout_->functions(q), functions(q));
+  count(q) = 0;
+  numbers_[View::at(q)] = from[layout_->start(q)];
 }
 
 void Walker::restart_inside(int q) {
@@ -41,26 +39,25 @@ void Walker::restart_inside(int q) {
 }
 
 const std::int64_t* Walker::labels() {
-  const std::vector<std::int64_t>& innermost = functions_.back();
-  for (std::size_t o = 0; o < labels_.size(); ++o) {
-    const bool modular = block_->modulus(static_cast<int>(o)) != 0;
-    labels_[o] = modular ? in_window((*block_->windows)[o], innermost[o]) : innermost[o];
-  }
-  return labels_.data();
+  const std::int64_t* const innermost = functions(layout_->dimensions - 1);
+  if (!block_->windows) return innermost;
+  std::int64_t* const labels = numbers_.data() + 2 * layout_->dimensions;
+  for (int o = 0; o < layout_->outputs; ++o)
+    labels[o] = block_->modulus(o) != 0 ? in_window((*block_->windows)[View::at(o)], innermost[o]) : innermost[o];
+  return labels;
 }
 
 bool Walker::next() {
   for (int q = layout_->dimensions - 1; q >= level_; --q) {
-    const auto at = View::at(q);
-    const std::int64_t* outside = q == level_ ? view().values() : functions_[at - 1].data();
-    if (counts_[at] == outside[layout_->extent(q)]) continue;
-    ++counts_[at];
-    point_[at] += view().stride(q);
+    if (count(q) == outside(q)[layout_->extent(q)]) continue;
+    ++count(q);
+    numbers_[View::at(q)] += view().stride(q);
+    std::int64_t* const own = functions(q);
+    const std::int64_t* const steps = block_->words.get() + layout_->part(q) + 1;  // known: there is a second iteration
     for (int f = 0; f < layout_->functions(q); ++f) {
-      const Wide value = static_cast<Wide>(functions_[at][View::at(f)]) + view().step(q, f);
       const bool modular = f < layout_->outputs && block_->modulus(f) != 0;
-      functions_[at][View::at(f)] =
-          modular ? in_window((*block_->windows)[View::at(f)], value) : static_cast<std::int64_t>(value);
+      own[f] = modular ? in_window((*block_->windows)[View::at(f)], static_cast<Wide>(own[f]) + steps[f])
+                       : wrapping_add(own[f], steps[f]);
     }
     restart_inside(q);
     return true;
@@ -68,9 +65,10 @@ bool Walker::next() {
   return false;
 }
 
-void walk(std::vector<Walker> walkers, const Visit& each) {
-  const auto later = [](const Walker* a, const Walker* b) { return a->point() > b->point(); };
+void walk(std::vector<Walker>& walkers, const Visit& each) {
+  const auto later = [](const Walker* a, const Walker* b) { return b->before(*a); };
   std::vector<Walker*> heap;
+  heap.reserve(walkers.size());
   for (Walker& walker : walkers) heap.push_back(&walker);
   std::make_heap(heap.begin(), heap.end(), later);
   while (!heap.empty()) {
@@ -79,9 +77,9 @@ void walk(std::vector<Walker> walkers, const Visit& each) {
     const Walker* second = heap.size() > 1 ? heap.front() : nullptr;
     bool more = true;
     do {
-      if (!each(first.point().data(), first.labels())) return;
+      if (!each(first.point(), first.labels())) return;
       more = first.next();
-    } while (more && (second == nullptr || first.point() < second->point()));
+    } while (more && (second == nullptr || first.before(*second)));
     if (more)
       std::push_heap(heap.begin(), heap.end(), later);
     else

@@ -6,6 +6,7 @@
 // interleaved in the innermost dimension, plus a little per row.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <vector>
@@ -18,29 +19,42 @@ namespace loopfold::fold::adaptive {
 class Walker {
  public:
   explicit Walker(const Placed& placed);
-  const std::vector<std::int64_t>& point() const { return point_; }
+  const std::int64_t* point() const { return numbers_.data(); }
   const std::int64_t* labels();
   /// To the next point; false after the last one.
   bool next();
+  /// Whether its point comes before that of another walker of the same stream.
+  bool before(const Walker& other) const {
+    const std::int64_t* const end = point() + layout_->dimensions;
+    return std::lexicographical_compare(point(), end, other.point(), other.point() + layout_->dimensions);
+  }
 
  private:
   void restart_inside(int q);
   void enter(int q);
 
   View view() const { return {*layout_, *block_, level_}; }
+  std::int64_t& count(int q) { return numbers_[View::at(layout_->dimensions + q)]; }
+  /// Numbers of functions of the dimensions inside q.
+  int functions_inside(int q) const {
+    const int inside = layout_->dimensions - 1 - q;
+    return inside * layout_->outputs + inside * (inside - 1);
+  }
+  /// After the count of q is filled in.
+  std::int64_t* functions(int q) {
+    return numbers_.data() + 2 * layout_->dimensions + layout_->outputs + functions_inside(q);
+  }
+  const std::int64_t* outside(int q) { return q == level_ ? view().values() : functions(q - 1); }
 
   const Layout* layout_;
   const Block* block_;
   int level_;
-  std::vector<std::int64_t> point_;
-  std::vector<std::int64_t> counts_;
-  std::vector<std::vector<std::int64_t>> functions_;  // by dimension: after its count is filled in
-  std::vector<std::int64_t> labels_;
+  std::vector<std::int64_t> numbers_;  // the point, counts, labels, functions by dimension
 };
 
 /// Gets a point and its labels; says whether it wants more.
 using Visit = std::function<bool(const std::int64_t* point, const std::int64_t* labels)>;
 
-void walk(std::vector<Walker> walkers, const Visit& each);
+void walk(std::vector<Walker>& walkers, const Visit& each);
 
 }  // namespace loopfold::fold::adaptive
