@@ -51,6 +51,10 @@ bool Fraction::reduced(Affine& into, std::int64_t& into_divisor) const {
 }
 
 bool set_divisor(Range& range, std::int64_t of_lower, std::int64_t of_upper) {
+  if (of_lower == 1 && of_upper == 1) {
+    range.divisor = 1;
+    return true;
+  }
   const Wide common = gcd(of_lower, of_upper);
   Fraction lower(range.lower, of_lower);
   Fraction upper(range.upper, of_upper);
