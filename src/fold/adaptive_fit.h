@@ -88,7 +88,7 @@ class LabelFit {
   /// As if all points so far had been added, the last one with `label`: it is known that the label was value / divisor
   /// plus a constant, and which coordinates `varied` (as bits). Claims are true, but not all that could be made.
   void restart(std::int64_t label, const Affine& value, std::int64_t divisor, std::uint32_t varied);
-  void add(const Move& move, std::int64_t label) {
+  [[gnu::always_inline]] void add(const Move& move, std::int64_t label) {
     if (!claims_) return;
     std::int64_t difference = 0;
     const bool large = __builtin_sub_overflow(label, label_, &difference);

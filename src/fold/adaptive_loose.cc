@@ -109,27 +109,11 @@ bool Loose::changes_watched(const std::int64_t* point, std::size_t first) const 
 }
 
 /// While outputs are kFit: adds a point if no watched coordinate changes, nor the form of an output that is not kFit.
-bool Loose::add_fitting(const std::int64_t* point, const std::int64_t* labels) {
-  switch (shape_.dimensions) {
-    case 1:
-      return add_fitting(point, labels, 1);
-    case 2:
-      return add_fitting(point, labels, 2);
-    case 3:
-      return add_fitting(point, labels, 3);
-    case 4:
-      return add_fitting(point, labels, 4);
-    case 5:
-      return add_fitting(point, labels, 5);
-    default:
-      return add_fitting(point, labels, shape_.dimensions);
-  }
-}
-
-/// The same with the number of dimensions, which may be a constant.
-inline bool Loose::add_fitting(const std::int64_t* point, const std::int64_t* labels, std::size_t dimensions) {
+/// Else false, as add_simply().
+template <std::size_t kDimensions>
+inline bool Loose::try_fitting(const std::int64_t* point, const std::int64_t* labels) {
+  const std::size_t dimensions = kDimensions != 0 ? kDimensions : shape_.dimensions;
   const std::size_t followed = followed_;
-  std::uint32_t fitting = 0;
   if (points_ == 0 || dimensions > LabelFit::kMostDimensions || followed > 32) return false;
   std::int64_t* const last = last_.data(dimensions);
   const std::size_t first = first_where(
@@ -137,36 +121,50 @@ inline bool Loose::add_fitting(const std::int64_t* point, const std::int64_t* la
   if (first == dimensions || point[first] < last[first]) return false;
   if (watched_ >> first != 0 && changes_watched(point, first)) return false;
   std::array<std::int64_t, LabelFit::kMostDimensions> steps;
-  bool large = false;
   std::uint64_t hash = first;
-  for_all(
+  const std::size_t small = first_where(
       dimensions, [&](std::size_t k) __attribute__((always_inline)) {
-        large |= __builtin_sub_overflow(point[k], last[k], &steps[k]);
+        if (__builtin_sub_overflow(point[k], last[k], &steps[k])) return true;
         hash += hash_of(k, steps[k]);
+        return false;
       });
-  if (large) return false;
+  if (small != dimensions) return false;
   Tracked* const outputs = outputs_.data();
+  std::uint32_t fitting = 0;
   for (std::size_t i = 0; i < followed; ++i) {
     Tracked& output = outputs[i];
     if (!take_simply(output, output.number, point, labels[output.number])) return false;
-    fitting |= std::uint32_t{output.form == Form::kFit} << i;
+    if (output.form == Form::kFit) fitting |= std::uint32_t{1} << i;
   }
   if (covers_ && !cover_point(point, first)) return false;
-  ++points_;
   const Move move{point, steps.data(), first, hash, true, 0};
+  LabelFit* const fits = fits_.data();
   for (; fitting != 0; fitting &= fitting - 1) {
     const auto i = static_cast<std::size_t>(std::countr_zero(fitting));
-    fits_[i].add(move, labels[outputs[i].number]);
-    if (fits_[i].refuted()) set_form(outputs[i], Form::kHopeless);
+    LabelFit& fit = fits[i];
+    fit.add(move, labels[outputs[i].number]);
+    if (fit.refuted()) set_form(outputs[i], Form::kHopeless);
   }
   for_all(
       dimensions, [&](std::size_t k) __attribute__((always_inline)) { last[k] = point[k]; });
-  if (fitting_ != 0 && points_ >= kSettled && (points_ & (points_ - 1)) == 0) settle();
+  const std::uint64_t points = ++points_;
+  if ((points & (points - 1)) == 0 && points >= kSettled && fitting_ != 0) settle();
   return true;
 }
 
+template <std::size_t kDimensions>
+void Loose::add_fitting(const std::int64_t* point, const std::int64_t* labels) {
+  if (!try_fitting<kDimensions>(point, labels)) add_other(point, labels);
+}
+
+template void Loose::add_fitting<0>(const std::int64_t* point, const std::int64_t* labels);
+template void Loose::add_fitting<1>(const std::int64_t* point, const std::int64_t* labels);
+template void Loose::add_fitting<2>(const std::int64_t* point, const std::int64_t* labels);
+template void Loose::add_fitting<3>(const std::int64_t* point, const std::int64_t* labels);
+template void Loose::add_fitting<4>(const std::int64_t* point, const std::int64_t* labels);
+template void Loose::add_fitting<5>(const std::int64_t* point, const std::int64_t* labels);
+
 void Loose::add_other(const std::int64_t* point, const std::int64_t* labels) {
-  if (fitting_ != 0 && add_fitting(point, labels)) return;
   if (points_++ == 0) {
     add_first(point, labels);
     return;

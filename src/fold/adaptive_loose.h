@@ -109,9 +109,11 @@ class Loose {
                                                 std::size_t first, std::size_t dimensions, std::size_t followed);
   void add_watched(const std::int64_t* point, const std::int64_t* labels, std::size_t first);
   void add_covered(const std::int64_t* point, const std::int64_t* labels, std::size_t first);
-  bool add_fitting(const std::int64_t* point, const std::int64_t* labels);
-  [[gnu::always_inline]] inline bool add_fitting(const std::int64_t* point, const std::int64_t* labels,
-                                                 std::size_t dimensions);
+  /// The number of dimensions, or 0 if it is not one of those that there is code for.
+  template <std::size_t kDimensions>
+  [[gnu::noinline]] void add_fitting(const std::int64_t* point, const std::int64_t* labels);
+  template <std::size_t kDimensions>
+  [[gnu::always_inline]] inline bool try_fitting(const std::int64_t* point, const std::int64_t* labels);
   [[gnu::always_inline]] inline bool take_simply(Tracked& output, std::size_t number, const std::int64_t* point,
                                                  std::int64_t label);
   bool cover_point(const std::int64_t* point, std::size_t first);
@@ -186,7 +188,23 @@ inline bool Loose::take_simply(Tracked& output, std::size_t number, const std::i
 template <bool kAll>
 inline void Loose::add_usual(const std::int64_t* point, const std::int64_t* labels, std::size_t dimensions,
                              std::size_t followed) {
-  if (fitting_ != 0 || dimensions > kMostAtOnce) return add_other(point, labels);
+  if (fitting_ != 0) {
+    switch (dimensions) {
+      case 1:
+        return add_fitting<1>(point, labels);
+      case 2:
+        return add_fitting<2>(point, labels);
+      case 3:
+        return add_fitting<3>(point, labels);
+      case 4:
+        return add_fitting<4>(point, labels);
+      case 5:
+        return add_fitting<5>(point, labels);
+      default:
+        return add_fitting<0>(point, labels);
+    }
+  }
+  if (dimensions > kMostAtOnce) return add_other(point, labels);
   const std::int64_t* const last = last_.data(dimensions);
   const std::size_t first = first_where(
       dimensions, [&](std::size_t k) __attribute__((always_inline)) { return point[k] != last[k]; });
