@@ -304,6 +304,9 @@ std::vector<std::uint32_t> Exact::blame() const {
 }
 
 void Exact::check_size(int level) {
+  std::uint64_t blocks = 0;
+  for (const Level& all : levels_) blocks += all.size();
+  if (2 * blocks <= max_intermediate_ && 2 * levels_[View::at(level)].size() <= max_pieces_) return;
   std::uint64_t live = 0;
   std::uint64_t here = 0;
   for (std::size_t k = 0; k < levels_.size(); ++k)

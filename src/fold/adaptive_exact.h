@@ -73,14 +73,19 @@ class Exact {
    public:
     explicit Taken(std::size_t blocks) : size_(blocks) {
       if (blocks > kFew) many_.resize(blocks);
+      if (blocks > kFew) all_ = many_.data();
     }
-    std::uint8_t& operator[](std::size_t block) { return many_.empty() ? few_[block] : many_[block]; }
+    Taken(const Taken&) = delete;
+    Taken& operator=(const Taken&) = delete;
+    std::uint8_t& operator[](std::size_t block) { return all_[block]; }
     void push_back(std::uint8_t taken) {
-      if (many_.empty() && size_ == kFew) many_.assign(few_.begin(), few_.end());
-      if (many_.empty())
-        few_[size_] = taken;
-      else
-        many_.push_back(taken);
+      if (many_.empty() && size_ < kFew) {
+        few_[size_++] = taken;
+        return;
+      }
+      if (many_.empty()) many_.assign(few_.begin(), few_.end());
+      many_.push_back(taken);
+      all_ = many_.data();
       ++size_;
     }
 
@@ -88,6 +93,7 @@ class Exact {
     static constexpr std::size_t kFew = 64;
     std::size_t size_;
     std::array<std::uint8_t, kFew> few_{};
+    std::uint8_t* all_ = few_.data();
     std::vector<std::uint8_t> many_;
   };
 

@@ -113,12 +113,11 @@ bool Grow::representable_with(const Block& block, const Row& row, int level) con
   return representable(view(both, level));
 }
 
-bool Grow::continues(const Block& block, const Row& row, int level) const {
-  if (block.closed || !has_step(block, level)) return false;
-  const std::int64_t* part = block.words.get() + layout.part(level);
+/// The rest of continues(), if the row is where the next one would be.
+bool Grow::is_next(const Block& block, const Row& row, int level) const {
+  const std::int64_t* part = step_words(block, level);
   const std::int64_t* own = block.words.get() + layout.values(level);
   const std::int64_t count = own[layout.extent(level)] + 1;
-  if (row.at != own[layout.start(level)] + product(count, part[0])) return false;
   const std::int64_t* theirs = values(row);
   for (int f = 0; f < layout.functions(level); ++f) {
     const Wide off = own[f] + product(count, part[1 + f]) - theirs[f];

@@ -48,7 +48,9 @@ class Grow {
   /// A block of one row.
   Block block_of(const Row& row, int level) const;
   /// Whether `row` is the next one that the block predicts.
-  bool continues(const Block& block, const Row& row, int level) const;
+  bool continues(const Block& block, const Row& row, int level) const {
+    return !block.closed && has_step(block, level) && is_at_next(block, row, level) && is_next(block, row, level);
+  }
   void absorb(Block& block, const Row& row, int level) const;
   /// Absorbs if the block has one row and the two can be rows of one block.
   bool try_second_row(Block& block, const Row& row, int level) const;
@@ -91,6 +93,13 @@ class Grow {
  private:
   using Moduli = std::vector<std::pair<int, std::int64_t>>;  // by output
 
+  bool is_at_next(const Block& block, const Row& row, int level) const {
+    const View own = view(block, level);
+    return row.at == own.start(level) + static_cast<Wide>(own.extent(level) + 1) * *step_words(block, level);
+  }
+  /// Its stride, then the steps of functions, whether it is known that there is a second row or not.
+  const std::int64_t* step_words(const Block& block, int level) const { return block.words.get() + layout.part(level); }
+  bool is_next(const Block& block, const Row& row, int level) const;
   bool find_moduli(const Block& block, const Row& row, int level, Moduli& found) const;
   const std::int64_t* values(const Row& row) const { return row.block.words.get() + layout.values(row.level); }
   std::int64_t modulus(const Block& a, const Block& b, int function) const;
