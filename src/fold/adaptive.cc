@@ -367,6 +367,8 @@ Folded AdaptiveFolder::finish() {
   return folded;
 }
 
+constexpr int kAnyOutputs = -1;
+
 /// The same for a shape that is known when this is compiled: points that are as expected, which almost all are, are
 /// compared without a loop.
 template <int kDimensions, int kOutputs>
@@ -374,15 +376,16 @@ class ShapedFolder : public AdaptiveFolder {
  public:
   using AdaptiveFolder::AdaptiveFolder;
   void add(const std::int64_t* point, const std::int64_t* labels) override {
-    if (AdaptiveFolder::add_expected(point, labels, kDimensions, kOutputs)) [[likely]]
+    if (AdaptiveFolder::add_expected(point, labels, kDimensions, outputs())) [[likely]]
       return;
     add_in_shape(point, labels);
   }
 
  private:
+  int outputs() const { return kOutputs == kAnyOutputs ? shape_.outputs : kOutputs; }
   /// By itself: what it needs of registers would have to be saved for every point.
   [[gnu::noinline]] void add_in_shape(const std::int64_t* point, const std::int64_t* labels) {
-    AdaptiveFolder::add_otherwise(point, labels, kDimensions, kOutputs);
+    AdaptiveFolder::add_otherwise(point, labels, kDimensions, outputs());
   }
 };
 
@@ -400,7 +403,22 @@ std::unique_ptr<Folder> make(const Options& options, Shape shape) {
     case 4:
       return std::make_unique<ShapedFolder<kDimensions, 4>>(options, shape);
     default:
-      return std::make_unique<AdaptiveFolder>(options, shape);
+      return std::make_unique<ShapedFolder<kDimensions, kAnyOutputs>>(options, shape);
+  }
+}
+
+/// In nests of tiles: values, addresses, and dependences within all of these loops.
+template <int kDimensions>
+std::unique_ptr<Folder> make_deep(const Options& options, Shape shape) {
+  switch (shape.outputs) {
+    case 0:
+      return std::make_unique<ShapedFolder<kDimensions, 0>>(options, shape);
+    case 1:
+      return std::make_unique<ShapedFolder<kDimensions, 1>>(options, shape);
+    case kDimensions:
+      return std::make_unique<ShapedFolder<kDimensions, kDimensions>>(options, shape);
+    default:
+      return std::make_unique<ShapedFolder<kDimensions, kAnyOutputs>>(options, shape);
   }
 }
 
@@ -418,6 +436,10 @@ std::unique_ptr<Folder> make_adaptive(const Options& options, Shape shape) {
       return make<4>(options, shape);
     case 5:
       return make<5>(options, shape);
+    case 6:
+      return make_deep<6>(options, shape);
+    case 7:
+      return make_deep<7>(options, shape);
     default:
       return std::make_unique<AdaptiveFolder>(options, shape);
   }

@@ -55,12 +55,14 @@ class SmallArray {
 /// f(0), f(1) ... f(n - 1); not as a loop if n is a small constant.
 template <typename F>
 [[gnu::always_inline]] inline void for_all(std::size_t n, const F& f) {
-  if (__builtin_constant_p(n) && n <= 5) {
+  if (__builtin_constant_p(n) && n <= 7) {
     if (n > 0) f(0);
     if (n > 1) f(1);
     if (n > 2) f(2);
     if (n > 3) f(3);
     if (n > 4) f(4);
+    if (n > 5) f(5);
+    if (n > 6) f(6);
     return;
   }
   for (std::size_t i = 0; i < n; ++i) f(i);
@@ -69,12 +71,14 @@ template <typename F>
 /// The first of 0 .. n - 1 for which f is true; n if there is none. Not as a loop if n is a small constant.
 template <typename F>
 [[gnu::always_inline]] inline std::size_t first_where(std::size_t n, const F& f) {
-  if (__builtin_constant_p(n) && n <= 5) {
+  if (__builtin_constant_p(n) && n <= 7) {
     if (n > 0 && f(0)) return 0;
     if (n > 1 && f(1)) return 1;
     if (n > 2 && f(2)) return 2;
     if (n > 3 && f(3)) return 3;
     if (n > 4 && f(4)) return 4;
+    if (n > 5 && f(5)) return 5;
+    if (n > 6 && f(6)) return 6;
     return n;
   }
   std::size_t i = 0;
