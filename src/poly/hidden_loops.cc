@@ -111,12 +111,14 @@ class Sequence {
       serial_ = serial;
       first_ = counter;
       engine_.emplace(options());
+      doomed_ = false;
     } else if (counter == last_) {
       return;
     }
     last_ = counter;
-    engine_->add(address << kCounterBits | (counter & kCounterMask));
-    if (++samples_ % kLookEvery == 0 && is_irregular()) done_ = true;
+    if (!doomed_) engine_->add(address << kCounterBits | (counter & kCounterMask));
+    if (++samples_ % kLookEvery == 0 && is_irregular(samples_)) done_ = true;
+    doomed_ = doomed_ || is_irregular((samples_ / kLookEvery + 1) * kLookEvery);
     if (samples_ >= kMostSamples) finish_entry();
   }
 
@@ -139,15 +141,15 @@ class Sequence {
     return options;
   }
 
-  /// Many pieces, or much ado to find them.
-  bool is_irregular() const {
+  /// Many pieces, or much ado to find them, for so many samples.
+  bool is_irregular(std::uint64_t samples) const {
     const reconstruct::Summary& summary = engine_->summary();
-    return summary.pieces > 6 + samples_ / 128 || summary.tries > kMostTries + samples_ / 8;
+    return summary.pieces > 6 + samples / 128 || summary.tries > kMostTries + samples / 8;
   }
 
   /// The longest entry counts.
   void finish_entry() {
-    if (engine_ && samples_ >= kFewSamples && !is_irregular()) {
+    if (engine_ && samples_ >= kFewSamples && !is_irregular(samples_)) {
       engine_->finish();
       if (samples_ > longest_) {
         longest_ = samples_;
@@ -185,6 +187,7 @@ class Sequence {
   std::uint64_t entries_ = 0;
   std::uint64_t longest_ = 0;
   std::vector<std::uint64_t> blocks_;
+  bool doomed_ = false;  // irregular when it is next looked at or ends, whatever comes until then
   bool done_ = false;
 };
 

@@ -313,12 +313,11 @@ void for_each_number(H& h, const Visit& visit) {
 
 }  // namespace
 
-std::vector<std::int64_t> Hypothesis::packed() const {
-  std::vector<std::int64_t> numbers;
-  numbers.reserve(8 + 5 * levels() + levels() * levels() / 2);
-  numbers.push_back(static_cast<std::int64_t>(levels()));
-  for_each_number(*this, [&](auto number) { numbers.push_back(static_cast<std::int64_t>(number)); });
-  return numbers;
+void Hypothesis::pack(std::vector<std::int64_t>& into) const {
+  into.resize(7 + 5 * levels() + levels() * (levels() - 1) / 2);
+  std::int64_t* next = into.data();
+  *next++ = static_cast<std::int64_t>(levels());
+  for_each_number(*this, [&](auto number) { *next++ = static_cast<std::int64_t>(number); });
 }
 
 Hypothesis Hypothesis::unpacked(const std::vector<std::int64_t>& numbers) {

@@ -71,7 +71,7 @@ class Hypothesis {
   std::uint64_t hash() const;
 
   /// All of it in as few numbers as possible, for keeping many.
-  std::vector<std::int64_t> packed() const;
+  void pack(std::vector<std::int64_t>& into) const;
   static Hypothesis unpacked(const std::vector<std::int64_t>& numbers);
 
   Shape shape;

@@ -117,7 +117,7 @@ void Search::offer_others(const Hypothesis& h, std::uint64_t next, std::size_t c
     if (l != chosen && (reached >> l & 1) != 0) offer(h, Kind::kStep, l, next, 1);
   for (std::size_t m = chosen + 1; m < h.levels(); ++m)
     if (h.is_open(m) && h.index[m] > 2) offer_range(h, m);
-  for (std::size_t p = 0; p <= h.levels(); ++p) {
+  for (std::size_t p = 0; p <= h.levels() && takes(h.levels() + 1, h.detours + 1U); ++p) {
     const bool in_range = p <= chosen && h.is_open(chosen) && h.index[chosen] >= 2;
     if (!in_range && h.may_grow(p)) offer(h, Kind::kGrow, p, next, 1);
   }
@@ -129,14 +129,13 @@ void Search::offer(const Hypothesis& from, Kind kind, std::size_t level, std::ui
                    std::size_t more_levels) {
   const std::size_t levels = from.levels() + (kind == Kind::kGrow ? 1 : 0) + more_levels;
   const unsigned detours = from.detours + more_detours;
-  if (levels > limits_.max_levels || detours > kMostDetours) return;
+  if (!takes(levels, detours)) return;
   Key key{static_cast<std::uint8_t>(levels),
           static_cast<std::uint8_t>(detours),
           ~from.count,
           static_cast<std::uint8_t>(level),
           next_number_++,
           0};
-  if (!within_limits(key)) return;
   std::set<Key>& queue = queues_[detours];
   if (queue.size() >= kMostCandidates[detours]) {
     if (*queue.rbegin() < key) return;
@@ -149,23 +148,30 @@ void Search::offer(const Hypothesis& from, Kind kind, std::size_t level, std::ui
   key.slot = free_.back();
   free_.pop_back();
   Candidate& candidate = slots_[key.slot];
-  candidate.from = from.packed();
-  candidate_bytes_ += candidate.from.capacity() * sizeof(std::int64_t) + 16;
+  from.pack(candidate.from);
+  candidate_bytes_ += candidate.from.size() * sizeof(std::int64_t) + 16;
   candidate.kind = kind;
   candidate.level = static_cast<std::uint8_t>(level);
   candidate.next = next;
-  queue.insert(key);
+  if (spare_.empty()) {
+    queue.insert(key);
+  } else {
+    spare_.back().value() = key;
+    queue.insert(std::move(spare_.back()));
+    spare_.pop_back();
+  }
 }
 
 /// Loop `level` could have ended at any index from 2 on. (Earlier ends are offered one by one.)
 void Search::offer_range(const Hypothesis& h, std::size_t level) { offer(h, Kind::kRange, level, 0, 1); }
 
-Search::Candidate Search::take(const Key& key) {
+/// Takes a candidate out of its queue. Valid until the next one is offered.
+const Search::Candidate& Search::take(const Key& key) {
   const std::uint32_t slot = key.slot;
-  queues_[key.detours].erase(key);
+  spare_.push_back(queues_[key.detours].extract(key));
   free_.push_back(slot);
-  candidate_bytes_ -= slots_[slot].from.capacity() * sizeof(std::int64_t) + 16;
-  return std::exchange(slots_[slot], {});
+  candidate_bytes_ -= slots_[slot].from.size() * sizeof(std::int64_t) + 16;
+  return slots_[slot];
 }
 
 std::optional<Search::Key> Search::best_key() const {
@@ -175,8 +181,13 @@ std::optional<Search::Key> Search::best_key() const {
   return best;
 }
 
-bool Search::within_limits(const Key& key) const {
-  return key.detours == 0 || detour_tries_[key.levels] < limits_.max_detour_tries;
+bool Search::within_limits(std::size_t levels, unsigned detours) const {
+  return detours == 0 || detour_tries_[levels] < limits_.max_detour_tries;
+}
+
+/// Would any hypothesis with so many loops and detours be tried?
+bool Search::takes(std::size_t levels, unsigned detours) const {
+  return levels <= limits_.max_levels && detours <= kMostDetours && within_limits(levels, detours);
 }
 
 std::vector<std::int64_t> Search::ends_worth_trying(const Hypothesis& h, std::size_t level) const {
@@ -208,15 +219,21 @@ std::vector<std::int64_t> Search::ends_worth_trying(const Hypothesis& h, std::si
 /// A range becomes candidates of its own. A long one comes again when all nests with so many loops have failed (`now`),
 /// and more coefficients are known.
 void Search::unfold(const Hypothesis& from, std::size_t level, std::size_t now) {
+  const bool grows = takes(from.levels() + 1, from.detours);
   for (const std::int64_t end : ends_worth_trying(from, level)) {
+    const std::uint64_t next = from.target(level) - static_cast<std::uint64_t>(from.shape.c[level]) *
+                                                        static_cast<std::uint64_t>(from.index[level] - end);
+    // Where nothing may grow, only a step of an outer loop is left, and these stay where they are.
+    bool steps = false;
+    for (std::size_t l = 0; l < level && !grows; ++l) steps |= from.target(l) == next;
+    if (!grows && !steps) continue;
     Hypothesis h = from;
     if (!h.rewind(level, end)) continue;
-    const std::uint64_t next = h.target(level);
     for (std::size_t l = level; l-- > 0;) {
       if (h.target(l) == next && h.may_step(l)) offer(h, Kind::kStep, l, next, 0);
       if (!h.may_end(l)) break;
     }
-    for (std::size_t p = 0; p <= level; ++p)
+    for (std::size_t p = 0; p <= level && grows; ++p)
       if (h.may_grow(p)) offer(h, Kind::kGrow, p, next, 0);
   }
   if (from.index[level] - 2 > kEveryEnd) offer(from, Kind::kRange, level, 0, 0, now + 1 - from.levels());
@@ -254,7 +271,7 @@ void Search::failed(const Hypothesis& h, std::optional<std::uint64_t> next) {
         coefficients_.push_back(distance);
     }
   }
-  if (next)
+  if (next && takes(h.levels() + 1, h.detours))
     for (std::size_t p = 0; p <= h.levels(); ++p)
       if (h.may_grow(p)) offer(h, Kind::kGrow, p, *next, 0);
   for (std::size_t m = 0; m < h.levels(); ++m)
@@ -295,8 +312,8 @@ bool Search::search(std::optional<std::uint64_t> next, std::int64_t& credit) {
     const std::optional<Key> best = best_key();
     if (!best) break;
     const Key key = *best;
-    const Candidate candidate = take(key);
-    if (!within_limits(key)) continue;
+    const Candidate& candidate = take(key);
+    if (!within_limits(key.levels, key.detours)) continue;
     Hypothesis h = Hypothesis::unpacked(candidate.from);
     h.detours = key.detours;
     if (candidate.kind == Kind::kRange) {

@@ -85,7 +85,7 @@ class Search {
  private:
   enum class Kind : std::uint8_t { kStep, kGrow, kRange };
   struct Candidate {
-    std::vector<std::int64_t> from;  // a packed hypothesis
+    std::vector<std::int64_t> from;  // a packed hypothesis; the memory is kept when the slot is free
     Kind kind = Kind::kGrow;
     std::uint8_t level = 0;
     std::uint64_t next = 0;
@@ -121,9 +121,10 @@ class Search {
   void offer_range(const Hypothesis& h, std::size_t level);
   void unfold(const Hypothesis& from, std::size_t level, std::size_t now);
   std::vector<std::int64_t> ends_worth_trying(const Hypothesis& h, std::size_t level) const;
-  Candidate take(const Key& key);
+  const Candidate& take(const Key& key);
   std::optional<Key> best_key() const;
-  bool within_limits(const Key& key) const;
+  bool within_limits(std::size_t levels, unsigned detours) const;
+  bool takes(std::size_t levels, unsigned detours) const;
 
   SearchLimits limits_;
   Hypothesis current_;
@@ -133,6 +134,7 @@ class Search {
   std::int64_t best_value_ = 0;
   std::vector<Candidate> slots_;
   std::vector<std::uint32_t> free_;
+  std::vector<std::set<Key>::node_type> spare_;         // of queues, to be used again
   std::array<std::set<Key>, kMostDetours + 1> queues_;  // by number of detours
   std::unordered_set<std::uint64_t> seen_;
   std::size_t candidate_bytes_ = 0;

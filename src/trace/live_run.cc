@@ -37,6 +37,7 @@ void LiveRun::clear() {
   columns_ = 0;
   stored_ = true;
   used_ = 0;
+  tree_paths_ = 0;
 }
 
 std::size_t LiveRun::find(std::span<const ExitId> exits) const {
@@ -100,7 +101,15 @@ bool LiveRun::extend(std::size_t path, std::span<const ExitId> exits, const std:
   }
   const std::size_t count = body_.columns(path).size();
   if (used_ + count > kMaxValues) return false;
-  PathPlan& planned = plans_[path];
+  take(path, slots);
+  add_row(slots, count);
+  count_iteration(path);
+  return true;
+}
+
+/// Compares the slots of an iteration with what the columns lead to expect, and teaches the columns if they differ.
+void LiveRun::take(std::size_t path, const std::uint64_t* slots) {
+  const PathPlan& planned = plans_[path];
   if (planned.version != version_ && uses_[path] >= kUnplanned) plan(path);
   std::uint64_t different = planned.version == version_ && planned.settled ? 0 : 1;
   if (different == 0) {
@@ -108,9 +117,6 @@ bool LiveRun::extend(std::size_t path, std::span<const ExitId> exits, const std:
       different |= slots[place.slot] ^ (place.start + place.stride * iterations_);
   }
   if (different != 0) take_slowly(path, slots);
-  add_row(slots, count);
-  count_iteration(path);
-  return true;
 }
 
 bool LiveRun::finish(std::span<const ExitId> exits, const std::uint64_t* slots) {
@@ -216,6 +222,50 @@ bool LiveRun::lock() {
 LiveRun::Partial LiveRun::unlock() {
   uses_[0] = iterations_;
   return {{lock_exits_, lock_event_}, expected_.data()};
+}
+
+void LiveRun::begin_following() {
+  if (tree_paths_ == 0) nodes_.assign(1, {});
+  for (; tree_paths_ < body_.paths(); ++tree_paths_) {
+    std::uint32_t at = 0;
+    for (const ExitId exit : body_.exits(tree_paths_)) {
+      std::uint32_t next = nodes_[at].child;
+      while (next != 0 && nodes_[next].exit != exit) next = nodes_[next].sibling;
+      if (next == 0) {
+        next = static_cast<std::uint32_t>(nodes_.size());
+        nodes_.push_back({exit, shapes_.exits()[exit].slots, 0, nodes_[at].child, at, kNoPath});
+        nodes_[at].child = next;
+      }
+      at = next;
+    }
+    nodes_[at].path = static_cast<std::uint32_t>(tree_paths_);
+  }
+  node_ = 0;
+  begin_row();
+}
+
+/// Makes sure that any known path's slots fit behind the rows.
+void LiveRun::begin_row() {
+  filled_ = used_;
+  if (used_ + kMaxRunColumns > rows_.size()) [[unlikely]]
+    rows_.resize(2 * (used_ + kMaxRunColumns));
+}
+
+/// Takes in the iteration that was followed to the end of the path. False, and nothing changes, if the run has become
+/// too large for it.
+bool LiveRun::end_path(std::size_t path) {
+  if (filled_ > kMaxValues || (mixed_ && iterations_ >= kMaxMixed)) return false;
+  take(path, rows_.data() + used_);
+  used_ = filled_;
+  begin_row();
+  count_iteration(path);
+  return true;
+}
+
+LiveRun::Partial LiveRun::stop_following() {
+  std::size_t first = followed_.size();
+  for (std::uint32_t at = node_; at != 0; at = nodes_[at].parent) followed_[--first] = nodes_[at].exit;
+  return {std::span(followed_).subspan(first), rows_.data() + used_};
 }
 
 const Run& LiveRun::view() {

@@ -9,6 +9,9 @@
 // come, with the next one expected (step()), and an iteration that fits costs no bookkeeping but one addition per
 // column. Nothing is stored then, so a regular run costs the same memory however long it is; the rows are made up if it
 // goes on in another way.
+//
+// Any other run can be *followed*: its paths are a tree of exits, and as long as events go along it (follow()) their
+// slots are stored where the row will be, and a path that ends needs no look at its events.
 #pragma once
 
 #include <array>
@@ -17,6 +20,7 @@
 #include <span>
 #include <vector>
 
+#include "trace/block_event.h"
 #include "trace/format.h"
 #include "trace/run.h"
 #include "trace/run_body.h"
@@ -69,12 +73,49 @@ class LiveRun {
     if (++lock_event_ == lock_length_) advance();
     return true;
   }
+  std::size_t step(std::span<const BlockEvent> events) {
+    std::size_t taken = 0;
+    while (taken < events.size() && step(events[taken].exit, events[taken].slots, events[taken].count)) ++taken;
+    return taken;
+  }
   struct Partial {
     std::span<const ExitId> exits;
     const std::uint64_t* slots = nullptr;
   };
   /// Unlocks the run and gives back the events of the unfinished iteration, valid until the next change.
   Partial unlock();
+
+  // ---- followed ----
+  /// Makes ready to follow the run from the beginning of an iteration on; its rows must be stored.
+  void begin_following();
+  /// Does this event go on along a path, or begin an iteration behind the end of one? Then it is taken in. Every path
+  /// ends with a direct exit, so an event that begins some path ends the iteration before.
+  bool follow(ExitId exit, const std::uint64_t* slots, std::size_t count) {
+    const Node& at = nodes_[node_];
+    std::uint32_t next = at.child;
+    while (next != 0 && nodes_[next].exit != exit) next = nodes_[next].sibling;
+    if (next == 0) {
+      if (at.path == kNoPath) return false;
+      next = nodes_[0].child;
+      while (next != 0 && nodes_[next].exit != exit) next = nodes_[next].sibling;
+      if (next == 0 || count != nodes_[next].count || !end_path(at.path)) return false;
+    } else if (count != nodes_[next].count) {
+      return false;
+    }
+    std::uint64_t* const to = rows_.data() + filled_;
+    for (std::size_t i = 0; i < count; ++i) to[i] = slots[i];
+    filled_ += count;
+    node_ = next;
+    return true;
+  }
+  /// The same for several events, up to the first that is not taken in. Returns how many are.
+  std::size_t follow(std::span<const BlockEvent> events) {
+    std::size_t taken = 0;
+    while (taken < events.size() && follow(events[taken].exit, events[taken].slots, events[taken].count)) ++taken;
+    return taken;
+  }
+  /// Follows the run no more and gives back the events of the unfinished iteration, valid until the next change.
+  Partial stop_following();
 
  private:
   enum class State : std::uint8_t { kUnseen, kOnce, kRegular, kIrregular };
@@ -83,6 +124,16 @@ class LiveRun {
     std::uint64_t start = 0;
     std::uint64_t stride = 0;
   };
+  /// Where events can be on a path, in the tree of all paths. The root, of number 0, is before the first event.
+  struct Node {
+    ExitId exit = 0;
+    std::uint32_t count = 0;  // of slots
+    std::uint32_t child = 0;
+    std::uint32_t sibling = 0;
+    std::uint32_t parent = 0;
+    std::uint32_t path = kNoPath;  // that ends here
+  };
+  static constexpr std::uint32_t kNoPath = 0xffffffff;
   /// The slots of a path that are in regular columns, as of `version`.
   struct PathPlan {
     std::uint64_t version = 0;
@@ -91,8 +142,11 @@ class LiveRun {
   };
 
   std::size_t add_path(std::span<const ExitId> exits);
+  void take(std::size_t path, const std::uint64_t* slots);
   void take_slowly(std::size_t path, const std::uint64_t* slots);
   bool second_value(std::uint32_t column, std::uint64_t value);
+  bool end_path(std::size_t path);
+  void begin_row();
   bool store_rows();
   void add_row(const std::uint64_t* slots, std::size_t count);
   std::size_t count_breaks(std::size_t path, const std::uint64_t* slots) const;
@@ -132,6 +186,12 @@ class LiveRun {
   std::uint32_t lock_length_ = 0;
   std::uint32_t lock_event_ = 0;
   std::uint32_t lock_slot_ = 0;
+
+  std::vector<Node> nodes_;  // of the first tree_paths_ paths
+  std::size_t tree_paths_ = 0;
+  std::uint32_t node_ = 0;
+  std::size_t filled_ = 0;  // used_ and the slots of the unfinished iteration
+  std::array<ExitId, kMaxPathEvents> followed_{};
 
   std::vector<RunPath> view_paths_;
   std::vector<RunColumn> view_columns_;

@@ -38,9 +38,10 @@ RunEncoder::RunEncoder(const Shapes& shapes) : shapes_(shapes), slots_(2 * kMost
 
 void RunEncoder::reset() { misses_.fill(0); }
 
-/// An event with which control comes to a header or has jumped back, or that a locked run does not expect.
+/// An event with which control comes to a header or has jumped back, or that a run does not expect that is locked or
+/// followed.
 void RunEncoder::append_slowly(ExitId exit, const std::uint64_t* slots, std::size_t count) {
-  if (locked_) unlock();
+  if (locked_ || following_) unlock();
   const ExitShape& shape = shapes_.exits()[exit];
   if (open_ != end_) {
     const ExitShape& before = shapes_.exits()[exits_[end_ - 1]];
@@ -51,8 +52,8 @@ void RunEncoder::append_slowly(ExitId exit, const std::uint64_t* slots, std::siz
     }
   }
   make_room();
-  if (locked_) {
-    if (run_.step(exit, slots, count)) return;
+  if (locked_ || following_) {
+    if (expected(exit, slots, count)) return;
     unlock();
   }
   append_plainly(exit, shape, slots, count);
@@ -90,7 +91,11 @@ void RunEncoder::arrive() {
       leave(end_);
       literals(open_, end_);
     } else if (run_.extend(known, path, slots)) {
-      if (hopeless(run_.iterations(), run_.paths())) end_run();
+      if (hopeless(run_.iterations(), run_.paths())) {
+        end_run();
+      } else {
+        follow();
+      }
     } else {
       end_run();
       candidate_at_[candidates_++] = open_;
@@ -194,6 +199,7 @@ void RunEncoder::establish() {
     candidates_ = 0;
     open_ = end_ = 0;
     locked_ = run_.lock();
+    if (!locked_) follow();
   } else {
     drop_candidates();
     open_ = end_ = 0;
@@ -261,10 +267,16 @@ void RunEncoder::literals(std::size_t from, std::size_t to) {
   }
 }
 
+/// Another iteration of the run begins.
+void RunEncoder::follow() {
+  following_ = true;
+  run_.begin_following();
+}
+
 /// The run's next event was not the expected one: puts what was taken in of the iteration into the open path.
 void RunEncoder::unlock() {
-  locked_ = false;
-  const LiveRun::Partial partial = run_.unlock();
+  const LiveRun::Partial partial = locked_ ? run_.unlock() : run_.stop_following();
+  locked_ = following_ = false;
   std::uint32_t slot = 0;
   for (std::size_t i = 0; i < partial.exits.size(); ++i) {
     exits_[i] = partial.exits[i];
@@ -280,7 +292,7 @@ void RunEncoder::unlock() {
 }
 
 void RunEncoder::finish() {
-  if (locked_) unlock();
+  if (locked_ || following_) unlock();
   if (running_) leave(end_);
   drop_candidates();
   header_ = kNoTarget;

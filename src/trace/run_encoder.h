@@ -6,7 +6,8 @@
 // before the header in the open path is a literal; so a loop's first iteration, into which control fell, is found to be
 // one when it ends. From then on the loop is *followed*: whenever control comes to its header, around the loop and not
 // from outside, an iteration is complete. Iterations wait as *candidates*; the third makes them a run (LiveRun), which
-// the later ones extend. A regular run is locked, and its events are only compared.
+// the later ones extend. A regular run is locked, and its events are only compared; any other is followed as long as
+// its events go along paths that it has had.
 //
 // The loop is left when control closes another cycle, comes to the header from outside, or has not been there for
 // kMaxPathEvents events. The longest prefix of the open path inside the run's body is then the run's last iteration,
@@ -34,6 +35,7 @@
 #include <span>
 #include <vector>
 
+#include "trace/block_event.h"
 #include "trace/live_run.h"
 #include "trace/run.h"
 #include "trace/shapes.h"
@@ -65,13 +67,21 @@ class RunEncoder {
   void set_sink(RunSink& sink) { sink_ = &sink; }
   /// Is this, with this number of slots, the event that the run leads to expect? Then it is taken in.
   bool expected(ExitId exit, const std::uint64_t* slots, std::size_t count) {
+    if (following_) return run_.follow(exit, slots, count);
     return locked_ && run_.step(exit, slots, count);
   }
+  /// Takes in the events up to the first that is not expected; returns how many these are.
+  std::size_t expected(std::span<const BlockEvent> events) {
+    if (following_) return run_.follow(events);
+    return locked_ ? run_.step(events) : 0;
+  }
+  /// May what is pending grow by events that were expected?
+  bool grows() const { return following_; }
   /// Any other event. `count` is the slot count of the exit. True if runs may have been handed out.
   bool append(ExitId exit, const std::uint64_t* slots, std::size_t count) {
     const ExitShape& shape = shapes_.exits()[exit];
     handed_out_ = false;
-    if (locked_ || shape.address == watch_header_ || shape.address == watch_back_) {
+    if (locked_ || following_ || shape.address == watch_header_ || shape.address == watch_back_) {
       append_slowly(exit, slots, count);
     } else {
       append_plainly(exit, shape, slots, count);
@@ -117,6 +127,7 @@ class RunEncoder {
   void overflow();
   void drop_candidates();
   void literals(std::size_t from, std::size_t to);
+  void follow();
   void unlock();
   /// Makes sure that the open path fits into the buffer until it is next looked at.
   void make_room() {
@@ -147,6 +158,7 @@ class RunEncoder {
   std::uint64_t watch_back_ = kNoTarget;
   bool running_ = false;  // there is a run; else there may be candidates
   bool locked_ = false;
+  bool following_ = false;   // the run; never if it is locked
   bool handed_out_ = false;  // since the last event
   LiveRun run_;
   std::array<std::uint8_t, kRemembered> misses_{};

@@ -2,6 +2,7 @@
 #include "trace/run_relations.h"
 
 #include <algorithm>
+#include <bit>
 
 namespace loopfold::trace {
 namespace {
@@ -21,93 +22,123 @@ void at_least(std::vector<T>& buffer, std::size_t size) {
 
 }  // namespace
 
-/// Lists the irregular slots of each path.
-void IrregularColumns::list_places(const Run& run, const RunTables::Loop& loop, SlotClass slot_class) {
-  slots_.clear();
-  orders_.clear();
+/// Lists the irregular slots of each path; false if there are none.
+bool IrregularColumns::list_places(const Run& run, const RunTables::Loop& loop, SlotClass slot_class) {
   at_least(index_, run.columns.size());
   at_least(last_, run.columns.size());
+  std::uint32_t irregular = 0;
   for (std::size_t i = 0; i < run.columns.size(); ++i) {
-    if (run.columns[i].kind != RunColumn::Kind::kIrregular || loop.columns[i].slot_class != slot_class) {
-      index_[i] = kAbsent;
-      continue;
-    }
-    index_[i] = static_cast<std::uint32_t>(orders_.size());
-    orders_.emplace_back();
-    std::fill_n(orders_.back().begin(), run.paths.size(), kAbsent);
+    const bool counts = run.columns[i].kind == RunColumn::Kind::kIrregular && loop.columns[i].slot_class == slot_class;
+    index_[i] = counts ? irregular : kAbsent;
+    irregular += counts ? static_cast<std::uint32_t>(run.paths.size()) : 0;
   }
+  if (irregular == 0) return false;
+  orders_.assign(irregular, kAbsent);
+  slots_.clear();
   for (std::size_t p = 0; p < run.paths.size(); ++p) {
     slots_at_[p] = static_cast<std::uint32_t>(slots_.size());
     const std::span<const std::uint32_t> columns = run.paths[p].columns;
-    for (std::uint32_t slot = 0; slot < columns.size() && !orders_.empty(); ++slot) {
+    std::uint32_t order = 0;
+    for (std::uint32_t slot = 0; slot < columns.size(); ++slot) {
       if (index_[columns[slot]] == kAbsent) continue;
-      orders_[index_[columns[slot]]][p] = static_cast<std::uint32_t>(slots_.size()) - slots_at_[p];
+      orders_[index_[columns[slot]] + p] = order++;
       slots_.push_back(slot);
     }
+    slot_counts_[p] = order;
+    while (slots_.size() % kStep != 0) slots_.push_back(0);
   }
   slots_at_[run.paths.size()] = static_cast<std::uint32_t>(slots_.size());
+  return true;
 }
 
 std::size_t IrregularColumns::collect(const Run& run, std::span<const std::uint64_t> rows, const RunTables::Loop& loop,
                                       SlotClass slot_class) {
-  list_places(run, loop, slot_class);
-  if (orders_.empty()) return 0;
+  if (!list_places(run, loop, slot_class)) return 0;
   iterations_ = run.iterations;
   paths_ = run.paths.size();
   sequence_ = run.sequence;
-  std::fill_n(uses_.begin(), paths_, 0);
-  at_least(stream_, History::kReach + rows.size());
+  used_ = present_ = 0;
+  at_least(stream_, History::kReach + rows.size() + kStep);
   at_least(row_at_, run.iterations);
   std::uint64_t* const stream = stream_.data();
   std::uint32_t next = History::kReach;
   const std::uint64_t* row = rows.data();
   for (std::uint64_t i = 0; i < run.iterations; ++i) {
     const std::size_t path = run.path_of(i);
-    ++uses_[path];
+    used_ |= std::uint32_t{1} << path;
     row_at_[i] = next;
     const std::uint32_t* const end = slots_.data() + slots_at_[path + 1];
-    for (const std::uint32_t* slot = slots_.data() + slots_at_[path]; slot != end; ++slot) stream[next++] = row[*slot];
+    std::uint64_t* to = stream + next;
+    for (const std::uint32_t* slot = slots_.data() + slots_at_[path]; slot != end; slot += kStep, to += kStep) {
+      for (std::size_t k = 0; k < kStep; ++k) to[k] = row[slot[k]];
+    }
+    next += slot_counts_[path];
     row += run.paths[path].columns.size();
   }
   return next - History::kReach;
 }
 
-/// Lists the places of the column's values in the stream, and the values. Returns how many they are.
-std::size_t IrregularColumns::locate(std::size_t column, const RunTables::Column& memory) {
-  const std::array<std::uint32_t, kMaxRunPaths>& orders = orders_[index_[column]];
-  std::uint64_t uses = 0;
-  for (std::size_t p = 0; p < paths_; ++p) uses += (memory.paths >> p & 1) != 0 ? uses_[p] : 0;
-  at_least(places_, iterations_ + 1);
-  at_least(values_, uses + 1);
-  std::uint32_t* const places = places_.data();
+/// Lists the iterations that take one of these paths.
+void IrregularColumns::find_present(std::uint32_t paths) {
+  if (present_ == paths) return;
+  present_ = paths;
+  present_count_ = iterations_;
+  if (paths == used_) return;
+  at_least(present_rows_, iterations_);
+  at_least(present_paths_, iterations_);
   std::size_t count = 0;
-  if (sequence_.empty()) {
-    const std::uint32_t order = orders[0];
-    if (order != kAbsent) {
-      for (; count + 1 < iterations_; ++count) places[count] = row_at_[count] + order;
-    }
-    if (orders[paths_ - 1] != kAbsent) places[count++] = row_at_[iterations_ - 1] + orders[paths_ - 1];
-  } else if (4 * uses >= iterations_) {
-    for (std::uint64_t i = 0; i < iterations_; ++i) {
-      const std::uint32_t order = orders[sequence_[i]];
-      places[count] = row_at_[i] + order;
-      count += order != kAbsent ? 1 : 0;
-    }
+  const auto add = [&](std::uint64_t iteration, std::uint8_t path) {
+    present_rows_[count] = row_at_[iteration];
+    present_paths_[count] = path;
+    count += paths >> path & 1;
+  };
+  if (!sequence_.empty()) {
+    for (std::uint64_t i = 0; i < iterations_; ++i) add(i, sequence_[i]);
   } else {
-    for (std::uint64_t i = 0; i < iterations_; ++i) {
-      if (orders[sequence_[i]] != kAbsent) places[count++] = row_at_[i] + orders[sequence_[i]];
-    }
+    for (std::uint64_t i = 0; i + 1 < iterations_; ++i) add(i, 0);
+    add(iterations_ - 1, static_cast<std::uint8_t>(paths_ - 1));
   }
-  for (std::size_t k = 0; k < count; ++k) values_[k] = stream_[places[k]];
+  present_count_ = count;
+}
+
+/// Finds the places of the column's values in the stream, and the values. Returns how many they are.
+std::size_t IrregularColumns::locate(std::size_t column, const RunTables::Column& memory) {
+  const std::uint32_t* const orders = orders_.data() + index_[column];
+  find_present(memory.paths & used_);
+  const bool all = present_ == used_;
+  const std::uint32_t* const rows = all ? row_at_.data() : present_rows_.data();
+  const std::size_t count = present_count_;
+  const std::uint32_t first = orders[std::countr_zero(present_)];
+  bool even = true;
+  for (std::size_t p = 0; p < paths_; ++p) even &= (present_ >> p & 1) == 0 || orders[p] == first;
+  if (even) {
+    places_ = rows;
+    base_ = stream_.data() + first;
+  } else {
+    at_least(own_places_, count);
+    std::uint32_t* const places = own_places_.data();
+    if (all && sequence_.empty()) {
+      for (std::size_t k = 0; k + 1 < count; ++k) places[k] = rows[k] + orders[0];
+      places[count - 1] = rows[count - 1] + orders[paths_ - 1];
+    } else {
+      const std::uint8_t* const taken = all ? sequence_.data() : present_paths_.data();
+      for (std::size_t k = 0; k < count; ++k) places[k] = rows[k] + orders[taken[k]];
+    }
+    places_ = places;
+    base_ = stream_.data();
+  }
+  at_least(values_, count);
+  std::uint64_t* const values = values_.data();
+  for (std::size_t k = 0; k < count; ++k) values[k] = base_[places_[k]];
   return count;
 }
 
 /// How often a rest is the same as the one before, among the probes.
 unsigned IrregularColumns::score(unsigned distance, unsigned shift) const {
-  std::uint64_t last = values_[1] - (stream_[places_[1] - distance] << shift);
+  std::uint64_t last = values_[1] - (*(base_ + places_[1] - distance) << shift);
   unsigned same = 0;
   for (std::size_t k = 2; k < kProbes; ++k) {
-    const std::uint64_t rest = values_[k] - (stream_[places_[k] - distance] << shift);
+    const std::uint64_t rest = values_[k] - (*(base_ + places_[k] - distance) << shift);
     same += rest == last ? 1 : 0;
     last = rest;
   }
@@ -133,21 +164,28 @@ bool IrregularColumns::search(const Relation& known, Relation& found) const {
   return best > kProbes - 4;
 }
 
-/// Computes the rests; true if they are easier to guess than the values.
-bool IrregularColumns::relate(const Relation& relation, std::size_t count) {
+/// Computes the rests; true if they are easier to guess than the values. They follow if they are all the same.
+bool IrregularColumns::relate(const Relation& relation, std::size_t count, bool& follows) {
   at_least(rests_, count);
   std::uint64_t* const rests = rests_.data();
   const std::uint64_t* const values = values_.data();
-  const std::uint64_t* const stream = stream_.data() - relation.distance;
-  const std::uint32_t* const places = places_.data();
-  for (std::size_t k = 0; k < count; ++k) rests[k] = values[k] - (stream[places[k]] << relation.shift);
+  const std::uint64_t* const stream = base_ - relation.distance;
+  const std::uint32_t* const places = places_;
+  std::uint64_t rest = values[1] - (stream[places[1]] << relation.shift);
+  std::uint64_t step = values[1] - values[0];
   std::size_t rest_changes = 0;
   std::size_t value_changes = 0;
-  for (std::size_t k = 2; k < count; ++k) {
-    rest_changes += rests[k] != rests[k - 1] ? 1 : 0;
-    value_changes += values[k] - values[k - 1] != values[k - 1] - values[k - 2] ? 1 : 0;
-  }
   rests[0] = values[0];
+  rests[1] = rest;
+  for (std::size_t k = 2; k < count; ++k) {
+    const std::uint64_t next_rest = values[k] - (stream[places[k]] << relation.shift);
+    const std::uint64_t next_step = values[k] - values[k - 1];
+    rest_changes += next_rest != rest ? 1 : 0;
+    value_changes += next_step != step ? 1 : 0;
+    rests[k] = rest = next_rest;
+    step = next_step;
+  }
+  follows = rest_changes == 0;
   return 2 * rest_changes < value_changes;
 }
 
@@ -155,7 +193,7 @@ void IrregularColumns::trim() {
   for (std::vector<std::uint64_t>* const buffer : {&stream_, &values_, &rests_}) {
     if (buffer->size() > kMostKept) *buffer = {};
   }
-  for (std::vector<std::uint32_t>* const buffer : {&row_at_, &places_}) {
+  for (std::vector<std::uint32_t>* const buffer : {&row_at_, &present_rows_, &own_places_}) {
     if (buffer->size() > kMostKept) *buffer = {};
   }
 }
@@ -170,14 +208,12 @@ IrregularColumns::Choice IrregularColumns::choose(std::size_t column, RunTables:
     return plain;
   }
   Choice choice;
-  if (!search(memory.relation, choice.relation) || !relate(choice.relation, count)) {
+  if (!search(memory.relation, choice.relation) || !relate(choice.relation, count, choice.follows)) {
     give_up(memory);
     return plain;
   }
   memory.patience = 0;
   choice.values = {rests_.data(), count};
-  choice.follows = std::all_of(choice.values.begin() + 2, choice.values.end(),
-                               [&](std::uint64_t rest) { return rest == choice.values[1]; });
   choice.relation.delta = choice.follows ? choice.values[1] : memory.relation.delta;
   return choice;
 }

@@ -50,32 +50,45 @@ class IrregularColumns {
  private:
   static constexpr std::size_t kProbes = 5;  // values that are looked at to find a relation, the first among them
 
-  void list_places(const Run& run, const RunTables::Loop& loop, SlotClass slot_class);
+  bool list_places(const Run& run, const RunTables::Loop& loop, SlotClass slot_class);
+  void find_present(std::uint32_t paths);
   std::size_t locate(std::size_t column, const RunTables::Column& memory);
   unsigned score(unsigned distance, unsigned shift) const;
   bool search(const Relation& known, Relation& found) const;
-  bool relate(const Relation& relation, std::size_t count);
+  bool relate(const Relation& relation, std::size_t count, bool& follows);
 
   // The run.
   std::uint64_t iterations_ = 0;
   std::size_t paths_ = 0;
   std::span<const std::uint8_t> sequence_;
-  std::array<std::uint64_t, kMaxRunPaths> uses_{};
+  std::uint32_t used_ = 0;  // bit p: some iteration takes path p
 
-  /// By path: its irregular slots, in order.
+  /// By path: its irregular slots, in order; filled up to a multiple of kStep by slots that do not count.
+  static constexpr std::size_t kStep = 4;
   std::vector<std::uint32_t> slots_;
   std::array<std::uint32_t, kMaxRunPaths + 1> slots_at_{};
-  /// By path and irregular column: which of the path's irregular slots it is, or none of them.
+  std::array<std::uint32_t, kMaxRunPaths> slot_counts_{};
+  /// By irregular column and path: which of the path's irregular slots it is, or none of them.
   static constexpr std::uint32_t kAbsent = 0xffffffff;
-  std::vector<std::array<std::uint32_t, kMaxRunPaths>> orders_;
+  std::vector<std::uint32_t> orders_;
   std::vector<std::uint32_t> index_;  // by column: in orders_
 
   std::vector<std::uint64_t> stream_;  // kReach zeros, then the values, iteration by iteration
   std::vector<std::uint32_t> row_at_;  // where an iteration's values begin in the stream
-  std::vector<std::uint32_t> places_;  // of the column's values in the stream
-  std::vector<std::uint64_t> values_;  // of the column
-  std::vector<std::uint64_t> rests_;   // of the column
-  std::vector<std::uint64_t> last_;    // by column
+
+  /// The iterations that take one of the paths in `present_`, as most columns have them in common with the one before.
+  std::uint32_t present_ = 0;
+  std::size_t present_count_ = 0;
+  std::vector<std::uint32_t> present_rows_;  // where their values begin, unless they are all iterations
+  std::vector<std::uint8_t> present_paths_;  // which they take
+
+  // The column.
+  const std::uint32_t* places_ = nullptr;  // of its values: at base_ + places_[k]
+  const std::uint64_t* base_ = nullptr;
+  std::vector<std::uint32_t> own_places_;
+  std::vector<std::uint64_t> values_;
+  std::vector<std::uint64_t> rests_;
+  std::vector<std::uint64_t> last_;  // by column
 };
 
 }  // namespace loopfold::trace

@@ -392,14 +392,35 @@ void Writer::event(ThreadId thread, std::uint64_t slice, ExitId exit, std::span<
     if (s.stopped || !s.known_event(exit, slots) || !s.begin_slice(thread, slice)) return;
   }
   if (s.encoder.expected(exit, slots.data(), slots.size())) {
-    if (++s.slice_events + s.group_events >= kGroupEvents) [[unlikely]]
+    if (++s.slice_events + s.group_events >= kGroupEvents) [[unlikely]] {
       s.flush();
+    } else if (s.small_groups && s.encoder.grows()) {
+      s.flush_if_full();
+    }
     return;
   }
   if (!s.known_event(exit, slots)) return;
   ++s.slice_events;
   const bool handed_out = s.encoder.append(exit, slots.data(), slots.size());
   if (handed_out || s.small_groups) s.flush_if_full();
+}
+
+/// Takes those at once that the current run leads to expect, except one that may fill the group.
+void Writer::events(ThreadId thread, std::uint64_t slice, std::span<const BlockEvent> events) {
+  State& s = *state_;
+  while (!events.empty()) {
+    const std::uint64_t so_far = s.slice_events + s.group_events + 1;
+    const bool goes_on = slice == s.event_slice && thread == s.event_thread && s.current != nullptr;
+    if (goes_on && !s.small_groups && so_far < kGroupEvents) [[likely]] {
+      const std::size_t taken =
+          s.encoder.expected(events.first(std::min<std::uint64_t>(events.size(), kGroupEvents - so_far)));
+      s.slice_events += taken;
+      events = events.subspan(taken);
+      if (events.empty()) return;
+    }
+    event(thread, slice, events[0].exit, {events[0].slots, events[0].count});
+    events = events.subspan(1);
+  }
 }
 
 void Writer::side(SideEvent side_event) {

@@ -1,8 +1,9 @@
-// See ingest.h. The hot path is write_plain(): a table lookup and the writer's event(). execute() does the same for
+// See ingest.h. The hot path is write_plain(): a table lookup and the writer's events(). execute() does the same for
 // whatever needs more: calls and returns, first executions, hidden code, and options that look at every execution.
 #include "recorder/host/ingest.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <deque>
 
@@ -24,6 +25,7 @@ constexpr std::uint64_t kSysExitGroup = 231;
 constexpr std::uint64_t kSysFork = 57;
 constexpr std::uint64_t kSysVfork = 58;
 constexpr std::uint64_t kCloneThread = 0x10000;
+constexpr std::size_t kBatch = 64;  // events that are handed on at once
 
 /// A function whose insides are being skipped.
 struct HiddenCall {
@@ -224,19 +226,20 @@ struct Ingest::State {
   /// Returns where that is. Only while records_all().
   std::size_t write_plain(std::span<const std::uint64_t> words, std::size_t at) {
     const std::span<const WireExit> exits = blocks.exits();
-    const trace::ThreadId thread_id = thread->id;
-    std::uint64_t events = 0;
-    std::uint64_t instructions = 0;
-    while (at < words.size() && words[at] < exits.size()) {
-      const WireExit& exit = exits[words[at]];
-      if (!exit.plain() || words.size() - at <= exit.slots) break;
-      writer.event(thread_id, slice, exit.trace_exit, {&words[at] + 1, exit.slots});
-      events++;
-      instructions += exit.instructions;
-      at += std::size_t{1} + exit.slots;
+    std::array<trace::BlockEvent, kBatch> batch;
+    std::size_t count = kBatch;
+    while (count == kBatch) {
+      count = 0;
+      while (count < kBatch && at < words.size() && words[at] < exits.size()) {
+        const WireExit& exit = exits[words[at]];
+        if (!exit.plain() || words.size() - at <= exit.slots) break;
+        batch[count++] = {exit.trace_exit, exit.slots, &words[at] + 1};
+        end.instructions += exit.instructions;
+        at += std::size_t{1} + exit.slots;
+      }
+      writer.events(thread->id, slice, std::span(batch).first(count));
+      end.events += count;
     }
-    end.events += events;
-    end.instructions += instructions;
     return at;
   }
 
