@@ -7,19 +7,6 @@
 
 namespace loopfold::ddg {
 
-void OriginTracker::begin(const PartCode& code, const Instance& instance, const std::vector<Cell>& writers,
-                          RegisterOrigins& registers) {
-  OriginRecords::Uses* uses = instance.uses;
-  if (uses == nullptr && instance.followed) uses = &records_.uses(instance.site, code.operands);
-  begin(instance, uses);
-  code_ = &code;
-  writers_ = &writers;
-  registers_ = &registers;
-  next_use_ = code.origins.uses.data();
-  last_use_ = next_use_ + (followed_ ? code.origins.uses.size() : 0);
-  if (loads_.size() < code.origins.loads.size()) loads_.resize(code.origins.loads.size());
-}
-
 Provenance OriginTracker::provenance_of(const Value& value) {
   if (value.load != nullptr) return *value.load;
   Provenance provenance;
@@ -106,7 +93,8 @@ bool OriginTracker::compare_chunk(Granule first, std::uint32_t count) const {
 }
 
 /// Neighbours with one writer and one origin are one chunk.
-[[gnu::noinline]] void OriginTracker::use_register(const OriginRecords::Reader& reader, const OriginCode::Use& use) {
+[[gnu::noinline, gnu::flatten]] void OriginTracker::use_register(const OriginRecords::Reader& reader,
+                                                                 const OriginCode::Use& use) {
   if (use.direct && is_one_chunk(use.granule, use.count)) return use_chunk(reader, use.lane, use.granule);
   Cell before;
   Value before_value;
@@ -159,10 +147,12 @@ void OriginTracker::spill(const MemoryAccess& access, std::uint64_t address, con
   Spill& spill = spills_.at(address, access.size, memory_);
   spill.cell = store;
   spill.value.clear();
-  for (std::uint32_t i = 0; i < code.count; ++i) {
-    const OriginCode::Piece& piece = code_->origins.pieces[code.first + i];
-    const std::uint32_t end = i + 1 < code.count ? code_->origins.pieces[code.first + i + 1].lane : access.size;
-    spill.value.add(static_cast<std::uint8_t>(end), provenance_of(value(piece.source)));
+  const OriginCode::Piece* const pieces = code_->origins.pieces.data() + code.first;
+  for (std::uint32_t i = 0; i < code.count;) {
+    const Source& source = pieces[i].source;
+    i += goes_on_for(pieces[i]);
+    const std::uint32_t end = i < code.count ? pieces[i].lane : access.size;
+    spill.value.add(static_cast<std::uint8_t>(end), provenance_of(value(source)));
   }
   if (code.count == 0) spill.value.add(static_cast<std::uint8_t>(access.size), provenance_of({store, false, nullptr}));
   if (store.producer >= spilled_.size()) spilled_.resize(store.producer + std::size_t{1});
@@ -178,25 +168,15 @@ void OriginTracker::move_spill(std::uint64_t address, std::uint32_t size, EntryI
   spill.value.for_each([&](Provenance& value) { move(value.origin); });
 }
 
-/// The spill that a load gets back, if it is a reload.
-const Spill* OriginTracker::reloaded(const MemoryAccess& access, std::uint64_t address,
-                                     std::span<const Chunk> chunks) const {
-  if (!access.reloads || chunks.size() != 1 || chunks[0].size != access.size) return nullptr;
-  const std::uint8_t size = spilled(chunks[0].cell);
-  return size != 0 ? spills_.find(address, size, chunks[0].cell) : nullptr;
-}
-
-[[gnu::flatten]] bool OriginTracker::load(const MemoryAccess& access, std::uint64_t address,
-                                          std::span<const Chunk> chunks) {
-  const Spill* spill = reloaded(access, address, chunks);
-  if (spill == nullptr && followed_) use_memory(access, address, chunks);
-  if (access.load == MemoryAccess::kNo || !code_->origins.loads[access.load].kept) return spill != nullptr;
+/// What a load got, for what comes behind it in the part or after it.
+void OriginTracker::keep_load(const MemoryAccess& access, std::uint64_t address, std::span<const Chunk> chunks,
+                              const Spill* spill) {
   Loaded& loaded = loads_[access.load];
   loaded.reload = spill != nullptr;
   loaded.size = access.size;
   if (spill != nullptr) {
     loaded.reloaded = spill->value;
-    return true;
+    return;
   }
   Provenance& itself = loaded.itself;
   itself = {};
@@ -208,21 +188,6 @@ const Spill* OriginTracker::reloaded(const MemoryAccess& access, std::uint64_t a
     itself.writers = chunks[0].cell;
   else if (!chunks.empty())
     note_writers(memory_, itself);
-  return false;
-}
-
-void OriginTracker::use_memory(const MemoryAccess& access, std::uint64_t address, std::span<const Chunk> chunks) {
-  const OriginRecords::Reader& reader =
-      this->reader(access.instruction, static_cast<std::uint8_t>(kFirstMemoryOperand + access.index), access.operand);
-  for (const Chunk& chunk : chunks) {
-    if (chunk.cell.producer == kLostProducer) continue;
-    const std::uint8_t size = spilled(chunk.cell);
-    const Spill* spill = size != 0 ? spills_.covering(address + chunk.offset, size, chunk.cell) : nullptr;
-    if (spill != nullptr)
-      use_spilled(reader, *spill, address, chunk);
-    else
-      records_.use_directly(reader, static_cast<std::uint16_t>(chunk.offset), chunk.cell);
-  }
 }
 
 /// Bytes of a chunk that have different origins are chunks of their own.
@@ -235,8 +200,7 @@ void OriginTracker::use_spilled(const OriginRecords::Reader& reader, const Spill
   }
 }
 
-[[gnu::flatten]] void OriginTracker::finish_part() {
-  read_registers(0xffff, false);
+[[gnu::flatten]] void OriginTracker::move_outs() {
   const OriginCode& code = code_->origins;
   if (moved_.size() < code.moved_outs) moved_.resize(code.moved_outs);
   for (std::uint32_t i = 0; i < code.moved_outs; i += moved_[i].run) move(code.outs[i], moved_[i]);
@@ -271,9 +235,8 @@ const Provenance* OriginTracker::got_as_a_whole(const OriginCode::Out* outs, Pro
 }
 
 /// Only what is done as a whole is known to be one chunk.
-[[gnu::flatten]] void OriginTracker::write() {
+[[gnu::flatten]] void OriginTracker::write_outs() {
   const OriginCode& code = code_->origins;
-  if (code.outs.empty()) return;
   registers_->joined.remove(code.parted, code.parted_words);
   for (std::size_t i = 0; i < code.moved_outs; i += moved_[i].run)
     fill(code.outs[i], moved_[i].run, moved_[i].where, moved_[i].provenance);

@@ -44,7 +44,6 @@ struct RegisterOrigins {
     const std::uint64_t all = where_to * std::uint64_t{0x0101010101010101};
     std::uint8_t* at = where.data() + first;
     for (; count >= 8; count -= 8, at += 8) std::memcpy(at, &all, sizeof(all));
-    if (count == 0) return;
     std::uint64_t eight = 0;
     std::memcpy(&eight, at, sizeof(eight));
     const std::uint64_t others = ~std::uint64_t{0} << count * 8;
@@ -71,7 +70,18 @@ class OriginTracker {
     OriginRecords::Uses* uses = nullptr;  // of the site, if they are known
   };
   void begin(const PartCode& code, const Instance& instance, const std::vector<Cell>& writers,
-             RegisterOrigins& registers);
+             RegisterOrigins& registers) {
+    OriginRecords::Uses* uses = instance.uses;
+    if (uses == nullptr && instance.followed) uses = &records_.uses(instance.site, code.operands);
+    begin(instance, uses);
+    code_ = &code;
+    writers_ = &writers;
+    registers_ = &registers;
+    next_use_ = code.origins.uses.data();
+    last_use_ = followed_ ? next_use_ + code.origins.uses.size() : next_use_;
+    if (loads_.size() < code.origins.loads.size()) [[unlikely]]
+      loads_.resize(code.origins.loads.size());
+  }
 
   /// The uses of registers by the instructions up to this one; `spilled`: it is a spill.
   void read_registers(std::uint16_t instruction, bool spilled) {
@@ -108,9 +118,14 @@ class OriginTracker {
         cell);
   }
 
-  void finish_part();
+  void finish_part() {
+    read_registers(0xffff, false);
+    if (code_->origins.moved_outs != 0) move_outs();
+  }
   /// Once the registers have their new writers.
-  void write();
+  void write() {
+    if (!code_->origins.outs.empty()) write_outs();
+  }
 
   /// An operand of a statement that is no code.
   void use_arguments(const Instance& instance, std::uint8_t operand, std::span<const LiveIn> granules,
@@ -189,7 +204,9 @@ class OriginTracker {
   }
   static Provenance provenance_of(const Value& value);
   void keep(Granule granule, const Value& value);
+  void move_outs();
   void move(const OriginCode::Out& out, Moved& into);
+  void write_outs();
   void fill(const OriginCode::Out& out, std::uint16_t run, RegisterOrigins::Where where, const Provenance& kept);
   const Provenance* got_as_a_whole(const OriginCode::Out* outs, Provenance& made) const;
   void use_registers(std::uint16_t instruction, bool spilled);
@@ -205,6 +222,7 @@ class OriginTracker {
     records_.use(reader, lane, writer, found(granule));
   }
   void use_memory(const MemoryAccess& access, std::uint64_t address, std::span<const Chunk> chunks);
+  void keep_load(const MemoryAccess& access, std::uint64_t address, std::span<const Chunk> chunks, const Spill* spill);
   void use_spilled(const OriginRecords::Reader& reader, const Spill& spill, std::uint64_t address, const Chunk& chunk);
   const Spill* reloaded(const MemoryAccess& access, std::uint64_t address, std::span<const Chunk> chunks) const;
   /// How large the spills of an instruction are; 0: it is none.
@@ -230,5 +248,36 @@ class OriginTracker {
   std::vector<Loaded> loads_;
   std::vector<Moved> moved_;  // what granules had that others get: of outs, but for the rest of a run
 };
+
+/// The spill that a load gets back, if it is a reload.
+inline const Spill* OriginTracker::reloaded(const MemoryAccess& access, std::uint64_t address,
+                                            std::span<const Chunk> chunks) const {
+  if (!access.reloads || chunks.size() != 1 || chunks[0].size != access.size) return nullptr;
+  const std::uint8_t size = spilled(chunks[0].cell);
+  return size != 0 ? spills_.find(address, size, chunks[0].cell) : nullptr;
+}
+
+inline bool OriginTracker::load(const MemoryAccess& access, std::uint64_t address, std::span<const Chunk> chunks) {
+  const Spill* const spill = reloaded(access, address, chunks);
+  if (spill == nullptr && followed_) use_memory(access, address, chunks);
+  if (access.load != MemoryAccess::kNo && code_->origins.loads[access.load].kept)
+    keep_load(access, address, chunks, spill);
+  return spill != nullptr;
+}
+
+inline void OriginTracker::use_memory(const MemoryAccess& access, std::uint64_t address,
+                                      std::span<const Chunk> chunks) {
+  const OriginRecords::Reader& reader =
+      this->reader(access.instruction, static_cast<std::uint8_t>(kFirstMemoryOperand + access.index), access.operand);
+  for (const Chunk& chunk : chunks) {
+    if (chunk.cell.producer == kLostProducer) continue;
+    const std::uint8_t size = spilled(chunk.cell);
+    const Spill* spill = size != 0 ? spills_.covering(address + chunk.offset, size, chunk.cell) : nullptr;
+    if (spill != nullptr)
+      use_spilled(reader, *spill, address, chunk);
+    else
+      records_.use_directly(reader, static_cast<std::uint16_t>(chunk.offset), chunk.cell);
+  }
+}
 
 }  // namespace loopfold::ddg

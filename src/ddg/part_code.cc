@@ -275,9 +275,9 @@ PartCode compile_part(const trace::Block& block, const std::vector<trace::Instru
                            is_moved_pointer(result, facts[result.instruction]),
                            static_cast<std::uint32_t>(code.values.size()), result.value});
   }
-  code.moves_stack_pointer = std::any_of(code.values.begin(), code.values.end(), [](const IntegerValue& value) {
-    return value.reg == kStackPointer && value.width == 8;
-  });
+  for (std::uint32_t i = 0; i < code.values.size(); ++i)
+    if (code.values[i].reg == kStackPointer && code.values[i].width == 8) code.pointers.push_back(i);
+  code.moves_stack_pointer = !code.pointers.empty();
   compile_origins(facts, granules, code);
   return code;
 }

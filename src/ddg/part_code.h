@@ -201,8 +201,8 @@ struct OriginCode {
     std::uint8_t lane = 0;
     Granule granule = 0;
     Source source;
-    /// So many of a use, this one and the next, have one writer, and one origin if their sources do: one instruction,
-    /// one load, or consecutive granules of one register.
+    /// So many of a use or a spill, this one and the next, have one writer, and one origin if their sources do: one
+    /// instruction, one load, or consecutive granules of one register.
     std::uint8_t run = 1;
   };
   /// A register operand that is a use, or may turn out to be one, and not only of what is made in the part.
@@ -262,7 +262,8 @@ struct PartCode {
   std::vector<LocalFlow> local;
   std::vector<MemoryAccess> accesses;  // in the order of execution
   std::vector<IntegerValue> values;
-  bool moves_stack_pointer = false;  // one of the values is that of rsp
+  std::vector<std::uint32_t> pointers;  // of the values: that are the stack pointer
+  bool moves_stack_pointer = false;     // there are some
   OriginCode origins;
   bool unknown = false;  // it has an instruction that could not be decoded
 };

@@ -160,15 +160,20 @@ class OriginCompiler {
     }
     if (!open) return origins_.pieces.resize(first);
     for (std::size_t i = first; i < origins_.pieces.size(); ++i) keep(origins_.pieces[i].source);
-    for (std::size_t i = origins_.pieces.size() - 1; i > first; --i)
-      if (goes_on(origins_.pieces[i - 1], origins_.pieces[i]))
-        origins_.pieces[i - 1].run = static_cast<std::uint8_t>(origins_.pieces[i].run + 1);
+    find_runs(first);
     const std::uint16_t load = only_load(first);
     const auto count = static_cast<std::uint32_t>(origins_.pieces.size()) - first;
     const Granule granule = origins_.pieces[first].granule;
     const GranuleSet::Some behind = direct ? GranuleSet::behind(granule, count) : GranuleSet::Some{};
     origins_.uses.push_back(
         {number, operand, spilled, direct, load, behind, 0, first, count, granule, origins_.pieces[first].lane});
+  }
+
+  /// Of pieces, from `first` on.
+  void find_runs(std::size_t first) {
+    for (std::size_t i = origins_.pieces.size(); i-- > first + 1;)
+      if (goes_on(origins_.pieces[i - 1], origins_.pieces[i]))
+        origins_.pieces[i - 1].run = static_cast<std::uint8_t>(origins_.pieces[i].run + 1);
   }
 
   /// The load that got all pieces from `first` on, and that one instruction wrote; kOutside: there is none.
@@ -206,6 +211,7 @@ class OriginCompiler {
             {state.writer, static_cast<std::uint8_t>(piece.byte - read->byte), piece.granule, state.source, 1});
         ++spill.count;
       }
+      find_runs(spill.first);
     }
     access.spill = static_cast<std::uint16_t>(origins_.spills.size());
     origins_.spills.push_back(spill);
@@ -227,9 +233,11 @@ class OriginCompiler {
 
   /// All that an instruction writes, copies and merges included.
   void write(const trace::InstructionFacts& facts, std::uint16_t number) {
-    const std::vector<State> before = granule_;
     const bool copies = is_register_copy(facts);
     const bool merges = !trace::accesses_memory(facts);
+    const auto is_vector = [](const RegisterUse& use) { return use.file == RegisterFile::kVector; };
+    std::vector<State> before;
+    if (copies || (merges && std::any_of(facts.writes.begin(), facts.writes.end(), is_vector))) before = granule_;
     for (const RegisterUse& target : facts.writes) {
       if (!has_origins(target.file)) continue;
       for (const Granules::Piece& piece : written_by(target)) {

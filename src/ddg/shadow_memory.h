@@ -44,8 +44,19 @@ static_assert(sizeof(Cell) == 16);
 inline void fill_cells(Cell* into, std::size_t count, const Cell& cell) {
   const __m128i whole = _mm_set_epi64x(static_cast<long long>(cell.counter),
                                        static_cast<long long>(std::uint64_t{cell.entry} << 32 | cell.producer));
-#pragma GCC unroll 4
-  for (std::size_t i = 0; i < count; ++i) _mm_storeu_si128(reinterpret_cast<__m128i*>(into + i), whole);
+  const auto store = [&](std::size_t i) { _mm_storeu_si128(reinterpret_cast<__m128i*>(into + i), whole); };
+  for (; count >= 4; count -= 4, into += 4) {
+    store(0);
+    store(1);
+    store(2);
+    store(3);
+  }
+  if ((count & 2) != 0) {
+    store(0);
+    store(1);
+    into += 2;
+  }
+  if ((count & 1) != 0) store(0);
 }
 
 /// Whether `count` neighbours are all like this one. Without a branch for each: mostly they are.
