@@ -143,6 +143,8 @@ Builder::Instance Builder::enter(const Where& where, StackState& stack, SiteId s
   levels_ = &levels;
   point_.resize(dimensions.size() + 1);
   for (std::size_t k = 0; k < dimensions.size(); ++k) point_[k] = static_cast<std::int64_t>(dimensions[k].counter);
+  near_ = point_;
+  innermost_ = dimensions.size() - 1;
   return {site, levels.back().entry, dimensions.back().counter};
 }
 
@@ -160,10 +162,10 @@ const Builder::LastSite& Builder::find_site(const Where& where, std::uint32_t pa
 }
 
 /// Addresses are known as soon as the part begins.
-void Builder::prefetch(const PartCode& code, SiteId site) const {
+void Builder::prefetch(const PartCode& code, const Streams::Located& at) const {
   for (const MemoryAccess& access : code.accesses)
     if (access.address.kind == trace::Value::Kind::kSlot) memory_.prefetch(slots_[access.address.data]);
-  streams_.prefetch(site);
+  streams_.prefetch(at);
 }
 
 /// All that it calls is part of it: this is what takes the time of irregular code, and most of that is short.
@@ -176,22 +178,23 @@ void Builder::prefetch(const PartCode& code, SiteId site) const {
   ThreadState& thread = this->thread(where.thread);
   StackState& stack = this->stack(where.stack);
   const LastSite& last = site_of(where, index, part, code);
-  const SiteId site = last.site;
-  prefetch(code, site);
-  const Instance instance = enter(where, stack, site);
-  if (recording_path_) note_path_part(where, {site, &code, &block, 0, exit.slots, 0});
+  const Streams::Located at = streams_.locate(last.site);
+  prefetch(code, at);
+  const Instance instance = enter(where, stack, last.site);
+  const Running running{where, instance, at, levels_->back().serial, thread, stack};
+  if (recording_path_) note_path_part(where, {last.site, &code, &block, 0, exit.slots, 0});
   ++stack.parts;
   instructions_ += part.instructions;
   if (code.unknown) unknown_instructions_ += part.instructions;
 
-  streams_.instance(site, point_.data());
-  streams_.prefetch_folders(site);
+  streams_.instance(at, point_.data());
+  streams_.prefetch_folders(at);
   const bool x87 = block.ftop.kind != trace::Value::Kind::kNone;
   const std::uint64_t top = x87 ? trace::evaluate(block, block.ftop, slots) : 0;
-  if (!streams_.cold(site)) read_registers(code, instance, thread, top);
+  if (!Streams::cold(at)) read_registers(running, code, top);
   if (options_.origins) origins_.begin(code, tracked(instance, last.uses), thread.registers, thread.origins);
-  values(code, block, slots, site);
-  next_result_ = 0;
+  values(running, code, block, slots);
+  next_pointer_ = 0;
   if (thread.left != where.stack) thread.left = kNoStack;
   lowest_ = thread.stack_pointer;
   for (const MemoryAccess& access : code.accesses) {
@@ -199,9 +202,9 @@ void Builder::prefetch(const PartCode& code, SiteId site) const {
     const std::uint64_t address = trace::evaluate(block, access.address, slots);
     if (access.guarded && address == 0) continue;
     if (access.store)
-      store(where, access, address, instance, thread, stack);
+      store(running, access, address);
     else
-      load(where, access, address, instance, thread, stack);
+      load(running, access, address);
   }
   if (code.moves_stack_pointer) follow_stack_pointer(where, code, kBehindAll, thread, stack);
   write_registers(code, instance, thread, top);
@@ -226,19 +229,27 @@ void Builder::forget_registers(ThreadState& thread) {
   thread.origins.clear();
 }
 
-void Builder::read_registers(const PartCode& code, const Instance& instance, ThreadState& thread, std::uint64_t top) {
+void Builder::read_registers(const Running& part, const PartCode& code, std::uint64_t top) {
+  const Cell* const registers = part.thread.registers.data();
   for (const RegisterRead& read : code.reads) {
     const LiveIn& first = code.live_ins[read.first];
-    const bool one = thread.origins.joined.has(read.behind) ||
-                     (read.consecutive && are_equal(&thread.registers[first.granule], read.count));
-    if (one && thread.registers[first.granule].producer == 0) continue;
-    Streams::Reader reader = reader_of(instance.site, read);
+    const Cell& cell = registers[first.granule];
+    const bool one = part.thread.origins.joined.has(read.behind) || (read.consecutive && are_equal(&cell, read.count));
+    if (!one) {
+      read_apart(part.at.id, code, read, top, part.thread.registers);
+      continue;
+    }
+    if (cell.producer == 0) continue;
+    Streams::Reader reader = reader_of(part.at.id, read);
     reader.lane = first.lane;
-    if (one)
-      depend(reader, thread.registers[first.granule]);
-    else
-      read_granules({&first, read.count}, top, read.x87, reader, thread.registers);
+    depend(part, reader, cell);
   }
+}
+
+[[gnu::noinline]] void Builder::read_apart(SiteId site, const PartCode& code, const RegisterRead& read,
+                                           std::uint64_t top, const Registers& registers) {
+  Streams::Reader reader = reader_of(site, read);
+  read_granules({&code.live_ins[read.first], read.count}, top, read.x87, reader, registers);
 }
 
 /// Neighbours that one instance wrote are one chunk.
@@ -256,18 +267,16 @@ void Builder::read_granules(std::span<const LiveIn> granules, std::uint64_t top,
   }
 }
 
-void Builder::store(const Where& where, const MemoryAccess& access, std::uint64_t address, const Instance& instance,
-                    const ThreadState& thread, const StackState& stack) {
-  const Cell cell{streams_.definition(instance.site, access.instruction), instance.entry, instance.counter};
-  const bool spill =
-      options_.origins && access.spill != MemoryAccess::kNo && in_youngest_frame(where, thread, stack, address);
+void Builder::store(const Running& part, const MemoryAccess& access, std::uint64_t address) {
+  const Cell cell{Streams::first_definition(part.at) + access.instruction, part.instance.entry, part.instance.counter};
+  const bool spill = options_.origins && access.spill != MemoryAccess::kNo &&
+                     in_youngest_frame(part.where, part.thread, part.stack, address);
   if (options_.origins) origins_.read_registers(access.instruction, spill);
   if (spill) origins_.spill(access, address, cell);
   memory_.write(address, access.size, cell);
-  if (streams_.cold(instance.site)) return;
-  const Objects::Place place = locate(where, thread, stack, address);
-  streams_.access(instance.site, access, point_.data(), place.object, place.block, place.offset,
-                  levels_->back().serial);
+  if (Streams::cold(part.at)) return;
+  const Objects::Place place = locate(part.where, part.thread, part.stack, address);
+  streams_.access(part.at, access, point_.data(), place.object, place.block, place.offset, part.serial);
   if (spill) streams_.count_copy();
 }
 
@@ -285,9 +294,8 @@ std::size_t Builder::read_chunks(std::uint64_t address, std::uint32_t size) {
   return count;
 }
 
-void Builder::load(const Where& where, const MemoryAccess& access, std::uint64_t address, const Instance& instance,
-                   const ThreadState& thread, const StackState& stack) {
-  const bool cold = streams_.cold(instance.site);
+void Builder::load(const Running& part, const MemoryAccess& access, std::uint64_t address) {
+  const bool cold = Streams::cold(part.at);
   const std::size_t count = !cold || options_.origins ? read_chunks(address, access.size) : 0;
   const std::span<const OriginTracker::Chunk> chunks{chunks_.data(), count};
   bool reload = false;
@@ -296,20 +304,20 @@ void Builder::load(const Where& where, const MemoryAccess& access, std::uint64_t
     reload = origins_.load(access, address, chunks);
   }
   if (cold) return;
-  const Objects::Place place = locate(where, thread, stack, address);
-  streams_.access(instance.site, access, point_.data(), place.object, place.block, place.offset,
-                  levels_->back().serial);
+  const Objects::Place place = locate(part.where, part.thread, part.stack, address);
+  streams_.access(part.at, access, point_.data(), place.object, place.block, place.offset, part.serial);
   if (reload) streams_.count_copy();
-  Streams::Reader reader = reader_of(instance.site, access);
+  Streams::Reader reader = reader_of(part.at.id, access);
   reader.object = place.object;
   reader.reload = reload;
   for (const OriginTracker::Chunk& chunk : chunks) {
     reader.lane = static_cast<std::uint16_t>(chunk.offset);
-    depend(reader, chunk.cell);
+    depend(part, reader, chunk.cell);
   }
 }
 
-void Builder::depend(const Streams::Reader& reader, const Cell& cell) {
+/// Wherever point_ and levels_ are.
+[[gnu::noinline]] void Builder::depend(const Streams::Reader& reader, const Cell& cell) {
   if (cell.producer == kLostProducer) return streams_.lost_dependence(reader, point_.data());
   const std::size_t depth = entries_.depth(cell.entry);
   if (depth > producer_.size()) producer_.resize(depth);
@@ -318,6 +326,41 @@ void Builder::depend(const Streams::Reader& reader, const Cell& cell) {
       cell.entry, cell.counter, point_.data(), levels.size(), [&](std::size_t k) { return levels[k].entry; },
       producer_.data());
   if (streams_.dependence(reader, cell.producer, point_.data(), producer_.data(), equal)) note_late(cell, 1);
+}
+
+/// The same for the part that runs. Most producers are in the entry that it is in, or in one around it.
+[[gnu::always_inline]] inline void Builder::depend(const Running& part, const Streams::Reader& reader,
+                                                   const Cell& cell) {
+  std::int64_t* const near = near_.data();
+  const std::int64_t* producer = near;
+  std::size_t equal = innermost_;
+  if (cell.entry == part.instance.entry) {
+    near[equal] = static_cast<std::int64_t>(cell.counter);
+  } else {
+    producer = vector_near(cell, equal);
+    if (producer == nullptr) return streams_.lost_dependence(Streams::Reader(reader), point_.data());
+  }
+  const std::int64_t* const point = point_.data();
+  if (streams_.dependence(part.at, reader, cell.producer, point, producer, equal)) note_late(cell, 1);
+  near[equal] = point[equal];
+}
+
+/// The iteration vector of an instance, until the next call, and how many of its first coordinates are known to be
+/// those of point_; near_[equal] may be its own. Null if the instance is lost.
+[[gnu::noinline]] const std::int64_t* Builder::vector_near(const Cell& cell, std::size_t& equal) {
+  if (cell.producer == kLostProducer) return nullptr;
+  const std::size_t depth = entries_.depth(cell.entry);
+  const Level* const levels = levels_->data();
+  if (depth <= innermost_ && levels[depth - 1].entry == cell.entry) {
+    equal = depth - 1;
+    near_[equal] = static_cast<std::int64_t>(cell.counter);
+    return near_.data();
+  }
+  if (depth > producer_.size()) producer_.resize(depth);
+  equal = entries_.vector_near(
+      cell.entry, cell.counter, point_.data(), innermost_ + 1, [&](std::size_t k) { return levels[k].entry; },
+      producer_.data());
+  return producer_.data();
 }
 
 /// The iteration vector of an instance, until the next call.
@@ -354,13 +397,13 @@ Streams::Reader Builder::reader_of(SiteId site, const MemoryAccess& load) {
   return reader;
 }
 
-void Builder::values(const PartCode& code, const trace::Block& block, std::span<const std::uint64_t> slots,
-                     SiteId site) {
+void Builder::values(const Running& part, const PartCode& code, const trace::Block& block,
+                     std::span<const std::uint64_t> slots) {
   if (results_.size() < code.values.size()) results_.resize(code.values.size());
-  for (std::size_t i = 0; i < code.values.size(); ++i) {
-    const IntegerValue& value = code.values[i];
-    results_[i] = trace::evaluate(block, value.value, slots);
-    streams_.value(site, value, point_.data(), sign_extended(results_[i], value.width), levels_->back().serial);
+  std::uint64_t* result = results_.data();
+  for (const IntegerValue& value : code.values) {
+    *result = trace::evaluate(block, value.value, slots);
+    streams_.value(part.at, value, point_.data(), sign_extended(*result++, value.width), part.serial);
   }
 }
 
@@ -373,11 +416,11 @@ std::uint64_t Builder::end_of_stack(const Where& where, const StackState& stack)
 void Builder::follow_stack_pointer(const Where& where, const PartCode& code, std::uint16_t instruction,
                                    ThreadState& thread, StackState& stack) {
   lowest_ = thread.stack_pointer;
-  for (; next_result_ < code.values.size() && code.values[next_result_].instruction <= instruction; ++next_result_) {
-    const IntegerValue& value = code.values[next_result_];
-    if (value.reg != kStackPointer || value.width != 8) continue;
+  for (; next_pointer_ < code.pointers.size(); ++next_pointer_) {
+    const IntegerValue& value = code.values[code.pointers[next_pointer_]];
+    if (value.instruction > instruction) break;
     const std::uint64_t before = thread.stack_pointer;
-    const std::uint64_t now = results_[next_result_];
+    const std::uint64_t now = results_[code.pointers[next_pointer_]];
     thread.stack_pointer = now;
     note_stack_pointer(stack, now, value.moved);
     if (recording_path_) path_stack_.pointers.push_back(now - path_pointer_);

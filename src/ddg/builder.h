@@ -189,6 +189,16 @@ class Builder {
     std::uint64_t since_parts = 0;
   };
 
+  /// The instance of a part that runs, with what all of it needs.
+  struct Running {
+    const Where& where;
+    const Instance instance;
+    const Streams::Located at;
+    const std::uint64_t serial;  // of the entry of the innermost loop
+    ThreadState& thread;
+    StackState& stack;
+  };
+
   /// Where a part ran last: it runs there again, mostly.
   struct LastSite {
     structure::ContextId context = structure::kNoContext;
@@ -247,18 +257,18 @@ class Builder {
     return same ? last : find_site(where, part, what, code);
   }
   const LastSite& find_site(const Where& where, std::uint32_t part, const structure::Part& what, const PartCode& code);
-  void prefetch(const PartCode& code, SiteId site) const;
+  void prefetch(const PartCode& code, const Streams::Located& at) const;
 
   void execute(const Where& where, const structure::Part& part);
   /// Brings the entries of the stack up to date, sets point_, and gives the cell of what happens here.
   Instance enter(const Where& where, StackState& stack, SiteId site);
-  void read_registers(const PartCode& code, const Instance& instance, ThreadState& thread, std::uint64_t top);
+  void read_registers(const Running& part, const PartCode& code, std::uint64_t top);
+  void read_apart(SiteId site, const PartCode& code, const RegisterRead& read, std::uint64_t top,
+                  const Registers& registers);
   void read_granules(std::span<const LiveIn> granules, std::uint64_t top, bool x87, Streams::Reader& reader,
                      const Registers& registers);
-  void store(const Where& where, const MemoryAccess& access, std::uint64_t address, const Instance& instance,
-             const ThreadState& thread, const StackState& stack);
-  void load(const Where& where, const MemoryAccess& access, std::uint64_t address, const Instance& instance,
-            const ThreadState& thread, const StackState& stack);
+  void store(const Running& part, const MemoryAccess& access, std::uint64_t address);
+  void load(const Running& part, const MemoryAccess& access, std::uint64_t address);
   void write_registers(const PartCode& code, const Instance& instance, ThreadState& thread, std::uint64_t top);
   void forget_registers(ThreadState& thread);
   OriginTracker::Instance tracked(const Instance& instance, OriginRecords::Uses* uses = nullptr) const {
@@ -271,11 +281,14 @@ class Builder {
             uses};
   }
   void depend(const Streams::Reader& reader, const Cell& cell);
+  void depend(const Running& part, const Streams::Reader& reader, const Cell& cell);
+  const std::int64_t* vector_near(const Cell& cell, std::size_t& equal);
   const std::int64_t* vector_of(const Cell& cell);
   void note_late(const Cell& cell, std::uint64_t times);
   static Streams::Reader reader_of(SiteId site, const RegisterRead& read);
   static Streams::Reader reader_of(SiteId site, const MemoryAccess& load);
-  void values(const PartCode& code, const trace::Block& block, std::span<const std::uint64_t> slots, SiteId site);
+  void values(const Running& part, const PartCode& code, const trace::Block& block,
+              std::span<const std::uint64_t> slots);
   void follow_stack_pointer(const Where& where, const PartCode& code, std::uint16_t instruction, ThreadState& thread,
                             StackState& stack);
   static void note_stack_pointer(StackState& stack, std::uint64_t now, bool moved);
@@ -544,9 +557,13 @@ class Builder {
   const std::uint64_t* slots_ = nullptr;
   std::uint32_t next_part_ = 0;
   std::vector<std::int64_t> point_;
+  /// point_ as of the last enter(), but for one coordinate that is a producer's: most are in an entry that control is
+  /// in, and have only their own last one.
+  std::vector<std::int64_t> near_;
+  std::size_t innermost_ = 0;  // coordinate of point_
   std::vector<std::int64_t> producer_;
   std::vector<std::uint64_t> results_;          // of the part
-  std::size_t next_result_ = 0;                 // that the stack pointer has not followed yet
+  std::size_t next_pointer_ = 0;                // of the part: that the stack pointer has not followed yet
   std::uint64_t lowest_ = 0;                    // stack pointer, around the instruction
   const std::vector<Level>* levels_ = nullptr;  // of point_
   std::uint64_t slice_ = 0;                     // grows whenever control goes over to another stack

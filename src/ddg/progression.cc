@@ -72,8 +72,6 @@ Progression progression_of(const trace::Block& block, const trace::Value& value,
   return extended(sum, expression.extend, n);
 }
 
-std::int64_t sign_extended(std::uint64_t value, unsigned bytes) { return sign_extended_number(value, bytes * 8); }
-
 Progression sign_extended(const Progression& value, unsigned bytes, std::uint64_t n) {
   return bytes == 8 ? value : extended(value, bytes * 8, true, n);
 }

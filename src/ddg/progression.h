@@ -27,7 +27,10 @@ Progression progression_of(const trace::Block& block, const trace::Value& value,
                            std::size_t slot, std::uint64_t n);
 
 /// The low bytes of a value as a signed number.
-std::int64_t sign_extended(std::uint64_t value, unsigned bytes);
+inline std::int64_t sign_extended(std::uint64_t value, unsigned bytes) {
+  const unsigned shift = 64 - bytes * 8;
+  return static_cast<std::int64_t>(value << shift) >> shift;
+}
 
 /// The same as a signed number of so many bytes: the start and the step are then numbers of 64 bits.
 Progression sign_extended(const Progression& value, unsigned bytes, std::uint64_t n);

@@ -19,7 +19,10 @@ class Steady {
       entry_ = entry;
       seen_ = 0;
     }
-    if (seen_ > 0) follow(static_cast<Wide>(counter) - counter_, static_cast<Wide>(value) - value_);
+    if (seen_ == 2 && is_next(counter_, counter)) [[likely]]
+      steady_ = static_cast<Wide>(value) - value_ == step_;
+    else if (seen_ > 0)
+      follow(static_cast<Wide>(counter) - counter_, static_cast<Wide>(value) - value_);
     if (seen_ < 2) ++seen_;
     counter_ = counter;
     value_ = value;
@@ -29,7 +32,10 @@ class Steady {
  private:
   __extension__ using Wide = __int128;
 
-  void follow(Wide iterations, Wide growth) {
+  static bool is_next(std::int64_t before, std::int64_t now) {
+    return now > before && static_cast<std::uint64_t>(now) - static_cast<std::uint64_t>(before) == 1;
+  }
+  [[gnu::noinline]] void follow(Wide iterations, Wide growth) {
     if (seen_ == 1 && iterations != 0) step_ = iterations == 1 ? growth : growth / iterations;
     Wide expected = 0;
     const bool overflow = __builtin_mul_overflow(step_, iterations, &expected);
@@ -68,7 +74,10 @@ class EvenAddresses {
  private:
   __extension__ using Wide = __int128;
 
+  static constexpr Wide kFew = Wide{1} << 32;  // iterations: times what an address grows by, they do not overflow
+
   bool in_proportion(Wide iterations, Wide growth) const {
+    if (iterations == iterations_ && iterations > 0 && iterations < kFew) return growth == growth_;
     Wide a = 0;
     Wide b = 0;
     return !__builtin_mul_overflow(growth, iterations_, &a) && !__builtin_mul_overflow(growth_, iterations, &b) &&

@@ -19,19 +19,6 @@ constexpr DefinitionId kLostDefinition = 0xffffffff;
 constexpr const char* kColdReason = "there are more statements than --max-statements";
 constexpr std::uint64_t kUnknownKey = ~std::uint64_t{0};
 
-/// Takes a point into a box: least coordinates, then greatest.
-void extend(std::vector<std::int64_t>& box, const std::int64_t* point, std::size_t dimensions) {
-  if (box.empty()) {
-    box.assign(point, point + dimensions);
-    box.insert(box.end(), point, point + dimensions);
-    return;
-  }
-  for (std::size_t k = 0; k < dimensions; ++k) {
-    box[k] = std::min(box[k], point[k]);
-    box[dimensions + k] = std::max(box[dimensions + k], point[k]);
-  }
-}
-
 constexpr std::size_t kFoldersAtOnce = 256;
 
 using Box = std::vector<std::pair<std::int64_t, std::int64_t>>;
@@ -122,12 +109,19 @@ Streams::Sink Streams::new_stream(Stream::Kind kind, SiteId site, fold::Shape sh
   return {streams_.back().folder.get(), static_cast<StreamId>(streams_.size() - 1), shape, queue_.shard_of(site)};
 }
 
-void Streams::instance(SiteId site, const std::int64_t* point) {
-  Site& s = sites_[site];
-  ++s.count;
-  if (s.cold) return extend(s.box, point, s.dimensions);
-  if (s.domain.folder == nullptr) s.domain = new_stream(Stream::Kind::kDomain, site, {s.dimensions, 0, 0});
-  add(s.domain, point, nullptr);
+/// Takes the point of an instance into the box of a cold site.
+void Streams::extend_box(Site& site, const std::int64_t* point) {
+  std::vector<std::int64_t>& box = site.box;
+  const std::size_t dimensions = site.dimensions;
+  if (box.empty()) {
+    box.assign(point, point + dimensions);
+    box.insert(box.end(), point, point + dimensions);
+    return;
+  }
+  for (std::size_t k = 0; k < dimensions; ++k) {
+    box[k] = std::min(box[k], point[k]);
+    box[dimensions + k] = std::max(box[dimensions + k], point[k]);
+  }
 }
 
 /// The stream of an access and an object that it did not touch before; null if there is no room for it.
@@ -153,10 +147,6 @@ Streams::AccessDetails* Streams::new_access(SiteId site, const MemoryAccess& acc
   details.object = object;
   links.insert(key, &details);
   return &details;
-}
-
-void Streams::count_copy() {
-  if (last_access_ != nullptr) ++last_access_->copies;
 }
 
 Streams::ValueDetails* Streams::new_value(SiteId site, const IntegerValue& value) {

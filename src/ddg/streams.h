@@ -39,6 +39,7 @@ using SiteId = std::uint32_t;
 
 class Streams {
   struct DependenceDetails;
+  struct Site;
 
  public:
   using Dependences = DependenceDetails*;
@@ -59,6 +60,16 @@ class Streams {
   };
   /// The site, made if it is new: with so many instructions, and dimensions as its context has.
   SiteId site(const SiteKey& key, structure::PlaceId place, std::size_t instructions);
+
+  /// A site with what is known of it: to be looked up once for all that happens in an instance. Until the next new
+  /// site.
+  struct Located {
+    SiteId id = 0;
+    Site* site = nullptr;
+  };
+  Located locate(SiteId site) { return {site, &sites_[site]}; }
+  static bool cold(const Located& at) { return at.site->cold; }
+  static DefinitionId first_definition(const Located& at) { return at.site->first_definition; }
 
   std::uint16_t dimensions(SiteId site) const { return sites_[site].dimensions; }
   /// In a context that is not kept: it is a producer, and nothing else.
@@ -83,24 +94,34 @@ class Streams {
   /// An instance comes soon: fetches what is known of the site's streams, then, some time later, their folders. Those
   /// of hundreds of sites do not fit into the cache next to the processor. Folders that other threads use are left to
   /// them.
-  void prefetch(SiteId site) const {
-    const Site& s = sites_[site];
-    if (queue_.direct()) __builtin_prefetch(s.domain.folder);
-    for_each_last(s, [](const auto* details) { __builtin_prefetch(details); });
+  void prefetch(const Located& at) const {
+    if (queue_.direct()) __builtin_prefetch(at.site->domain.folder);
+    for_each_last(*at.site, [](const auto* details) { __builtin_prefetch(details); });
   }
-  void prefetch_folders(SiteId site) const {
+  void prefetch_folders(const Located& at) const {
     if (!queue_.direct()) return;
-    for_each_last(sites_[site], [](const auto* details) { __builtin_prefetch(details->sink.folder); });
+    for_each_last(*at.site, [](const auto* details) { __builtin_prefetch(details->sink.folder); });
   }
 
-  void instance(SiteId site, const std::int64_t* point);
+  void instance(const Located& at, const std::int64_t* point);
+  void instance(SiteId site, const std::int64_t* point) { instance(locate(site), point); }
+  void access(const Located& at, const MemoryAccess& access, const std::int64_t* point, ObjectId object,
+              std::int64_t block, std::int64_t offset, std::uint64_t entry);
   void access(SiteId site, const MemoryAccess& access, const std::int64_t* point, ObjectId object, std::int64_t block,
-              std::int64_t offset, std::uint64_t entry);
+              std::int64_t offset, std::uint64_t entry) {
+    this->access(locate(site), access, point, object, block, offset, entry);
+  }
   /// The last access was a spill or a reload.
-  void count_copy();
+  void count_copy() {
+    if (last_access_ != nullptr) ++last_access_->copies;
+  }
   /// `entry` tells one entry of the innermost loop from the next.
-  void value(SiteId site, const IntegerValue& value, const std::int64_t* point, std::int64_t label,
+  void value(const Located& at, const IntegerValue& value, const std::int64_t* point, std::int64_t label,
              std::uint64_t entry);
+  void value(SiteId site, const IntegerValue& value, const std::int64_t* point, std::int64_t label,
+             std::uint64_t entry) {
+    this->value(locate(site), value, point, label, entry);
+  }
 
   /// Who reads.
   struct Reader {
@@ -118,8 +139,12 @@ class Streams {
   /// `producer` has as many coordinates as the definition's site has dimensions; the first `equal` of them are known to
   /// be those of the point. True if it is on another stack: then late(k) says that it produced this after the loop of
   /// the reader's coordinate k was entered.
+  bool dependence(const Located& at, const Reader& reader, DefinitionId from, const std::int64_t* point,
+                  const std::int64_t* producer, std::size_t equal);
   bool dependence(const Reader& reader, DefinitionId from, const std::int64_t* point, const std::int64_t* producer,
-                  std::size_t equal = 0);
+                  std::size_t equal = 0) {
+    return dependence(locate(reader.site), reader, from, point, producer, equal);
+  }
   void late(std::size_t coordinate, std::uint64_t times = 1);
   /// A producer that is not known any more.
   void lost_dependence(const Reader& reader, const std::int64_t* point);
@@ -271,7 +296,7 @@ class Streams {
   /// What an access or operand has, made longer if its number is new.
   template <class T>
   static T& at(std::vector<T>& all, std::size_t dense) {
-    if (dense >= all.size()) [[unlikely]]
+    if (dense * sizeof(T) >= all.size() * sizeof(T)) [[unlikely]]  // in bytes: without a division
       all.resize(dense + 1);
     return all[dense];
   }
@@ -300,6 +325,7 @@ class Streams {
       return sink.folder->add_run(run);
     queue_.add_run(sink.shard, *sink.folder, sink.shape, run);
   }
+  static void extend_box(Site& site, const std::int64_t* point);
   AccessDetails* new_access(SiteId site, const MemoryAccess& access, ObjectId object);
   ValueDetails* new_value(SiteId site, const IntegerValue& value);
   DependenceDetails* new_dependence(const Reader& reader, DefinitionId from, fold::Shape shape);
@@ -337,46 +363,59 @@ class Streams {
   std::uint64_t most_bytes_ = 0;
 };
 
-inline void Streams::access(SiteId site, const MemoryAccess& access, const std::int64_t* point, ObjectId object,
+inline void Streams::instance(const Located& at, const std::int64_t* point) {
+  Site& site = *at.site;
+  ++site.count;
+  if (site.cold) return extend_box(site, point);
+  if (site.domain.folder == nullptr) [[unlikely]]
+    site.domain = new_stream(Stream::Kind::kDomain, at.id, {site.dimensions, 0, 0});
+  add(site.domain, point, nullptr);
+}
+
+inline void Streams::access(const Located& at, const MemoryAccess& access, const std::int64_t* point, ObjectId object,
                             std::int64_t block, std::int64_t offset, std::uint64_t entry) {
   last_access_ = nullptr;
-  Site& s = sites_[site];
-  if (s.cold) return;
-  AccessDetails* details = at(s.accesses, access.dense).find(key_of(object));
-  if (details == nullptr) [[unlikely]]
-    details = new_access(site, access, object);
-  if (details == nullptr) return;
+  if (at.site->cold) return;
+  AccessDetails* details = Streams::at(at.site->accesses, access.dense).find(key_of(object));
+  if (details == nullptr) [[unlikely]] {
+    details = new_access(at.id, access, object);
+    if (details == nullptr) return;
+  }
   last_access_ = details;
   details->follow(entry, block, offset);
   const std::int64_t labels[2] = {block, offset};
   add(details->sink, point, labels);
 }
 
-inline void Streams::value(SiteId site, const IntegerValue& value, const std::int64_t* point, std::int64_t label,
+inline void Streams::value(const Located& at, const IntegerValue& value, const std::int64_t* point, std::int64_t label,
                            std::uint64_t entry) {
-  Site& s = sites_[site];
-  if (s.cold) return;
-  ValueDetails* details = at(s.values, value.dense);
-  if (details == nullptr) [[unlikely]]
-    details = new_value(site, value);
-  if (details == nullptr) return;
-  if (s.dimensions > 1) details->steady.add(entry, point[s.dimensions - 1], label);
+  const Site& site = *at.site;
+  if (site.cold) return;
+  ValueDetails* details = Streams::at(at.site->values, value.dense);
+  if (details == nullptr) [[unlikely]] {
+    details = new_value(at.id, value);
+    if (details == nullptr) return;
+  }
+  if (site.dimensions > 1) details->steady.add(entry, point[site.dimensions - 1], label);
   add(details->sink, point, &label);
 }
 
-inline bool Streams::dependence(const Reader& reader, DefinitionId from, const std::int64_t* point,
+/// Whoever reads is copied for what is seldom called, so that it need not be in memory for what is not.
+inline bool Streams::dependence(const Located& at, const Reader& reader, DefinitionId from, const std::int64_t* point,
                                 const std::int64_t* producer, std::size_t equal) {
-  Site& site = sites_[reader.site];
-  if (site.cold) return false;
-  DependenceDetails* details = at(site.operands, reader.dense).find(key_of(from, reader.lane));
-  if (details == nullptr) [[unlikely]]
-    details = first_dependence(reader, from, point);
-  if (details == nullptr) return false;
+  if (at.site->cold) return false;
+  DependenceDetails* details = Streams::at(at.site->operands, reader.dense).find(key_of(from, reader.lane));
+  if (details == nullptr) [[unlikely]] {
+    details = first_dependence(Reader(reader), from, point);
+    if (details == nullptr) return false;
+  }
   std::size_t level = std::min<std::size_t>(equal, details->shared);
   while (level < details->shared && point[level] == producer[level]) ++level;
   details->count(level);
-  if (reader.object != details->reader.object) details->more_objects = true;
-  if (reader.reload) ++details->reloads;
+  if (reader.kind == Dependence::Kind::kMemory) {
+    if (reader.object != details->reader.object) details->more_objects = true;
+    if (reader.reload) ++details->reloads;
+  }
   last_dependence_ = details;
   add(details->sink, point, producer);
   return level == 0;
