@@ -6,11 +6,13 @@
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
+#include <random>
 #include <string>
 #include <vector>
 
 #include "trace/format.h"
 #include "trace/reader.h"
+#include "trace/run_testing.h"
 #include "trace/testing.h"
 #include "trace/writer.h"
 
@@ -217,6 +219,41 @@ TEST(Trace, LargeGroupsAndManyThreads) {
     ASSERT_EQ(cursor.event().slots[2], ~i);
   }
   EXPECT_EQ(*cursor.next(), Cursor::Item::kEnd);
+}
+
+/// Events in batches, of any length and over slices, are the same file as one by one, in groups of all sizes.
+TEST(Trace, BatchesAreAsGoodAsSingleEvents) {
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    testing::RandomProgram program(seed, 3000);
+    const testing::Machine& machine = program.machine;
+    std::vector<char> files[2];
+    for (const bool batches : {false, true}) {
+      std::mt19937_64 random(seed);
+      TempFile file;
+      std::unique_ptr<Writer> writer = create(file);
+      if (seed % 3 == 0) writer->set_group_bytes(1000 + random() % 20000);
+      for (const Block& block : machine.blocks) writer->add_block(block);
+      for (const Exit& exit : machine.exits) writer->add_exit(exit);
+      std::vector<BlockEvent> batch;
+      for (std::size_t i = 0, slice = 0; i < machine.events.size(); ++slice) {
+        const std::size_t end = std::min<std::size_t>(machine.events.size(), i + 1 + random() % 900);
+        while (i < end) {
+          batch.clear();
+          for (std::size_t n = 1 + random() % 80; n > 0 && i < end; --n, ++i) {
+            const auto& [exit, slots] = machine.events[i];
+            batch.push_back({exit, static_cast<std::uint32_t>(slots.size()), slots.data()});
+          }
+          if (batches) writer->events(0, slice, batch);
+          for (const BlockEvent& event : batch)
+            if (!batches) writer->event(0, slice, event.exit, {event.slots, event.count});
+        }
+      }
+      writer->finish({});
+      ASSERT_FALSE(writer->error()) << writer->error()->message;
+      files[batches ? 1 : 0] = file.bytes();
+    }
+    EXPECT_TRUE(files[0] == files[1]) << "seed " << seed;
+  }
 }
 
 // ---- What is not a trace ---------------------------------------------------------------------------------------
