@@ -162,7 +162,7 @@ const Builder::LastSite& Builder::find_site(const Where& where, std::uint32_t pa
 }
 
 /// Addresses are known as soon as the part begins.
-void Builder::prefetch(const PartCode& code, const Streams::Located& at) const {
+inline void Builder::prefetch(const PartCode& code, const Streams::Located& at) const {
   for (const MemoryAccess& access : code.accesses)
     if (access.address.kind == trace::Value::Kind::kSlot) memory_.prefetch(slots_[access.address.data]);
   streams_.prefetch(at);

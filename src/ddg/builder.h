@@ -257,7 +257,7 @@ class Builder {
     return same ? last : find_site(where, part, what, code);
   }
   const LastSite& find_site(const Where& where, std::uint32_t part, const structure::Part& what, const PartCode& code);
-  void prefetch(const PartCode& code, const Streams::Located& at) const;
+  [[gnu::always_inline]] void prefetch(const PartCode& code, const Streams::Located& at) const;
 
   void execute(const Where& where, const structure::Part& part);
   /// Brings the entries of the stack up to date, sets point_, and gives the cell of what happens here.

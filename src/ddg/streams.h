@@ -93,14 +93,16 @@ class Streams {
 
   /// An instance comes soon: fetches what is known of the site's streams, then, some time later, their folders. Those
   /// of hundreds of sites do not fit into the cache next to the processor. Folders that other threads use are left to
-  /// them.
-  void prefetch(const Located& at) const {
+  /// them. Inline in any case: a call of something that only prefetches counts as one without effect, and is left out.
+  [[gnu::always_inline]] void prefetch(const Located& at) const {
     if (queue_.direct()) __builtin_prefetch(at.site->domain.folder);
-    for_each_last(*at.site, [](const auto* details) { __builtin_prefetch(details); });
+    for_each_last(
+        *at.site, [](const auto* details) __attribute__((always_inline)) { __builtin_prefetch(details); });
   }
-  void prefetch_folders(const Located& at) const {
+  [[gnu::always_inline]] void prefetch_folders(const Located& at) const {
     if (!queue_.direct()) return;
-    for_each_last(*at.site, [](const auto* details) { __builtin_prefetch(details->sink.folder); });
+    for_each_last(
+        *at.site, [](const auto* details) __attribute__((always_inline)) { __builtin_prefetch(details->sink.folder); });
   }
 
   void instance(const Located& at, const std::int64_t* point);
@@ -303,7 +305,7 @@ class Streams {
 
   /// The streams that values, accesses and operands used last.
   template <class Visit>
-  static void for_each_last(const Site& site, Visit&& visit) {
+  [[gnu::always_inline]] static void for_each_last(const Site& site, Visit&& visit) {
     for (const ValueDetails* const value : site.values)
       if (value != nullptr) visit(value);
     for (const StreamLinks<AccessDetails>& access : site.accesses)
