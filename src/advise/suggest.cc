@@ -177,8 +177,15 @@ class Suggester {
     return cost;
   }
 
-  double share_of(const NestPlan& nest) const {
-    return std::min(1.0, nest.ops / static_cast<double>(std::max<std::uint64_t>(profile_.program.instructions, 1)));
+  double share_of(double ops) const {
+    return std::min(1.0, ops / static_cast<double>(std::max<std::uint64_t>(profile_.program.instructions, 1)));
+  }
+  double share_of(const NestPlan& nest) const { return share_of(nest.ops); }
+  /// What is in its loops, and nothing else of the nest.
+  double share_of(const NestPlan& nest, const OrderBand& band) const {
+    double ops = 0;
+    for (const std::uint32_t g : band.groups) ops += nest.facts[g].ops;
+    return share_of(std::min(ops, nest.ops));
   }
 
   void suggest_order(const NestPlan& nest) {
@@ -243,12 +250,12 @@ class Suggester {
           add("LF-TIL",
               fmt::format("Tile {} by {:g}{}", fmt::join(names, ", "), kTile, skewed ? ", once they are skewed" : ""),
               nodes);
-      made.gain = amdahl(share_of(nest), (ops + lines) / (ops + lines - saved));
+      made.gain = amdahl(share_of(nest, band), (ops + lines) / (ops + lines - saved));
       made.estimate = fmt::format(
           "{:.1f} % of the operations; of {:.3g} instructions, and {:g} for each cache line touched, tiles of {:g} "
           "save "
           "{:.3g}{}",
-          100 * share_of(nest), ops + lines, kLineCost, kTile, saved, size_note(nest));
+          100 * share_of(nest, band), ops + lines, kLineCost, kTile, saved, size_note(nest));
       made.evidence.push_back(fmt::format("{} loops may change places{}: no dependence goes backwards in any of them",
                                           loops.size(), skewed ? " once they are skewed" : ""));
     }
@@ -321,10 +328,10 @@ class Suggester {
                                          fmt::join(texts, "; "), band.depth, free ? "" : " along wavefronts"),
                              nodes);
       const double cores = kCores / 2;
-      made.gain = amdahl(share_of(nest), cores);
+      made.gain = amdahl(share_of(nest, band), cores);
       made.estimate =
           fmt::format("Amdahl: {:.1f} % of the operations on {:g} of {:g} cores (a wavefront fills and drains)",
-                      100 * share_of(nest), cores, kCores);
+                      100 * share_of(nest, band), cores, kCores);
       made.evidence.push_back(
           "as written no loop around the work is parallel and tilable; in the skewed order no "
           "dependence goes backwards in any loop of the band");
@@ -438,6 +445,18 @@ class Suggester {
     });
   }
 
+  /// Of groups whose innermost loop in an order is that one of the source.
+  double ops_in(const NestPlan& nest, const Order& order, std::uint32_t node) const {
+    double ops = 0;
+    for (std::uint32_t g = 0; g < nest.facts.size(); ++g) {
+      const std::optional<Innermost> inner = innermost_of(order, g);
+      if (!inner) continue;
+      const auto own = stands_for(order.rows[g])[order.bands[inner->band].first + inner->place];
+      if (own && context_.nodes[nest.program.groups[g].loops[*own]] == node) ops += nest.facts[g].ops;
+    }
+    return ops;
+  }
+
   /// The loop that an interchange makes innermost.
   void suggest_vectors_after(const NestPlan& nest) {
     const Order& order = nest.choice.best;
@@ -457,10 +476,11 @@ class Suggester {
       if (size >= 16) continue;
       const double width = kVectorBytes / size;
       Suggestion& made = add("LF-SIMD", fmt::format("Vectorise {}, once it is innermost", place(*loop)), {node});
-      made.gain = amdahl(share_of(nest), 1 / ((1 - near) + near / width));
+      const double share = share_of(std::min(ops_in(nest, order, node), nest.ops));
+      made.gain = amdahl(share, 1 / ((1 - near) + near / width));
       made.estimate = fmt::format(
           "{:g} elements of {:g} bytes in a vector, for {:.0f} % of the accesses, in {:.1f} % of the operations", width,
-          size, 100 * near, 100 * share_of(nest));
+          size, 100 * near, 100 * share);
       made.evidence.push_back(
           "in the new order the innermost loop carries nothing, and most accesses have stride 0 or 1");
     }

@@ -50,12 +50,14 @@ class Walk {
   Loop& loop(std::size_t number) { return region_->loops[number]; }
   HandMade& nest() { return nest_; }
   double& share() { return ops_; }
+  /// So many of the operations of the nest are elsewhere in it.
+  double& elsewhere() { return elsewhere_; }
 
   std::vector<Suggestion> suggestions() {
     RegionPlan plan;
     NestPlan& made = plan.nests.emplace_back();
     made.program = nest_.program;
-    made.ops = ops_;
+    made.ops = ops_ + elsewhere_;
     GroupFacts& facts = made.facts.emplace_back();
     facts.ops = ops_;
     facts.innermost = true;
@@ -83,6 +85,7 @@ class Walk {
   profile::Region* region_ = nullptr;
   std::vector<profile::Coefficient> steps_;
   double ops_ = 40'000;
+  double elsewhere_ = 0;
 };
 
 const Suggestion* find(const std::vector<Suggestion>& all, const std::string& rule) {
@@ -121,6 +124,28 @@ TEST(Suggest, ThreadsGoOutsideAndOnlyThere) {
   const Suggestion* const parallel = find(all, "LF-PAR");
   EXPECT_EQ(parallel->loops, std::vector<std::uint32_t>{walk.loop(0).node});
   EXPECT_DOUBLE_EQ(parallel->gain, kCores);
+}
+
+TEST(Suggest, TilesGainNoMoreThanTheirLoopsHave) {
+  Walk walk({0, 8}, Loop::Parallel::kYes, Loop::Parallel::kYes);
+  ASSERT_NE(find(walk.suggestions(), "LF-TIL"), nullptr);
+  walk.share() = 400;
+  walk.elsewhere() = 39'600;
+  EXPECT_EQ(find(walk.suggestions(), "LF-TIL"), nullptr);
+}
+
+TEST(Suggest, VectorsBehindAnInterchangeGainNoMoreThanTheirLoopsHave) {
+  Walk walk({8, 800}, Loop::Parallel::kYes, Loop::Parallel::kYes);
+  const auto behind = [&] {
+    double gain = 1;
+    for (const Suggestion& s : walk.suggestions())
+      if (s.rule == "LF-SIMD") gain = std::max(gain, s.gain);
+    return gain;
+  };
+  EXPECT_GT(behind(), 2);
+  walk.share() = 4'000;
+  walk.elsewhere() = 36'000;
+  EXPECT_LE(behind(), amdahl(0.1, 1e9));
 }
 
 TEST(Suggest, NoMoreThreadsThanIterations) {
