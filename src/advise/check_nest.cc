@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <set>
+#include <tuple>
 
 #include "advise/liveness/conflicts.h"
 #include "poly/budget.h"
@@ -403,10 +404,12 @@ liveness::Storage CheckNest::flow_as_storage(std::vector<const poly::KeptFlow*>*
 }
 
 bool CheckNest::is_as_written(const liveness::Storage& storage, const liveness::Times& times) const {
+  std::set<std::tuple<std::uint32_t, std::uint32_t, bool>> equal;  // units, and whether the first access is before
   for (const liveness::Access& a : storage.accesses) {
     if (std::any_of(times.parallel[a.unit].begin(), times.parallel[a.unit].end(), [](bool row) { return row; }))
       return false;
     for (const liveness::Access& b : storage.accesses) {
+      if (!equal.insert({a.unit, b.unit, a.position < b.position}).second) continue;
       const Isl<isl_map> now = liveness::before(times, a, b);
       const Isl<isl_map> then = liveness::before(written, a, b);
       const auto bounded = [&](const Isl<isl_map>& map) {

@@ -181,10 +181,14 @@ class Suggester {
     return std::min(1.0, ops / static_cast<double>(std::max<std::uint64_t>(profile_.program.instructions, 1)));
   }
   double share_of(const NestPlan& nest) const { return share_of(nest.ops); }
-  /// What is in its loops, and nothing else of the nest.
-  double share_of(const NestPlan& nest, const OrderBand& band) const {
+  /// What is in the loops of these bands, and nothing else of the nest.
+  template <typename Wanted>
+  double share_of_bands(const NestPlan& nest, const Order& order, const Wanted& wanted) const {
+    std::set<std::uint32_t> groups;
+    for (const OrderBand& band : order.bands)
+      if (wanted(band)) groups.insert(band.groups.begin(), band.groups.end());
     double ops = 0;
-    for (const std::uint32_t g : band.groups) ops += nest.facts[g].ops;
+    for (const std::uint32_t g : groups) ops += nest.facts[g].ops;
     return share_of(std::min(ops, nest.ops));
   }
 
@@ -250,12 +254,13 @@ class Suggester {
           add("LF-TIL",
               fmt::format("Tile {} by {:g}{}", fmt::join(names, ", "), kTile, skewed ? ", once they are skewed" : ""),
               nodes);
-      made.gain = amdahl(share_of(nest, band), (ops + lines) / (ops + lines - saved));
+      const double share = share_of_bands(nest, order, [&](const OrderBand& one) { return &one == &band; });
+      made.gain = amdahl(share, (ops + lines) / (ops + lines - saved));
       made.estimate = fmt::format(
           "{:.1f} % of the operations; of {:.3g} instructions, and {:g} for each cache line touched, tiles of {:g} "
           "save "
           "{:.3g}{}",
-          100 * share_of(nest, band), ops + lines, kLineCost, kTile, saved, size_note(nest));
+          100 * share, ops + lines, kLineCost, kTile, saved, size_note(nest));
       made.evidence.push_back(fmt::format("{} loops may change places{}: no dependence goes backwards in any of them",
                                           loops.size(), skewed ? " once they are skewed" : ""));
     }
@@ -328,10 +333,12 @@ class Suggester {
                                          fmt::join(texts, "; "), band.depth, free ? "" : " along wavefronts"),
                              nodes);
       const double cores = kCores / 2;
-      made.gain = amdahl(share_of(nest, band), cores);
+      const double share =
+          share_of_bands(nest, order, [](const OrderBand& one) { return one.permutable && one.depth >= 2; });
+      made.gain = amdahl(share, cores);
       made.estimate =
           fmt::format("Amdahl: {:.1f} % of the operations on {:g} of {:g} cores (a wavefront fills and drains)",
-                      100 * share_of(nest, band), cores, kCores);
+                      100 * share, cores, kCores);
       made.evidence.push_back(
           "as written no loop around the work is parallel and tilable; in the skewed order no "
           "dependence goes backwards in any loop of the band");

@@ -84,7 +84,7 @@ class MemoryStorages {
     added.position = place * kPositions + 2 * std::min<std::int64_t>(access.instruction, kPositions / 2 - 1) +
                      (access.store ? 1 : 0);
     added.write = access.store;
-    added.cells = std::move(cells);
+    added.cells = Isl<isl_map>(isl_map_coalesce(cells.release()));
     added.bytes = access.size;
     numbers_[&access] = static_cast<std::uint32_t>(made.storage.accesses.size() - 1);
     if (!access.address.exact() && made.doubt.empty())
@@ -129,6 +129,7 @@ class MemoryStorages {
   void add_sources(const ddg::Access& load, NestStorage& made) {
     const std::uint32_t use = numbers_.at(&load);
     Isl<isl_set> open(isl_map_domain(cells_of(isl_, graph_, context_.tree, load).release()));  // whole vectors
+    Isl<isl_set> filled(isl_set_empty(isl_set_get_space(open.get())));
     const auto first = std::lower_bound(
         graph_.dependences.begin(), graph_.dependences.end(), load, [](const ddg::Dependence& d, const ddg::Access& a) {
           return std::tie(d.to, d.to_instruction) < std::tie(a.statement, a.instruction);
@@ -151,14 +152,16 @@ class MemoryStorages {
       const bool whole = d->map.exact() && d->lane == 0 &&
                          made.storage.accesses[*definition].bytes >= static_cast<std::int64_t>(load.size);
       if (whole)
-        open = Isl<isl_set>(
-            isl_set_subtract(open.release(), isl_map_range(isl_map_intersect(all.copy(), one_entry(all).release()))));
+        filled = Isl<isl_set>(
+            isl_set_union(filled.release(), isl_map_range(isl_map_intersect(all.copy(), one_entry(all).release()))));
       if (isl_map_is_empty(map.get()) == isl_bool_true) continue;
       if (!d->map.exact() && made.doubt.empty())
         made.doubt = fmt::format("the flow into the load at {} is not affine",
                                  words(graph_.statements[load.statement].instructions[load.instruction].address));
-      made.storage.ranges.push_back({*definition, use, std::move(map), reductions_.contains({d->from, d->to})});
+      made.storage.ranges.push_back(
+          {*definition, use, Isl<isl_map>(isl_map_coalesce(map.release())), reductions_.contains({d->from, d->to})});
     }
+    open = Isl<isl_set>(isl_set_subtract(open.release(), isl_set_coalesce(filled.release())));  // few pieces: quick
     open = Isl<isl_set>(isl_set_project_out(open.release(), isl_dim_set, 0, static_cast<unsigned>(units_.shift)));
     open = Isl<isl_set>(isl_set_set_tuple_name(open.release(), unit_of(load.statement).name.c_str()));
     if (isl_set_is_empty(open.get()) != isl_bool_true) made.storage.inputs.push_back({use, std::move(open)});
