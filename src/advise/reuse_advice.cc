@@ -39,7 +39,8 @@ bool is_about_blocks(const Loop& row) {
 
 std::string name_of(const profile::Touched& touched) {
   if (!touched.variable.empty() || !touched.source) return touched.variable;
-  return fmt::format("{}:{}", touched.source->file, touched.source->line);
+  const std::string& file = touched.source->file;
+  return fmt::format("what {}:{} writes", file.substr(file.rfind('/') + 1), touched.source->line);
 }
 
 void add(const Loop& row, Suggestion& suggestion) {

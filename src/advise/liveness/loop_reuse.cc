@@ -286,7 +286,7 @@ class LoopReuse {
       const Ways ways = ways_.of_register(local, inside_, loop_, flow_);
       if (!ways.defined) continue;
       if (ways.carried) {
-        name_reduction(local.name, ways.at, "", row);
+        if (!ways.counter) name_reduction(local.name, ways.at, "", ways.vector, row);
         if (ways.to_behind && !ways.counter && !is_reduced(local.name, row))
           unknown(fmt::format("{} keeps what the last iteration that sets it leaves there, {}", local.name,
                               line_text(ways.at)),
@@ -325,11 +325,14 @@ class LoopReuse {
     return fmt::format("{}:{}", at.file.substr(at.file.rfind('/') + 1), at.line);
   }
 
-  /// A reduction that has no name of the source yet, and whose operation is in the line of a store.
-  void name_reduction(const std::string& name, std::uint64_t address, const std::string& instead, Loop& row) const {
+  /// A reduction that has no name of the source yet, and whose operation is in the line of a store. A loop may be
+  /// written in one line: what adds up floating-point numbers is a variable that can hold them.
+  void name_reduction(const std::string& name, std::uint64_t address, const std::string& instead, bool floating,
+                      Loop& row) const {
     const symbols::Location& at = context_.locate(address);
     for (profile::Reduction& reduction : row.reductions)
-      if (reduction.variable == instead && !name.empty() && reduction.source && reduction.source->line == at.line)
+      if (reduction.variable == instead && !name.empty() && reduction.source && reduction.source->line == at.line &&
+          (floating || !reduction.reassociates))
         reduction.variable = name;
   }
   void name_reductions(const Variable& variable, Loop& row) const {
@@ -337,7 +340,7 @@ class LoopReuse {
     for (const ddg::Access* access : variable.accesses)
       if (access->store)
         name_reduction(variable.name, graph_.statements[access->statement].instructions[access->instruction].address,
-                       graph_.objects[variable.object].name, row);
+                       graph_.objects[variable.object].name, true, row);
   }
 
   // ---- words ----

@@ -288,6 +288,7 @@ Ways ValueWays::of_register(const symbols::LocalVariable& variable, const Inside
         if (!changes && !is_in_register(variable, address + fact.length, *reg)) continue;
         if (!ways.defined) ways.at = address;
         ways.defined = true;
+        ways.vector = ways.vector || write.file == trace::RegisterFile::kVector;
         if (loop.tests.contains({id, i})) ways.carried = ways.counter = true;
         add_uses(id, i, inside, false, ways);
         for (const std::uint32_t number : from_[id]) {

@@ -36,6 +36,7 @@ struct Ways {
   bool from_before = false;                     // the loop reads what was there when it was entered
   bool carried = false;                         // from one of its iterations to another
   bool counter = false;                         // of a register: the loop's own
+  bool vector = false;                          // it is one of those that hold floating-point numbers
   bool to_behind = false;                       // what it leaves there is read later
   std::vector<const ddg::Dependence*> leaving;  // by which that happens
   std::string unknown;                          // not empty: not all of this is known, because
