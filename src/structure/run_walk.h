@@ -231,14 +231,16 @@ class RunWalk {
   void stretch(Tracker& tracker, const trace::Run& run) {
     expander_.begin(run);
     bool arrived = false;
+    std::uint64_t end = 0;  // of those that take the same path
     for (std::uint64_t i = 0; i < run.iterations;) {
-      const std::uint64_t same = same_path(run, i);
+      if (i >= end) end = i + same_path(run, i);
+      const std::uint64_t same = end - i;
       const trace::RunPath& path = run.paths[run.path_of(i)];
       const PlaceId place = first_place(path);
       const bool ends = i + same + 1 == run.iterations && runs_same_code(path, run.paths[run.path_of(i + same)]);
       const std::uint64_t most = same + (ends ? 1 : 0);
       if (most < kShortestStretch || place == kNoPlace) {
-        for (const std::uint64_t end = i + same; i < end; ++i) {
+        for (; i < end; ++i) {
           by_events(tracker, expander_.next(), arrived);
           arrived = false;
         }
