@@ -109,6 +109,15 @@ class Suggester {
           fmt::format("{} branches on data went one way only in this run", loop.assumes.size()));
   }
 
+  /// The chains of a loop that carries reductions; one without a name where it is not known which.
+  static void add_reductions(const Loop& loop, Suggestion& suggestion) {
+    for (const profile::Reduction& r : loop.reductions)
+      suggestion.requirements.push_back(
+          {"reduction", r.variable, loop.node,
+           is_name(r.variable) ? fmt::format("reduction({}:{})", r.operation, r.variable) : "", std::nullopt});
+    if (loop.reductions.empty()) suggestion.requirements.push_back({"reduction", "", loop.node, "", std::nullopt});
+  }
+
   // ---- threads ----
 
   /// The outermost loops that can: what is inside them need not.
@@ -133,10 +142,7 @@ class Suggester {
       made.estimate = fmt::format("Amdahl: {:.1f} % of the operations on {:.2g} cores", loop.ops_percent, cores);
       made.evidence.push_back(fmt::format("no value flows from one iteration to another{}",
                                           reduction ? ", but through the reduction" : ""));
-      for (const profile::Reduction& r : loop.reductions)
-        made.requirements.push_back(
-            {"reduction", r.variable, loop.node,
-             is_name(r.variable) ? fmt::format("reduction({}:{})", r.operation, r.variable) : "", std::nullopt});
+      if (reduction) add_reductions(loop, made);
       add_conditions(loop, made);
     }
   }
@@ -431,13 +437,17 @@ class Suggester {
       if (size == 0 || size >= 16 || is_string_instruction(loop)) continue;  // nothing to load, or vectors already
       const double width = kVectorBytes / static_cast<double>(size);
       const double near = loop.stride01_percent / 100;
-      Suggestion& made = add("LF-SIMD", fmt::format("Vectorise {}", place(loop)), {loop.node});
+      const bool reduction = loop.parallel == Loop::Parallel::kReduction;
+      Suggestion& made =
+          add("LF-SIMD", fmt::format("Vectorise {}{}", place(loop), reduction ? ", as a reduction" : ""), {loop.node});
       const double speedup = 1 / ((1 - near) + near / std::min(width, loop.trip.mean));
       made.gain = amdahl(share_of(loop), speedup);
       made.estimate = fmt::format(
           "{:g} elements of {} bytes in a vector, for {:.0f} % of the accesses, in {:.1f} % of the operations", width,
           size, loop.stride01_percent, loop.ops_percent);
-      made.evidence.push_back("the innermost loop carries nothing, and most accesses have stride 0 or 1");
+      made.evidence.push_back(fmt::format("the innermost loop carries {}, and most accesses have stride 0 or 1",
+                                          reduction ? "a reduction only" : "nothing"));
+      if (reduction) add_reductions(loop, made);
       add_conditions(loop, made);
     }
   }
@@ -482,18 +492,24 @@ class Suggester {
       const auto size = static_cast<double>(nest.facts[g].accesses.front().access->size);
       if (size >= 16) continue;
       const double width = kVectorBytes / size;
-      Suggestion& made = add("LF-SIMD", fmt::format("Vectorise {}, once it is innermost", place(*loop)), {node});
+      const bool reduction = order.bands[inner->band].carries[inner->place] == Carries::kReduction;
+      Suggestion& made =
+          add("LF-SIMD",
+              fmt::format("Vectorise {}, once it is innermost{}", place(*loop), reduction ? ", as a reduction" : ""),
+              {node});
       const double share = share_of(std::min(ops_in(nest, order, node), nest.ops));
       made.gain = amdahl(share, 1 / ((1 - near) + near / width));
       made.estimate = fmt::format(
           "{:g} elements of {:g} bytes in a vector, for {:.0f} % of the accesses, in {:.1f} % of the operations", width,
           size, 100 * near, 100 * share);
       made.evidence.push_back(
-          "in the new order the innermost loop carries nothing, and most accesses have stride 0 or 1");
+          fmt::format("in the new order the innermost loop carries {}, and most accesses have stride 0 or 1",
+                      reduction ? "a reduction only" : "nothing"));
+      if (reduction) add_reductions(*loop, made);
+      add_conditions(*loop, made);
     }
   }
 
-  /// Of most accesses in the loop that are no scalars of a frame.
   /// One instruction that goes round by itself (rep movs): the processor moves whole vectors already.
   bool is_string_instruction(const Loop& loop) const {
     return std::all_of(
@@ -504,6 +520,7 @@ class Suggester {
         });
   }
 
+  /// Of most accesses in the loop that are no scalars of a frame.
   std::uint64_t element_size(const Loop& loop) const {
     std::uint64_t most = 0;
     std::uint64_t size = 0;

@@ -41,6 +41,8 @@ class Walk {
     access.coefficients = steps;
     access.block_coefficients = {0, 0};
     profile.statements[0].loops = {i, j};
+    profile.statements[0].code = 0;
+    profile.code.emplace_back().addresses = {0x1000, 0x1004};
     region_ = &profile.regions.emplace_back();
     add_loop(i, 0, outer);
     add_loop(j, 1, inner);
@@ -168,6 +170,57 @@ TEST(Suggest, AReductionSaysSo) {
   ASSERT_NE(reduction, nullptr);
   EXPECT_TRUE(std::any_of(reduction->requirements.begin(), reduction->requirements.end(),
                           [](const profile::Requirement& r) { return r.clause == "reduction(+:total)"; }));
+}
+
+bool needs_reduction(const Suggestion& suggestion, const std::string& clause) {
+  return std::any_of(suggestion.requirements.begin(), suggestion.requirements.end(),
+                     [&](const profile::Requirement& r) { return r.kind == "reduction" && r.clause == clause; });
+}
+
+TEST(Suggest, VectorsOfAReductionSaySo) {
+  Walk walk({800, 8}, Loop::Parallel::kNo, Loop::Parallel::kReduction);
+  walk.loop(1).stride01_percent = 100;
+  profile::Reduction& sum = walk.loop(1).reductions.emplace_back();
+  sum.operation = "+";
+  sum.variable = "total";
+  const std::vector<Suggestion> all = walk.suggestions();
+  const Suggestion* const vectors = find(all, "LF-SIMD");
+  ASSERT_NE(vectors, nullptr);
+  EXPECT_TRUE(needs_reduction(*vectors, "reduction(+:total)"));
+  EXPECT_NE(vectors->title.find("as a reduction"), std::string::npos);
+}
+
+TEST(Suggest, VectorsOfAReductionWithoutANameNeedOne) {
+  Walk walk({800, 8}, Loop::Parallel::kNo, Loop::Parallel::kReduction);
+  walk.loop(1).stride01_percent = 100;
+  const std::vector<Suggestion> all = walk.suggestions();
+  const Suggestion* const vectors = find(all, "LF-SIMD");
+  ASSERT_NE(vectors, nullptr);
+  EXPECT_TRUE(needs_reduction(*vectors, ""));
+}
+
+TEST(Suggest, VectorsOfAParallelLoopNeedNoReduction) {
+  Walk walk({800, 8}, Loop::Parallel::kYes, Loop::Parallel::kYes);
+  walk.loop(1).stride01_percent = 100;
+  const std::vector<Suggestion> all = walk.suggestions();
+  const Suggestion* const vectors = find(all, "LF-SIMD");
+  ASSERT_NE(vectors, nullptr);
+  EXPECT_FALSE(needs_reduction(*vectors, ""));
+}
+
+/// Columns that are added up: walked along rows, the innermost loop still adds up.
+TEST(Suggest, VectorsOfAReductionAfterAnInterchangeSaySo) {
+  Walk walk({8, 800}, Loop::Parallel::kReduction, Loop::Parallel::kYes);
+  profile::Reduction& sum = walk.loop(0).reductions.emplace_back();
+  sum.operation = "+";
+  sum.variable = "total";
+  walk.nest().flow(0, 0, "[i, j] -> [i + 1, j]", true);
+  const std::vector<Suggestion> all = walk.suggestions();
+  ASSERT_NE(find(all, "LF-ICH"), nullptr);
+  const Suggestion* const vectors = find(all, "LF-SIMD");
+  ASSERT_NE(vectors, nullptr);
+  EXPECT_EQ(vectors->loops, std::vector<std::uint32_t>{walk.loop(0).node});
+  EXPECT_TRUE(needs_reduction(*vectors, "reduction(+:total)"));
 }
 
 TEST(Suggest, WhatGainsLittleIsLeftOut) {

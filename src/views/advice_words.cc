@@ -115,6 +115,18 @@ std::string AdviceWords::lines(const Suggestion& suggestion) const {
   return fmt::format("{}", fmt::join(places, ", "));
 }
 
+/// Whether the order of the loop's sums is of account.
+bool AdviceWords::reassociates(const profile::Requirement& requirement) const {
+  if (requirement.kind != "reduction" || !requirement.loop) return false;
+  for (const Region& region : profile_.regions)
+    for (const Loop& loop : region.loops)
+      if (std::find(loop.nodes.begin(), loop.nodes.end(), *requirement.loop) != loop.nodes.end())
+        return std::any_of(loop.reductions.begin(), loop.reductions.end(), [&](const profile::Reduction& reduction) {
+          return reduction.reassociates && reduction.variable == requirement.variable;
+        });
+  return false;
+}
+
 std::string AdviceWords::requirement(const profile::Requirement& requirement) const {
   if (requirement.kind == "unknown" && requirement.variable.empty())
     return "not decided yet: whether iterations need memory of their own";
@@ -138,6 +150,7 @@ std::string AdviceWords::requirement(const profile::Requirement& requirement) co
   if (requirement.loop) text += fmt::format(", along {}", loop(*requirement.loop));
   if (requirement.bytes) text += fmt::format(", {}", short_bytes(*requirement.bytes));
   if (!requirement.clause.empty()) text += fmt::format(": {}", words_.text(requirement.clause));
+  if (reassociates(requirement)) text += "; reassociates, so floating-point results may differ in rounding";
   return text;
 }
 

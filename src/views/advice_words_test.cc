@@ -123,6 +123,18 @@ TEST(AdviceWords, requirements) {
   EXPECT_EQ(text({"new", "", std::nullopt, "", std::nullopt}), "new: a value");
 }
 
+TEST(AdviceWords, a_floating_point_reduction_says_that_rounding_may_differ) {
+  Profile profile = product_profile();
+  Loop& loop = profile.regions[0].loops[0];
+  loop.reductions = {{"+", "s", true, false, std::nullopt}, {"+", "n", false, false, std::nullopt}};
+  const ReportWords report(profile);
+  const AdviceWords words(report);
+  const std::string along = ", along " + words.loop(loop.node);
+  EXPECT_EQ(words.requirement({"reduction", "s", loop.node, "", std::nullopt}),
+            "a reduction into s" + along + "; reassociates, so floating-point results may differ in rounding");
+  EXPECT_EQ(words.requirement({"reduction", "n", loop.node, "", std::nullopt}), "a reduction into n" + along);
+}
+
 TEST(AdviceWords, schedules_in_sentences) {
   Profile profile = product_profile();
   const ReportWords report(profile);
