@@ -28,6 +28,8 @@ using Verdict = CheckAnswer::Verdict;
 
 constexpr std::chrono::milliseconds kNet{60'000};
 
+bool is_parallel(const Step& step) { return step.kind == Step::Kind::kParallel || step.kind == Step::Kind::kVector; }
+
 /// An order, and what was said about its loops.
 struct Proposed {
   Times times;                       // all loops that are to be parallel are
@@ -59,7 +61,7 @@ class Proposer {
         proposed.privates.push_back(step.variable);
         continue;
       }
-      const bool only_all = step.kind == Step::Kind::kParallel && step.reduction;
+      const bool only_all = is_parallel(step) && step.reduction;
       proposed.reductions = proposed.reductions || only_all;
       Result<void> done = apply(step, all, &proposed);
       if (done && !only_all) done = apply(step, strict, nullptr);
@@ -72,8 +74,7 @@ class Proposer {
 
   Result<void> apply(const Step& step, StepOrder& order, Proposed* proposed) {
     std::vector<std::vector<std::uint32_t>> loops;
-    const bool iterations =
-        step.kind == Step::Kind::kParallel || step.kind == Step::Kind::kVector || step.kind == Step::Kind::kReverse;
+    const bool iterations = is_parallel(step) || step.kind == Step::Kind::kReverse;
     for (const LoopRef& ref : step.loops) {
       Result<std::vector<std::uint32_t>> found = iterations ? nest_.find_iterations(ref) : nest_.find(ref);
       if (!found) return tl::unexpected<Error>(found.error());
@@ -262,6 +263,7 @@ class Checker {
         const poly::KeptFlow* const kept = flows[one.range];
         add_violation(one.pairs, kept == nullptr ? std::optional<poly::CodePoint>() : kept->from,
                       kept == nullptr ? std::optional<poly::CodePoint>() : kept->to, kind_of(kept), "");
+        answer_.violations.back().reduction = kept != nullptr && kept->reduction;
       }
     }
   }
@@ -511,17 +513,43 @@ Result<CheckAnswer> check_once(CheckNest& nest, const ddg::Graph& graph, const p
   return answer;
 }
 
+bool is_legal(const Result<CheckAnswer>& answer) {
+  return answer && (answer->verdict == Verdict::kLegal || answer->verdict == Verdict::kLegalAfter);
+}
+
 /// The most of the first steps that need no expansion.
 std::string next_best(CheckNest& nest, const ddg::Graph& graph, const poly::Context& context,
                       const profile::Profile& profile, const ScheduleText& schedule, const CheckOptions& options) {
   for (ScheduleText shorter = schedule; !shorter.steps.empty();) {
     shorter.steps.pop_back();
     const Result<CheckAnswer> answer = check_once(nest, graph, context, profile, shorter, options);
-    if (!answer || (answer->verdict != Verdict::kLegal && answer->verdict != Verdict::kLegalAfter)) continue;
+    if (!is_legal(answer)) continue;
     if (shorter.steps.empty()) break;
     return fmt::format("{}", fmt::join(answer->steps, "; "));
   }
   return "the order as written";
+}
+
+/// The steps with `reduction` where a chain is in the way, if they are legal then; else nothing.
+std::string as_reduction(CheckNest& nest, const ddg::Graph& graph, const poly::Context& context,
+                         const profile::Profile& profile, const ScheduleText& schedule, const CheckOptions& options) {
+  const auto legal = [&](const ScheduleText& steps) {
+    return is_legal(check_once(nest, graph, context, profile, steps, options));
+  };
+  ScheduleText changed = schedule;
+  for (Step& step : changed.steps) step.reduction = step.reduction || is_parallel(step);
+  if (!legal(changed)) return "";
+  for (std::size_t i = 0; i < schedule.steps.size(); ++i) {  // no more than are needed
+    if (!is_parallel(schedule.steps[i]) || schedule.steps[i].reduction) continue;
+    changed.steps[i].reduction = false;
+    if (!legal(changed)) changed.steps[i].reduction = true;
+  }
+  std::vector<std::string> texts;
+  for (std::size_t i = 0; i < schedule.steps.size(); ++i) {
+    const bool is_new = changed.steps[i].reduction && !schedule.steps[i].reduction;
+    texts.push_back(schedule.steps[i].text + (is_new ? " reduction" : ""));
+  }
+  return fmt::format("{}", fmt::join(texts, "; "));
 }
 
 }  // namespace
@@ -543,6 +571,9 @@ Result<CheckAnswer> check(const ddg::Graph& graph, const poly::Context& context,
   Result<CheckAnswer> answer = check_once(**nest, graph, context, profile, schedule, options);
   if (answer && !options.expansion && answer->verdict == Verdict::kIllegal && !schedule.steps.empty())
     answer->next = next_best(**nest, graph, context, profile, schedule, options);
+  if (answer && !options.only_verdict && answer->verdict == Verdict::kIllegal &&
+      std::any_of(answer->violations.begin(), answer->violations.end(), [](const Violation& v) { return v.reduction; }))
+    answer->reduction = as_reduction(**nest, graph, context, profile, schedule, options);
   return answer;
 }
 
@@ -557,9 +588,8 @@ Result<std::string> schedule_template(const ddg::Graph& graph, const poly::Conte
   std::string text =
       fmt::format("# Region {}, in the order as written. Change the times, or write steps instead:\n", nest.region);
   text +=
-      "# interchange A B; tile A,B SIZE; parallel A [reduction]; vector A; skew A B F; fuse A B; distribute A [at "
-      "LINE];\n"
-      "# reverse A; private VARIABLE. Loops:\n";
+      "# interchange A B; tile A,B SIZE; parallel A [reduction]; vector A [reduction]; skew A B F; fuse A B;\n"
+      "# distribute A [at LINE]; reverse A; private VARIABLE. Loops:\n";
   for (const NamedLoop& loop : nest.loops)
     text += fmt::format("#   {}@{}{}\n", loop.name, loop.node, profile::counter_words(profile.tree[loop.node]));
   text += "{\n";

@@ -6,7 +6,8 @@
 //   through its variables, none left out;
 // - no live range is cut by another one (liveness/conflicts.h), as it is, or after private copies or expansion
 //   (liveness/repair.h).
-// A reduction's chain may run in parallel only where the step says `reduction`.
+// A reduction's chain may run in parallel, or in vectors, only where the step says `reduction`; where that is all that
+// an illegal order lacks, the answer says so.
 //
 // The answer holds for the recorded run. It is `unknown`, and why, where something about the nest is not known, where
 // its statements cannot be told apart well enough, and where isl's budget is used up. "Legal" is never said on less
@@ -43,6 +44,7 @@ struct Violation {
   std::optional<profile::Source> from;
   std::optional<profile::Source> to;
   std::string kind;                    // "register", "memory", "control", "environment"
+  bool reduction = false;              // a step of a chain that may be done in any order
   std::string pairs;                   // isl
   std::optional<std::uint64_t> count;  // of pairs, if isl could count them
   std::vector<std::int64_t> producer;  // an example: counters, outermost first
@@ -72,8 +74,9 @@ struct CheckAnswer {
   std::vector<std::string> privates;  // that were declared
   std::size_t dependences = 0;        // that were examined
   std::size_t storages = 0;
-  std::string schedule;  // isl
-  std::string next;      // with --no-expansion: an order that needs none, if one was found
+  std::string schedule;   // isl
+  std::string next;       // with --no-expansion: an order that needs none, if one was found
+  std::string reduction;  // of kIllegal: the steps with `reduction` where that makes them legal
 };
 
 /// An error where the schedule makes no sense for the program.

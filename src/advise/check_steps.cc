@@ -71,14 +71,14 @@ Result<Step> parse_step(const std::string& text) {
     const std::optional<std::int64_t> size = number_in<std::int64_t>(words[2]);
     if (!size || *size < 1 || *size > (1 << 20) || step.loops.empty()) return wrong(text, "tile LINE[,LINE...] SIZE");
     step.number = *size;
-  } else if (name == "parallel") {
-    step.kind = Step::Kind::kParallel;
+  } else if (name == "parallel" || name == "vector") {
+    step.kind = name == "vector" ? Step::Kind::kVector : Step::Kind::kParallel;
     step.reduction = count == 2 && words[2] == "reduction";
     if (count < 1 || count > 2 || (count == 2 && !step.reduction) || !loops(1, 1))
-      return wrong(text, "parallel LINE [reduction]");
-  } else if (name == "vector" || name == "reverse") {
-    step.kind = name == "vector" ? Step::Kind::kVector : Step::Kind::kReverse;
-    if (count != 1 || !loops(1, 1)) return wrong(text, name + " LINE");
+      return wrong(text, name + " LINE [reduction]");
+  } else if (name == "reverse") {
+    step.kind = Step::Kind::kReverse;
+    if (count != 1 || !loops(1, 1)) return wrong(text, "reverse LINE");
   } else if (name == "skew") {
     step.kind = Step::Kind::kSkew;
     const std::optional<std::int64_t> factor =

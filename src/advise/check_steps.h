@@ -1,7 +1,7 @@
 // The language of `loopfold check --schedule`: steps, one per line or separated by semicolons.
 //
 //     interchange 12 13        parallel 12 reduction      skew 13 12 1        distribute 12 at 15
-//     tile 12,13 32            vector 14                  fuse 12 20          reverse 13            private tmp
+//     tile 12,13 32            vector 14 reduction        fuse 12 20          reverse 13            private tmp
 //
 // A loop is LINE, FILE:LINE or LINE@node; # begins a comment. Text that begins with { is isl's: a map from statements
 // to times. Errors say which step is wrong, and how it should look.
@@ -41,7 +41,7 @@ struct Step {
   std::vector<LoopRef> loops;
   std::int64_t number = 0;    // of tile: the size; of skew: the factor
   std::optional<LoopRef> at;  // of distribute
-  bool reduction = false;     // of parallel
+  bool reduction = false;     // of parallel and vector
   std::string variable;       // of private
   std::string text;           // as it was written
 };

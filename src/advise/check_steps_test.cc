@@ -25,6 +25,9 @@ TEST(CheckSteps, AllOfThem) {
   EXPECT_FALSE(one("parallel 12").reduction);
   EXPECT_TRUE(one("parallel 12 reduction").reduction);
   EXPECT_EQ(one("vector 9").kind, Kind::kVector);
+  EXPECT_FALSE(one("vector 9").reduction);
+  EXPECT_EQ(one("vector 9 reduction").kind, Kind::kVector);
+  EXPECT_TRUE(one("vector 9 reduction").reduction);
   EXPECT_EQ(one("skew 13 12 -2").number, -2);
   EXPECT_EQ(one("fuse 3 4").kind, Kind::kFuse);
   EXPECT_FALSE(one("distribute 3").at.has_value());
@@ -49,8 +52,9 @@ TEST(CheckSteps, MapsOfIsl) {
 }
 
 TEST(CheckSteps, ErrorsNameTheStep) {
-  for (const char* text : {"interchange 1", "tile 1 0", "tile x 3", "parallel 1 fast", "skew 1 2", "distribute 1 to 2",
-                           "reverse 0", "reverse 1@x", "unroll 3", "private", "fuse 1 2 3"}) {
+  for (const char* text :
+       {"interchange 1", "tile 1 0", "tile x 3", "parallel 1 fast", "vector 1 fast", "reverse 1 reduction", "skew 1 2",
+        "distribute 1 to 2", "reverse 0", "reverse 1@x", "unroll 3", "private", "fuse 1 2 3"}) {
     const Result<ScheduleText> parsed = parse_schedule(text);
     ASSERT_FALSE(parsed.has_value()) << text;
     EXPECT_NE(parsed.error().message.find(text), std::string::npos) << parsed.error().message;

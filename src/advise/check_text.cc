@@ -93,6 +93,7 @@ std::string answer_text(const CheckAnswer& answer) {
   }
   if (answer.verdict == Verdict::kIllegal && !answer.collisions.empty()) text += "Memory reuse:\n";
   add(text, answer.collisions);
+  if (!answer.reduction.empty()) text += fmt::format("Legal as a reduction: {}\n", answer.reduction);
   if (!answer.next.empty()) text += fmt::format("Legal without expansion: {}\n", answer.next);
   text += fmt::format("Region {}; {} dependences and {} variables examined, for this run.\n", answer.region,
                       answer.dependences, answer.storages);
@@ -131,6 +132,7 @@ std::string answer_json(const CheckAnswer& answer) {
                {"conflicts", std::move(collisions)},
                {"dependences", answer.dependences},
                {"variables", answer.storages}};
+  if (!answer.reduction.empty()) json["as_reduction"] = answer.reduction;
   if (!answer.next.empty()) json["next"] = answer.next;
   return json.dump(1) + "\n";
 }

@@ -76,6 +76,11 @@ void take_over(const CheckAnswer& answer, const profile::Region& region, Suggest
   suggestion.legal = Suggestion::Legal::kYes;
 }
 
+bool needs_reduction(const Suggestion& suggestion) {
+  return std::any_of(suggestion.requirements.begin(), suggestion.requirements.end(),
+                     [](const profile::Requirement& r) { return r.kind == "reduction"; });
+}
+
 }  // namespace
 
 std::string steps_of(const Suggestion& suggestion, const profile::Region& region) {
@@ -92,7 +97,7 @@ std::string steps_of(const Suggestion& suggestion, const profile::Region& region
   if (suggestion.rule == "LF-TIL" && names.size() >= 2)
     return fmt::format("{}tile {} 32", first, fmt::join(names, ","));
   if (suggestion.rule == "LF-SIMD" && names.size() == 1 && !before.empty())
-    return fmt::format("{}vector {}", first, names[0]);
+    return fmt::format("{}vector {}{}", first, names[0], needs_reduction(suggestion) ? " reduction" : "");
   if (suggestion.rule == "LF-SKW") return skewed_steps(names, region);
   if (suggestion.rule == "LF-FUS" && names.size() == 2) return fmt::format("fuse {} {}", names[0], names[1]);
   return "";
