@@ -8,6 +8,7 @@
 #include <map>
 #include <set>
 
+#include "advise/check_certain.h"
 #include "advise/check_nest.h"
 #include "advise/liveness/conflicts.h"
 #include "advise/liveness/repair.h"
@@ -210,7 +211,12 @@ class Checker {
  public:
   Checker(CheckNest& nest, const ddg::Graph& graph, const poly::Context& context, const profile::Profile& profile,
           const CheckOptions& options)
-      : nest_(nest), graph_(graph), context_(context), profile_(profile), options_(options) {}
+      : nest_(nest),
+        graph_(graph),
+        context_(context),
+        profile_(profile),
+        options_(options),
+        certainty_(nest, graph, context) {}
 
   Result<CheckAnswer> run(const Proposed& proposed) {
     answer_.privates = proposed.privates;
@@ -249,23 +255,42 @@ class Checker {
 
   /// Where the two orders are the same, the second look, which forgives reductions, cannot find more than the first.
   void check_dependences(const Proposed& proposed) {
-    std::vector<const poly::KeptFlow*> flows;
+    std::vector<const liveness::UnitFlow*> flows;
     const Storage flow = nest_.flow_as_storage(&flows);
     answer_.dependences = flow.ranges.size();
     std::set<std::size_t> seen;
     for (const bool reductions : {false, true}) {
       if (is_settled() || (reductions && !proposed.reductions)) return;
-      const liveness::BrokenFlows broken =
-          liveness::broken_flow(flow, reductions ? proposed.times : proposed.strict, reductions, options_.only_verdict);
+      const Times& times = reductions ? proposed.times : proposed.strict;
+      const auto is_certain = [&](const liveness::BrokenFlow& one) {
+        return certainty_.is_broken(*flows[one.range], one.pairs);
+      };
+      liveness::BrokenFlows broken = liveness::broken_flow(flow, times, reductions, options_.only_verdict);
+      if (options_.only_verdict && !broken.found.empty() && !is_certain(broken.found.front()))
+        broken = liveness::broken_flow(flow, times, reductions);
       if (!broken.complete) doubts_.push_back("isl gave up on the flow of values within its budget");
       for (const liveness::BrokenFlow& one : broken.found) {
         if (!seen.insert(one.range).second) continue;
-        const poly::KeptFlow* const kept = flows[one.range];
+        const poly::KeptFlow* const kept = flows[one.range]->flow;
+        if (!is_certain(one)) {
+          doubts_.push_back(not_certain(*kept));
+          continue;
+        }
         add_violation(one.pairs, kept == nullptr ? std::optional<poly::CodePoint>() : kept->from,
                       kept == nullptr ? std::optional<poly::CodePoint>() : kept->to, kind_of(kept), "");
         answer_.violations.back().reduction = kept != nullptr && kept->reduction;
       }
     }
+  }
+
+  std::string not_certain(const poly::KeptFlow& flow) const {
+    const auto words = [&](poly::CodePoint at) {
+      const std::optional<profile::Source> line = source_of(at);
+      return line ? fmt::format("line {}", line->line) : "a statement without a line";
+    };
+    return fmt::format(
+        "which iterations of {} need what {} computes is not known exactly", words(flow.to),
+        flow.from.statement == flow.to.statement && words(flow.from) == words(flow.to) ? "it" : words(flow.from));
   }
 
   static std::string kind_of(const poly::KeptFlow* flow) {
@@ -335,7 +360,7 @@ class Checker {
     const liveness::BrokenFlows broken = liveness::broken_flow(storage, times, false);
     const Conflicts conflicts = find_conflicts(storage, times);
     if (!broken.complete || !conflicts.complete) return doubt(made, "isl gave up within its budget");
-    if (!broken.found.empty()) return add_broken(made, broken);
+    if (!broken.found.empty()) return add_broken(made, broken, proposed);
     if (conflicts.found.empty()) return;
     const bool declared =
         std::find(answer_.privates.begin(), answer_.privates.end(), storage.name) != answer_.privates.end();
@@ -397,9 +422,14 @@ class Checker {
 
   /// Flow through a variable that the program's dependences do not have, because its values can be computed anew: they
   /// would have to be.
-  void add_broken(const NestStorage& made, const liveness::BrokenFlows& broken) {
+  void add_broken(const NestStorage& made, const liveness::BrokenFlows& broken, const Proposed& proposed) {
     if (!made.doubt.empty()) return doubt(made, made.doubt);
-    const liveness::BrokenFlow& first = broken.found.front();
+    const auto certain = std::find_if(broken.found.begin(), broken.found.end(), [&](const liveness::BrokenFlow& one) {
+      return certainty_.is_broken(made, made.storage.ranges[one.range], one.pairs, proposed.reductions);
+    });
+    if (certain == broken.found.end())
+      return doubt(made, "iterations hand its values on, and whether they can do without is not known");
+    const liveness::BrokenFlow& first = *certain;
     const liveness::Range& range = made.storage.ranges[first.range];
     const auto line = [&](std::uint32_t access) {
       return nest_.units.all[made.storage.accesses[access].unit].statements.front();
@@ -497,6 +527,7 @@ class Checker {
   const poly::Context& context_;
   const profile::Profile& profile_;
   const CheckOptions& options_;
+  Certainty certainty_;
   CheckAnswer answer_;
   std::vector<std::string> doubts_;
 };

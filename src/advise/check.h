@@ -12,7 +12,8 @@
 // The answer holds for the recorded run. It is `unknown`, and why, where something about the nest is not known, where
 // its statements cannot be told apart well enough, and where isl's budget is used up. "Legal" is never said on less
 // than a proof: the order as written is examined first, in the same way, and if even that does not come out right,
-// nothing is said about another one.
+// nothing is said about another one. "Illegal" needs a proof as well (check_certain.h): dependences hold more than
+// happened where folding gave up.
 #pragma once
 
 #include <cstdint>

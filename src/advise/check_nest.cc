@@ -386,7 +386,7 @@ std::vector<std::uint32_t> CheckNest::band_below(std::uint32_t loop) const {
   return band;
 }
 
-liveness::Storage CheckNest::flow_as_storage(std::vector<const poly::KeptFlow*>* kept) const {
+liveness::Storage CheckNest::flow_as_storage(std::vector<const liveness::UnitFlow*>* kept) const {
   liveness::Storage flow;
   for (std::uint32_t u = 0; u < units.all.size(); ++u)
     for (const bool write : {true, false}) {
@@ -398,7 +398,7 @@ liveness::Storage CheckNest::flow_as_storage(std::vector<const poly::KeptFlow*>*
   for (const liveness::UnitFlow& one : units.flows) {
     if (one.again) continue;
     flow.ranges.push_back({2 * one.from, 2 * one.to + 1, one.map, one.flow != nullptr && one.flow->reduction});
-    if (kept != nullptr) kept->push_back(one.flow);
+    if (kept != nullptr) kept->push_back(&one);
   }
   return flow;
 }

@@ -38,6 +38,7 @@ class CheckNest {
                                                  std::uint64_t operations, BuiltNests* built = nullptr);
 
   isl_ctx* isl() const { return isl_.get(); }
+  const poly::RegionFlow& flow() const { return flow_; }
 
   /// The loops that a name means, by number. An error if it is a loop with hidden levels, and says not which.
   Result<std::vector<std::uint32_t>> find(const LoopRef& ref) const;
@@ -55,7 +56,7 @@ class CheckNest {
   std::string moved_out_of(std::uint32_t loop) const;
 
   /// All that must be kept, as ranges of one storage; the flow of each range is in `kept`, if that is given.
-  liveness::Storage flow_as_storage(std::vector<const poly::KeptFlow*>* kept = nullptr) const;
+  liveness::Storage flow_as_storage(std::vector<const liveness::UnitFlow*>* kept = nullptr) const;
   /// As written, as far as the units that use a storage are concerned.
   bool is_as_written(const liveness::Storage& storage, const liveness::Times& times) const;
 

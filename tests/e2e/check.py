@@ -24,9 +24,90 @@ int main(void) {
 }
 """
 
+# Rows of a sparse matrix: how far each goes, and what it reads, is in the data.
+SPARSE = """#include <stdio.h>
+enum { N = 40 };
+static double x[N], y[N], value[8 * N];
+static int row[N + 1], column[8 * N];
+static void multiply(void) {
+  for (int i = 0; i < N; i++) {  // ROWS
+    double s = 0;
+    for (int k = row[i]; k < row[i + 1]; k++)  // ROW
+      s += value[k] * x[column[k]];
+    y[i] = s;
+  }
+}
+int main(void) {
+  unsigned state = 1;
+  for (int i = 0; i < N; i++) {
+    state = state * 1103515245u + 12345u;
+    row[i + 1] = row[i] + 1 + (state >> 16) % 7;
+    for (int k = row[i]; k < row[i + 1]; k++) column[k] = (state >> 8) % N, value[k] = k;
+    x[i] = i;
+  }
+  multiply();
+  printf("%g\\n", y[N - 1]);
+  return 0;
+}
+"""
+
+# The step of the inner loop is another one each time, so that its domain is none.
+SIEVE = """#include <stdio.h>
+enum { N = 100 };
+static int crossed[N];
+static void sieve(void) {
+  for (int p = 2; p * p < N; p++)  // OUTER
+    if (crossed[p] == 0)
+      for (int q = p * p; q < N; q += p)  // INNER
+        crossed[q] = p;
+}
+int main(void) {
+  sieve();
+  printf("%d\\n", crossed[N - 1]);
+  return 0;
+}
+"""
+
+# Each iteration reads what the one before wrote, at places that are in the data.
+CHAIN = """#include <stdio.h>
+enum { N = 60 };
+static int place[N], a[N];
+static void chain(void) {
+  for (int i = 1; i < N; i++)  // CHAIN
+    a[place[i]] = a[place[i - 1]] + 1;
+}
+int main(void) {
+  for (int i = 0; i < N; i++) place[i] = i;
+  unsigned state = 1;
+  for (int i = N - 1; i > 0; i--) {
+    state = state * 1103515245u + 12345u;
+    int j = (state >> 16) % (i + 1), t = place[i];
+    place[i] = place[j], place[j] = t;
+  }
+  chain();
+  printf("%d\\n", a[place[N - 1]]);
+  return 0;
+}
+"""
+
+# The loop's counter is in the frame of a function that is called.
+CALLEE = """#include <stdio.h>
+enum { N = 20 };
+static double a[N][N];
+static void row(int i) {
+  for (int j = 0; j < N; j++)  // INNER
+    a[i][j] = i * j;
+}
+int main(void) {
+  for (int i = 0; i < N; i++) row(i);
+  printf("%g\\n", a[N - 1][N - 1]);
+  return 0;
+}
+"""
+
 
 def line_of(text, mark):
-    return next(number for number, line in enumerate(text.splitlines(), 1) if f"// {mark}" in line)
+    return next(number for number, line in enumerate(text.splitlines(), 1) if line.endswith(f"// {mark}"))
 
 
 class Program:
@@ -69,9 +150,45 @@ def check_reductions(directory):
                     f"Legal as a reduction: {program.steps(step)} reduction\n".encode() in text.stdout, text)
 
 
+def check_agreement(directory):
+    """Of a loop that the report calls parallel, check may not know it; but it is not illegal."""
+    for name, text in (("sum", SUM), ("sparse", SPARSE), ("sieve", SIEVE), ("callee", CALLEE)):
+        for level in ("-O0", "-O1"):
+            program = Program(directory, name + level, text, level)
+            lf.run([lf.LOOPFOLD, "analyze", "-q", program.out])
+            with open(os.path.join(program.out, "profile.json")) as file:
+                rows = [row for region in json.load(file)["regions"] for row in region["loops"]]
+            for row in rows:
+                if row["parallel"] not in ("yes", "reduction") or not row["source"]["file"].endswith(f"{name}{level}.c"):
+                    continue
+                step = f"parallel {row['source']['line']}@{row['node']}"
+                answer = program.answer(step + (" reduction" if row["parallel"] == "reduction" else ""))
+                suite.check(f"{name} {level}: {step} is {row['parallel']}, and not illegal",
+                            answer["verdict"] in ("legal", "legal after", "unknown"), answer)
+                suite.check(f"{name} {level}: {step}: what is not known has a reason",
+                            answer["verdict"] != "unknown" or answer["why"], answer)
+
+
+def check_certainty(directory):
+    program = Program(directory, "sparse", SPARSE, "-O0")
+    for step in ("parallel ROW reduction", "vector ROW reduction"):
+        answer = program.answer(step)
+        suite.check(f"{step}: what is over-approximated is no proof",
+                    answer["verdict"] == "unknown" and not answer["violations"], answer)
+    answer = program.answer("parallel ROW")
+    suite.check("parallel ROW: the sum is carried", answer["verdict"] == "illegal", answer)
+    for level in ("-O0", "-O1"):
+        program = Program(directory, "chain" + level, CHAIN, level)
+        for step in ("parallel CHAIN", "vector CHAIN", "reverse CHAIN"):
+            answer = program.answer(step)
+            suite.check(f"{step} {level}: carried, wherever it goes", answer["verdict"] == "illegal", answer)
+
+
 def main():
     with lf.Directory() as directory:
         check_reductions(directory)
+        check_agreement(directory)
+        check_certainty(directory)
     suite.finish()
 
 

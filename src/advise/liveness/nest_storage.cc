@@ -217,6 +217,16 @@ bool is_counter(const Variable& variable, const poly::RegionFlow& flow, const Va
   return counts;
 }
 
+/// Loops whose tests read it.
+std::set<ContextId> tested_by(const Variable& variable, const poly::RegionFlow& flow) {
+  std::set<ContextId> loops;
+  for (const FlowOfLoop& loop : flow.loops())
+    for (const ddg::Access* access : variable.accesses)
+      if (!access->store && loop.tests.contains({access->statement, access->instruction}))
+        loops.insert(loop.loop.loops.begin(), loop.loop.loops.end());
+  return loops;
+}
+
 }  // namespace
 
 Times written_times(const NestUnits& units) {
@@ -266,11 +276,7 @@ NestAccesses find_accesses(const ddg::Graph& graph, const poly::Context& context
                                      [](const ddg::Access* access) { return access->store; }))
       continue;
     if (is_counter(variable, flow, ways, loops)) {
-      Counter counter{variable.name, {}, variable.born_inside};
-      for (const FlowOfLoop& loop : flow.loops())
-        for (const ddg::Access* access : variable.accesses)
-          if (!access->store && loop.tests.contains({access->statement, access->instruction}))
-            counter.loops.insert(loop.loop.loops.begin(), loop.loop.loops.end());
+      Counter counter{variable.name, tested_by(variable, flow), variable.born_inside};
       if (!counter.name.empty()) result.counters.push_back(std::move(counter));
       continue;
     }
@@ -287,8 +293,10 @@ NestStorages find_storages(isl_ctx* isl, const ddg::Graph& graph, const poly::Co
   result.counters = accesses.counters;
   result.unknown = accesses.unknown;
   for (const Variable& variable : accesses.variables)
-    if (std::optional<NestStorage> made = MemoryStorages(isl, graph, context, flow, units, locals).make(variable))
+    if (std::optional<NestStorage> made = MemoryStorages(isl, graph, context, flow, units, locals).make(variable)) {
+      made->tested_by = tested_by(variable, flow);
       result.all.push_back(std::move(*made));
+    }
   for (NestStorage& web : find_webs(graph, context, program, units, locals)) result.all.push_back(std::move(web));
   for (NestStorage& made : result.all) {
     if (!made.storage.unknown.empty()) continue;

@@ -26,7 +26,8 @@ struct NestStorage {
   bool named = false;      // by the source, so that a clause can use it
   bool automatic = false;  // the compiler's own, and so private wherever iterations are
   std::optional<ddg::ObjectId> object;
-  std::uint64_t at = 0;  // an instruction that stores to it
+  std::uint64_t at = 0;                      // an instruction that stores to it
+  std::set<structure::ContextId> tested_by;  // loops whose tests read it: it may be their counter
 };
 
 /// A counter that a loop of the nest keeps in memory, by name.
