@@ -59,6 +59,7 @@ class Proposer {
     Proposed proposed;
     for (const Step& step : schedule.steps) {
       if (step.kind == Step::Kind::kPrivate) {
+        if (!nest_.has_variable(step.variable)) return no_such_variable(step);
         proposed.privates.push_back(step.variable);
         continue;
       }
@@ -71,6 +72,13 @@ class Proposer {
     proposed.times = all.times(nest_.isl());
     proposed.strict = strict.times(nest_.isl());
     return proposed;
+  }
+
+  Result<Proposed> no_such_variable(const Step& step) const {
+    const std::vector<std::string> names = nest_.private_names();
+    return fail(ErrorKind::kBadInput, fmt::format("'{}': no such variable in the nest; {}", step.text,
+                                                  names.empty() ? "it has none that could be private"
+                                                                : fmt::format("there are {}", fmt::join(names, ", "))));
   }
 
   Result<void> apply(const Step& step, StepOrder& order, Proposed* proposed) {

@@ -440,6 +440,30 @@ bool CheckNest::is_inside(ContextId context, const NamedLoop& loop) const {
   return false;
 }
 
+std::vector<std::string> CheckNest::private_names() const {
+  std::set<std::string> names;
+  for (const liveness::NestStorage& made : storages.all)
+    if (made.named) names.insert(made.storage.name);
+  for (const liveness::Counter& counter : storages.counters) names.insert(counter.name);
+  for (const NamedLoop& loop : loops)
+    for (const profile::Touched& touched : row_of(loop).privates) names.insert(touched.variable);
+  names.erase("");
+  return {names.begin(), names.end()};
+}
+
+bool CheckNest::has_variable(const std::string& name) {
+  const std::vector<std::string> known = private_names();
+  if (std::find(known.begin(), known.end(), name) != known.end()) return true;
+  const auto is_it = [&](const auto& thing) { return thing.name == name; };
+  if (std::any_of(graph_.objects.begin(), graph_.objects.end(), is_it)) return true;
+  for (const NamedLoop& loop : loops)
+    for (const ContextId id : loop.loops) {
+      const std::vector<symbols::LocalVariable>& locals = locals_.of(liveness::function_of(context_, id));
+      if (std::any_of(locals.begin(), locals.end(), is_it)) return true;
+    }
+  return false;
+}
+
 bool CheckNest::is_born_inside(const std::string& variable, const NamedLoop& loop) {
   for (const FlowOfLoop& of : flow_.loops()) {
     if (std::find(loop.loops.begin(), loop.loops.end(), of.loop.loops.front()) == loop.loops.end()) continue;

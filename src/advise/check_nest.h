@@ -66,6 +66,10 @@ class CheckNest {
   /// A variable of this name is declared in the loop's body.
   bool is_born_inside(const std::string& variable, const NamedLoop& loop);
   const profile::Loop& row_of(const NamedLoop& loop) const;
+  /// It is in the nest, or declared in a function that has loops of it, under this name.
+  bool has_variable(const std::string& name);
+  /// Of variables that private copies can be made of, sorted.
+  std::vector<std::string> private_names() const;
 
  private:
   poly::IslContext isl_;  // before what lives in it

@@ -184,11 +184,39 @@ def check_certainty(directory):
             suite.check(f"{step} {level}: carried, wherever it goes", answer["verdict"] == "illegal", answer)
 
 
+PRIVATE = """#include <stdio.h>
+enum { N = 30 };
+static double a[N], b[N];
+int main(void) {
+  double t;
+  for (int i = 0; i < N; i++) {  // LOOP
+    t = i * 0.5;
+    a[i] = t + 1;
+    b[i] = t * t;
+  }
+  printf("%g\\n", a[N - 1] + b[N - 1]);
+  return 0;
+}
+"""
+
+
+def check_private(directory):
+    program = Program(directory, "private", PRIVATE, "-O0")
+    answer = program.answer("parallel LOOP ; private t")
+    suite.check("private t: that is what it needs", answer["verdict"] == "legal after" and
+                [one["variable"] for one in answer["requires"]] == ["t"], answer)
+    asked = program.ask("parallel LOOP ; private nosuch")
+    suite.check("private nosuch: an error", asked.status == 3, asked)
+    suite.check("private nosuch: what there is", b"'private nosuch': no such variable" in asked.stderr and
+                b" t\n" in asked.stderr, asked)
+
+
 def main():
     with lf.Directory() as directory:
         check_reductions(directory)
         check_agreement(directory)
         check_certainty(directory)
+        check_private(directory)
     suite.finish()
 
 
