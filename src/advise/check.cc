@@ -548,6 +548,7 @@ Result<CheckAnswer> check_once(CheckNest& nest, const ddg::Graph& graph, const p
   Result<CheckAnswer> answer = Checker(nest, graph, context, profile, options).run(*proposed);
   if (!answer) return answer;
   answer->region = nest.region;
+  answer->also = nest.also;
   for (const Step& step : schedule.steps) answer->steps.push_back(step.text);
   return answer;
 }
@@ -602,6 +603,7 @@ Result<CheckAnswer> check(const ddg::Graph& graph, const poly::Context& context,
   if (!(*nest)->problem.empty()) {
     CheckAnswer answer;
     answer.region = (*nest)->region;
+    answer.also = (*nest)->also;
     answer.why = (*nest)->problem;
     for (const Step& step : schedule.steps) answer.steps.push_back(step.text);
     return answer;

@@ -69,6 +69,7 @@ struct CheckAnswer {
   Verdict verdict = Verdict::kUnknown;
   std::string why;  // of kUnknown
   std::uint32_t region = 0;
+  std::vector<std::uint32_t> also;  // other regions that have loops in the lines that are named
   std::vector<std::string> steps;
   std::vector<Violation> violations;
   std::vector<Collision> collisions;

@@ -59,6 +59,7 @@ Result<std::shared_ptr<CheckNest>> CheckNest::make(const ddg::Graph& graph, cons
       nest->region = none->region;
       nest->build(loop->loop, operations);
     }
+    nest->also = none->also;
     if (nest->problem.empty()) return nest;
     if (none->problem.empty()) none->problem = nest->problem;
   }
@@ -81,6 +82,7 @@ Result<void> CheckNest::choose_region(const ScheduleText& schedule, std::optiona
     return {};
   }
   if (profile_.regions.empty()) return fail(ErrorKind::kBadInput, "the program has no loop with enough of the work");
+  std::vector<std::uint32_t> with_all;
   for (const profile::Region& one : profile_.regions) {
     const bool all = std::all_of(schedule.steps.begin(), schedule.steps.end(), [&](const Step& step) {
       return std::all_of(step.loops.begin(), step.loops.end(), [&](const LoopRef& ref) {
@@ -88,8 +90,13 @@ Result<void> CheckNest::choose_region(const ScheduleText& schedule, std::optiona
                            [&](const profile::Loop& row) { return matches(row, ref); });
       });
     });
-    if (!all) continue;
-    region = one.id;
+    if (all) with_all.push_back(one.id);
+  }
+  if (!with_all.empty()) {
+    region = with_all.front();
+    const bool named =
+        std::any_of(schedule.steps.begin(), schedule.steps.end(), [](const Step& step) { return !step.loops.empty(); });
+    if (named) also.assign(with_all.begin() + 1, with_all.end());
     return {};
   }
   for (const Step& step : schedule.steps)
@@ -188,7 +195,38 @@ Result<std::vector<std::uint32_t>> CheckNest::find_named(const LoopRef& ref) con
                                   return names;
                                 }(),
                                 ", ")));
+  if (Result<void> one = is_one_loop(found, ref); !one) return tl::unexpected<Error>(one.error());
   return found;
+}
+
+bool CheckNest::is_below(std::uint32_t node, std::uint32_t other) const {
+  for (std::optional<std::uint32_t> at = profile_.tree[node].parent; at; at = profile_.tree[*at].parent)
+    if (*at == other) return true;
+  return false;
+}
+
+/// A loop may be in several places: calls, or copies of an inlined function. Two loops of one line that are inside each
+/// other, or side by side in one function, are two.
+Result<void> CheckNest::is_one_loop(const std::vector<std::uint32_t>& found, const LoopRef& ref) const {
+  std::vector<std::uint32_t> nodes;  // outer ones first
+  for (const std::uint32_t loop : found) nodes.push_back(loop_as_written(loops[loop].node));
+  std::sort(nodes.begin(), nodes.end());
+  nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
+  bool two = false;
+  std::string names;
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    bool inside = false;
+    for (std::size_t k = 0; k < i; ++k) {
+      const profile::TreeNode& a = profile_.tree[nodes[k]];
+      const profile::TreeNode& b = profile_.tree[nodes[i]];
+      inside = inside || is_below(b.id, a.id);
+      two = two || inside || (a.parent == b.parent && a.inlined.empty() && b.inlined.empty());
+    }
+    names += fmt::format("{}{}@{}", i == 0 ? "" : inside ? ", inside it " : ", ", ref.text, nodes[i]);
+  }
+  if (!two) return {};
+  return fail(ErrorKind::kBadInput,
+              fmt::format("there are {} loops at {}; which one is meant: {}?", nodes.size(), ref.text, names));
 }
 
 Result<std::vector<std::uint32_t>> CheckNest::find(const LoopRef& ref) const {

@@ -40,7 +40,8 @@ class CheckNest {
   isl_ctx* isl() const { return isl_.get(); }
   const poly::RegionFlow& flow() const { return flow_; }
 
-  /// The loops that a name means, by number. An error if it is a loop with hidden levels, and says not which.
+  /// The loops that a name means, by number: one loop of the source, perhaps in several places. An error if it is a
+  /// loop with hidden levels, and says not which.
   Result<std::vector<std::uint32_t>> find(const LoopRef& ref) const;
   /// The same where every iteration of the loop is meant: a loop with hidden levels is all of them.
   Result<std::vector<std::uint32_t>> find_iterations(const LoopRef& ref) const;
@@ -76,7 +77,8 @@ class CheckNest {
 
  public:
   std::uint32_t region = 0;
-  std::string problem;  // not empty: nothing can be said, because
+  std::string problem;              // not empty: nothing can be said, because
+  std::vector<std::uint32_t> also;  // other regions that have all the loops that are named
   poly::Program program;
   liveness::NestUnits units;
   liveness::NestStorages storages;
@@ -91,6 +93,8 @@ class CheckNest {
   bool matches(const profile::Loop& row, const LoopRef& ref) const;
   Result<std::vector<std::uint32_t>> find_named(const LoopRef& ref) const;
   std::uint32_t loop_as_written(std::uint32_t node) const;
+  Result<void> is_one_loop(const std::vector<std::uint32_t>& found, const LoopRef& ref) const;
+  bool is_below(std::uint32_t node, std::uint32_t other) const;
   bool has_levels(const std::vector<std::uint32_t>& found) const;
   Result<void> choose_region(const ScheduleText& schedule, std::optional<std::uint32_t> wanted);
   std::vector<const poly::FlowOfLoop*> candidates(const ScheduleText& schedule) const;

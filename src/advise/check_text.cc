@@ -97,6 +97,9 @@ std::string answer_text(const CheckAnswer& answer) {
   if (!answer.next.empty()) text += fmt::format("Legal without expansion: {}\n", answer.next);
   text += fmt::format("Region {}; {} dependences and {} variables examined, for this run.\n", answer.region,
                       answer.dependences, answer.storages);
+  if (!answer.also.empty())
+    text += fmt::format("There are such loops in region{} {} as well: --region says which is meant.\n",
+                        answer.also.size() == 1 ? "" : "s", fmt::join(answer.also, ", "));
   return text;
 }
 
@@ -125,6 +128,7 @@ std::string answer_json(const CheckAnswer& answer) {
                {"verdict", word(answer.verdict)},
                {"why", answer.why},
                {"region", answer.region},
+               {"also", answer.also},
                {"steps", answer.steps},
                {"private", answer.privates},
                {"requires", std::move(requires_)},

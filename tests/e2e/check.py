@@ -6,6 +6,7 @@ ask, and must agree with the report.
 
 import json
 import os
+import re
 
 import lf
 
@@ -211,12 +212,49 @@ def check_private(directory):
                 b" t\n" in asked.stderr, asked)
 
 
+# Two loops in one line, inside each other and side by side, and one line that is in two places.
+LINES = """#include <stdio.h>
+enum { N = 30 };
+static double a[N][N], b[N], c[N];
+static void fill(int by) {
+  for (int j = 0; j < N; j++)  // PLACES
+    b[j] += j * by;
+}
+int main(void) {
+  for (int t = 0; t < 3; t++) {  // TIMES
+    for (int i = 0; i < N; i++) for (int j = 0; j < N; j++) a[i][j] += i - j;  // NESTED
+    for (int i = 0; i < N; i++) c[i] = i; for (int i = 0; i < N; i++) b[i] += c[i];  // BESIDE
+    fill(1);
+    fill(2);
+  }
+  printf("%g\\n", a[N - 1][0] + b[N - 1] + c[N - 1]);
+  return 0;
+}
+"""
+
+
+def check_lines(directory):
+    program = Program(directory, "lines", LINES, "-O0")
+    for mark, between in (("NESTED", ", inside it "), ("BESIDE", ", ")):
+        line = line_of(LINES, mark)
+        for step in (f"parallel {mark}", f"reverse {mark}", f"interchange TIMES {mark}", f"tile {mark} 8"):
+            asked = program.ask(step)
+            nodes = re.search(rf"there are 2 loops at {line}; which one is meant: {line}@(\d+){between}{line}@(\d+)\?",
+                              asked.stderr.decode())
+            if suite.check(f"{step}: two loops are named", asked.status == 3 and nodes, asked):
+                answers = [program.answer(f"parallel {line}@{node}")["verdict"] for node in nodes.groups()]
+                suite.check(f"{step}: and can be asked for", answers == ["legal", "legal"], answers)
+    asked = program.ask("parallel PLACES")
+    suite.check("parallel PLACES: one loop, in two places", asked.status in (0, 1), asked)
+
+
 def main():
     with lf.Directory() as directory:
         check_reductions(directory)
         check_agreement(directory)
         check_certainty(directory)
         check_private(directory)
+        check_lines(directory)
     suite.finish()
 
 
