@@ -330,8 +330,10 @@ void Builder::fold_register(const StretchPlan& plan, const Stretch::Register& fl
   const StretchPlan::Read& read = *flow.read;
   Streams::Reader reader = reader_of(plan.parts[read.part].site, *read.read);
   reader.lane = flow.lane;
-  if (const Streams::Dependences to = streams_.dependences(reader, flow.cell.producer))
-    return depend_run(to, reader, flow.cell, flow.first, flow.step, flow.n, 0);
+  StretchPlan::Read::Used& used = read.used[flow.first == 0 ? 0 : 1];
+  if (used.to == nullptr || used.from != flow.cell.producer || used.lane != flow.lane)
+    used = {flow.cell.producer, flow.lane, streams_.dependences(reader, flow.cell.producer)};
+  if (used.to != nullptr) return depend_run(used.to, reader, flow.cell, flow.first, flow.step, flow.n, 0);
   for (std::uint64_t k = 0; k < flow.n; ++k) {
     set_iteration(flow.first + k);
     Cell cell = flow.cell;

@@ -425,9 +425,17 @@ void Builder::end_piece(StretchAccess& at, const DependencePiece& piece) {
 void Builder::depend_run(Streams::Dependences to, const Streams::Reader& reader, const Cell& cell, std::uint64_t first,
                          std::int64_t step, std::uint64_t n, std::uint64_t reloads, std::uint64_t stride) {
   set_iteration(first);
-  if (streams_.dependence_run(to, reader, point_.data(), vector_of(cell), step, n, reloads,
+  // Most are made in the entry of the loop that runs, or in one around it.
+  std::size_t equal = innermost_;
+  const std::int64_t* producer = near_.data();
+  if (cell.entry == stretch_.entry)
+    near_[equal] = static_cast<std::int64_t>(cell.counter);
+  else
+    producer = vector_near(cell, equal);
+  if (streams_.dependence_run(to, reader, point_.data(), producer, equal, step, n, reloads,
                               static_cast<std::int64_t>(stride)))
     note_late(cell, n);
+  near_[equal] = point_[equal];
 }
 
 }  // namespace loopfold::ddg

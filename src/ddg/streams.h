@@ -169,9 +169,11 @@ class Streams {
   /// one.
   Dependences dependences(const Reader& reader, DefinitionId from);
   /// Only the producer's last coordinate changes, by `step` each time; `reloads` of the consumers are reloads, and the
-  /// point's last coordinate is `stride` more each time. The result is as for dependence(), of all.
+  /// point's last coordinate is `stride` more each time. The first `equal` coordinates of the producer, without its
+  /// last one, are known to be those of the point. The result is as for dependence(), of all.
   bool dependence_run(Dependences to, const Reader& reader, const std::int64_t* point, const std::int64_t* producer,
-                      std::int64_t step, std::uint64_t n, std::uint64_t reloads, std::int64_t stride = 1);
+                      std::size_t equal, std::int64_t step, std::uint64_t n, std::uint64_t reloads,
+                      std::int64_t stride = 1);
 
   std::uint16_t dimensions_of_definition(DefinitionId definition) const {
     return sites_[site_of_definition_[definition]].dimensions;

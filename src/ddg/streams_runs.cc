@@ -76,8 +76,8 @@ Streams::Dependences Streams::dependences(const Reader& reader, DefinitionId fro
 }
 
 bool Streams::dependence_run(Dependences to, const Reader& reader, const std::int64_t* point,
-                             const std::int64_t* producer, std::int64_t step, std::uint64_t n, std::uint64_t reloads,
-                             std::int64_t stride) {
+                             const std::int64_t* producer, std::size_t equal, std::int64_t step, std::uint64_t n,
+                             std::uint64_t reloads, std::int64_t stride) {
   DependenceDetails& details = *to;
   if (reader.object != details.reader.object) details.more_objects = true;
   details.reloads += reloads;
@@ -86,7 +86,7 @@ bool Streams::dependence_run(Dependences to, const Reader& reader, const std::in
   const std::size_t of_reader = sites_[reader.site].dimensions - std::size_t{1};
   const std::size_t of_producer = dimensions_of_definition(details.from) - std::size_t{1};
   const std::size_t changing = std::min(of_reader, of_producer);
-  std::size_t level = 0;
+  std::size_t level = std::min<std::size_t>({equal, details.shared, changing});
   while (level < details.shared && level < changing && point[level] == producer[level]) ++level;
   if (level < details.shared && level == changing) {
     const std::int64_t slope = (changing == of_reader ? stride : 0) - (changing == of_producer ? step : 0);

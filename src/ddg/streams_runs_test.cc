@@ -65,6 +65,14 @@ MemoryAccess word_access() {
   return access;
 }
 
+/// Some of the first coordinates that are equal, but for the last ones.
+std::size_t known_equal(const std::vector<std::int64_t>& point, const std::vector<std::int64_t>& producer) {
+  const std::size_t most = std::min(point.size(), producer.size()) - 1;
+  std::size_t equal = 0;
+  while (equal < most && point[equal] == producer[equal]) ++equal;
+  return point.back() % 2 == 0 ? equal : equal / 2;
+}
+
 /// The same calls on streams, all at once or one by one.
 class Calls {
  public:
@@ -100,7 +108,8 @@ class Calls {
                   std::vector<std::int64_t> producer, std::int64_t step, std::uint64_t n, std::uint64_t reloads,
                   std::int64_t stride = 1) {
     if (const Streams::Dependences to = runs_ ? streams_.dependences(reader, from) : nullptr; to != nullptr) {
-      if (streams_.dependence_run(to, reader, point.data(), producer.data(), step, n, reloads, stride))
+      if (streams_.dependence_run(to, reader, point.data(), producer.data(), known_equal(point, producer), step, n,
+                                  reloads, stride))
         streams_.late(1, n);
       return;
     }

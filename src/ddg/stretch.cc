@@ -56,7 +56,7 @@ class Planner {
 
   void read(const PathPart& part, std::uint32_t index) {
     for (const RegisterRead& read : part.code->reads) {
-      plan_.reads.push_back({index, &read, static_cast<std::uint32_t>(plan_.granules.size())});
+      plan_.reads.push_back({index, &read, static_cast<std::uint32_t>(plan_.granules.size()), {}});
       for (std::uint32_t i = 0; i < read.count; ++i) {
         const LiveIn& in = part.code->live_ins[read.first + i];
         const DefinitionId writer = writer_[in.granule];

@@ -64,6 +64,13 @@ struct StretchPlan {
     std::uint32_t part = 0;
     const RegisterRead* read = nullptr;
     std::uint32_t first = 0;  // in `granules`
+    /// The streams that it used last: in the first iteration, and in others.
+    struct Used {
+      DefinitionId from = 0;
+      std::uint16_t lane = 0;
+      Streams::Dependences to = nullptr;
+    };
+    mutable Used used[2] = {};
   };
   /// Of a read: where the granule comes from.
   struct ReadGranule {
