@@ -285,8 +285,8 @@ class Checker {
           continue;
         }
         add_violation(one.pairs, kept == nullptr ? std::optional<poly::CodePoint>() : kept->from,
-                      kept == nullptr ? std::optional<poly::CodePoint>() : kept->to, kind_of(kept), "");
-        answer_.violations.back().reduction = kept != nullptr && kept->reduction;
+                      kept == nullptr ? std::optional<poly::CodePoint>() : kept->to, kind_of(kept), "",
+                      kept != nullptr && kept->reduction);
       }
     }
   }
@@ -318,13 +318,18 @@ class Checker {
   }
 
   void add_violation(const Isl<isl_map>& pairs, std::optional<poly::CodePoint> from, std::optional<poly::CodePoint> to,
-                     std::string kind, std::string variable) {
-    Violation& made = answer_.violations.emplace_back();
-    if (options_.only_verdict) return;
+                     std::string kind, std::string variable, bool reduction = false) {
+    if (options_.only_verdict) {
+      answer_.violations.emplace_back();
+      return;
+    }
+    Violation made;
     made.variable = std::move(variable);
     made.from = source_of(from);
     made.to = source_of(to);
     made.kind = std::move(kind);
+    made.reduction = reduction;
+    if (is_listed(made, pairs)) return;
     made.pairs = poly::take_text(isl_map_to_str(pairs.get()));
     const Isl<isl_set> wrapped(isl_map_wrap(pairs.copy()));
     const Isl<isl_val> count(isl_set_count_val(wrapped.get()));
@@ -341,9 +346,29 @@ class Checker {
       }
       return all;
     };
-    if (!sample) return;
-    made.producer = numbers(isl_dim_in);
-    made.consumer = numbers(isl_dim_out);
+    if (sample) {
+      made.producer = numbers(isl_dim_in);
+      made.consumer = numbers(isl_dim_out);
+    }
+    answer_.violations.push_back(std::move(made));
+    violated_.push_back(pairs);
+  }
+
+  /// The same pairs of the same units, between the same lines; or as flow of values, and now by the variable that these
+  /// go through, whose name it gets.
+  bool is_listed(const Violation& violation, const Isl<isl_map>& pairs) {
+    for (std::size_t i = 0; i < violated_.size(); ++i) {
+      Violation& known = answer_.violations[i];
+      const bool same = known.variable == violation.variable && known.kind == violation.kind &&
+                        known.reduction == violation.reduction && known.from == violation.from &&
+                        known.to == violation.to;
+      const bool values = known.kind == "register" || known.kind == "memory";
+      const bool named = values && known.variable.empty() && !violation.variable.empty();
+      if ((!same && !named) || isl_map_is_equal(violated_[i].get(), pairs.get()) != isl_bool_true) continue;
+      if (named) known.variable = violation.variable;
+      return true;
+    }
+    return false;
   }
 
   static bool is_reduced(const Storage& storage, const Proposed& proposed) {
@@ -537,6 +562,7 @@ class Checker {
   const CheckOptions& options_;
   Certainty certainty_;
   CheckAnswer answer_;
+  std::vector<Isl<isl_map>> violated_;  // by violation
   std::vector<std::string> doubts_;
 };
 

@@ -10,6 +10,7 @@
 #include "advise/check_nest.h"
 #include "advise/liveness/dataflow.h"
 #include "poly/budget.h"
+#include "support/units.h"
 
 namespace loopfold::advise {
 
@@ -37,8 +38,8 @@ class RangeText {
  private:
   std::string of(const NestStorage& made) {
     const Storage& storage = made.storage;
-    std::string text =
-        fmt::format("{} ({} bytes{}):\n", storage.name, storage.bytes, made.automatic ? ", the compiler's own" : "");
+    std::string text = fmt::format("{} ({}{}):\n", storage.name, counted(storage.bytes, "byte"),
+                                   made.automatic ? ", the compiler's own" : "");
     if (!storage.unknown.empty()) return text + fmt::format("  unknown: {}\n", storage.unknown);
     for (const liveness::OpenEnd& input : storage.inputs)
       text += fmt::format("  from before the nest to {}: {}\n", words(storage, input.access),

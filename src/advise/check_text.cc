@@ -1,9 +1,11 @@
 // The answer of a check in words, and as JSON.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "advise/check.h"
+#include "support/units.h"
 
 namespace loopfold::advise {
 
@@ -41,7 +43,7 @@ std::string words(const Violation& violation) {
   text += fmt::format(" ({}{})", violation.kind, violation.variable.empty() ? "" : ": " + violation.variable);
   if (!violation.producer.empty() || !violation.consumer.empty())
     text += fmt::format(": iteration {} before {}", vector(violation.producer), vector(violation.consumer));
-  if (violation.count) text += fmt::format("; {} pairs", *violation.count);
+  if (violation.count) text += "; " + counted(*violation.count, "pair");
   return text + "\n";
 }
 
@@ -54,7 +56,7 @@ std::string words(const Collision& collision) {
       text += ": one copy beside it, for the values from before";
     else
       text += fmt::format(": expanded along {}", fmt::join(collision.along_lines, ", "));
-    if (collision.bytes) text += fmt::format(", {} bytes", *collision.bytes);
+    if (collision.bytes) text += ", " + counted(*collision.bytes, "byte");
   } else if (collision.repair == "none") {
     text += fmt::format(": values overwrite each other, and {}", collision.why);
   } else {
@@ -64,10 +66,15 @@ std::string words(const Collision& collision) {
   return text + "\n";
 }
 
+/// What reads the same is said once.
 template <typename T>
 void add(std::string& text, const std::vector<T>& list) {
-  for (std::size_t i = 0; i < list.size() && i < kMostShown; ++i) text += words(list[i]);
-  if (list.size() > kMostShown) text += fmt::format("  and {} more\n", list.size() - kMostShown);
+  std::vector<std::string> lines;
+  for (const T& one : list)
+    if (std::string line = words(one); std::find(lines.begin(), lines.end(), line) == lines.end())
+      lines.push_back(std::move(line));
+  for (std::size_t i = 0; i < lines.size() && i < kMostShown; ++i) text += lines[i];
+  if (lines.size() > kMostShown) text += fmt::format("  and {} more\n", lines.size() - kMostShown);
 }
 
 Json json_of(const std::optional<profile::Source>& source) {
@@ -88,15 +95,16 @@ std::string answer_text(const CheckAnswer& answer) {
   if (answer.verdict == Verdict::kLegalAfter) text += " giving values places of their own:";
   text += "\n";
   if (!answer.violations.empty()) {
-    text += fmt::format("{} dependences are violated:\n", answer.violations.size());
+    text += fmt::format("{} {} violated:\n", counted(answer.violations.size(), "dependence"),
+                        answer.violations.size() == 1 ? "is" : "are");
     add(text, answer.violations);
   }
   if (answer.verdict == Verdict::kIllegal && !answer.collisions.empty()) text += "Memory reuse:\n";
   add(text, answer.collisions);
   if (!answer.reduction.empty()) text += fmt::format("Legal as a reduction: {}\n", answer.reduction);
   if (!answer.next.empty()) text += fmt::format("Legal without expansion: {}\n", answer.next);
-  text += fmt::format("Region {}; {} dependences and {} variables examined, for this run.\n", answer.region,
-                      answer.dependences, answer.storages);
+  text += fmt::format("Region {}; {} and {} examined, for this run.\n", answer.region,
+                      counted(answer.dependences, "dependence"), counted(answer.storages, "variable"));
   if (!answer.also.empty())
     text += fmt::format("There are such loops in region{} {} as well: --region says which is meant.\n",
                         answer.also.size() == 1 ? "" : "s", fmt::join(answer.also, ", "));

@@ -13,6 +13,7 @@
 #include "advise/liveness/together.h"
 #include "advise/suggest.h"
 #include "poly/budget.h"
+#include "support/units.h"
 
 namespace loopfold::advise {
 
@@ -309,9 +310,9 @@ profile::Suggestion suggestion_of(const NestStorage& made, const Contractor::Fou
       "{:.1f} % of the operations; {:.3g} cache lines of the array are not fetched, {:g} instructions each (for data "
       "beyond the cache)",
       100 * share, costs.own / kLineCost, kLineCost);
-  suggestion.evidence.push_back(fmt::format(
-      "{} keeps apart what is alive at the same time: {} live ranges examined; {} bytes are used, {} needed", words.map,
-      made.storage.ranges.size(), bytes_used(found), bytes_needed(found)));
+  suggestion.evidence.push_back(
+      fmt::format("{} keeps apart what is alive at the same time: {} examined; {} bytes are used, {} needed", words.map,
+                  counted(made.storage.ranges.size(), "live range"), bytes_used(found), bytes_needed(found)));
   suggestion.evidence.emplace_back(
       "nothing outside the loop touches it, and nothing in it is read before it is written");
   suggestion.evidence.emplace_back("in the order as written; a loop that runs in parallel needs it private");

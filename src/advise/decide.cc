@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "advise/check.h"
+#include "support/units.h"
 
 namespace loopfold::advise {
 
@@ -71,8 +72,8 @@ void take_over(const CheckAnswer& answer, const profile::Region& region, Suggest
     if (name.empty() && collision.source) name = fmt::format("{}:{}", collision.source->file, collision.source->line);
     suggestion.requirements.push_back({collision.repair, name, along, collision.clause, collision.bytes});
   }
-  suggestion.evidence.push_back(
-      fmt::format("live ranges of {} variables examined in the new order of region {}", answer.storages, region.id));
+  suggestion.evidence.push_back(fmt::format("live ranges of {} examined in the new order of region {}",
+                                            counted(answer.storages, "variable"), region.id));
   suggestion.legal = Suggestion::Legal::kYes;
 }
 

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "advise/suggest.h"
+#include "support/units.h"
 #include "support/wide.h"
 #include "trace/decode.h"
 
@@ -263,10 +264,9 @@ void suggest_fusions(const ddg::Graph& graph, const poly::Context& context, cons
         "{:.3g} "
         "(for data beyond the cache)",
         100 * share, ops, kLineCost, saved);
-    made.evidence.push_back(
-        fmt::format("checked against {} dependences from the first loop to the second: none is "
-                    "reversed{}",
-                    fusion.dependences, fusion.stays_parallel ? ", and the fused loop is parallel as well" : ""));
+    made.evidence.push_back(fmt::format("checked against {} from the first loop to the second: none is reversed{}",
+                                        counted(fusion.dependences, "dependence"),
+                                        fusion.stays_parallel ? ", and the fused loop is parallel as well" : ""));
     if (made.gain < kLeastGain) continue;
     const auto place = std::find_if(region.suggestions.begin(), region.suggestions.end(),
                                     [&](const profile::Suggestion& other) { return other.gain < made.gain; });

@@ -10,6 +10,7 @@
 
 #include "advise/order_text.h"
 #include "profile/levels.h"
+#include "support/units.h"
 
 namespace loopfold::advise {
 
@@ -106,7 +107,8 @@ class Suggester {
             {"reload", fmt::format("{}:{}", touched.source->file, touched.source->line), loop.node, "", std::nullopt});
     if (!loop.assumes.empty())
       suggestion.evidence.push_back(
-          fmt::format("{} branches on data went one way only in this run", loop.assumes.size()));
+          fmt::format("{} on data went one way only in this run",
+                      loop.assumes.size() == 1 ? "a branch" : fmt::format("{} branches", loop.assumes.size())));
   }
 
   /// The chains of a loop that carries reductions; one without a name where it is not known which.
@@ -218,8 +220,8 @@ class Suggester {
     made.evidence.push_back(
         fmt::format("accesses of stride 0 or 1 in the innermost loop: {:.0f} % before, {:.0f} % after",
                     100 * nest.choice.worth_written.near, 100 * nest.choice.worth.near));
-    made.evidence.push_back(
-        fmt::format("checked against {} dependences of the nest: none is reversed", nest.program.dependences.size()));
+    made.evidence.push_back(fmt::format("checked against {} of the nest: none is reversed",
+                                        counted(nest.program.dependences.size(), "dependence")));
   }
 
   /// Data that is used again by an outer loop of the band, and does not stay in the cache until then.

@@ -30,6 +30,10 @@ std::string short_bytes(std::uint64_t bytes) {
   return scaled(static_cast<double>(bytes), {" B", " kB", " MB", " GB", " TB"});
 }
 
+std::string counted(std::uint64_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
 std::optional<std::uint64_t> parse_count(const std::string& text) {
   if (text.empty() || text[0] < '0' || text[0] > '9') return std::nullopt;
   char* rest = nullptr;

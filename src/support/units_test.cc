@@ -15,6 +15,12 @@ TEST(Units, counts_are_short) {
   EXPECT_EQ(short_bytes(123456), "123 kB");
 }
 
+TEST(Units, one_is_no_plural) {
+  EXPECT_EQ(counted(0, "pair"), "0 pairs");
+  EXPECT_EQ(counted(1, "pair"), "1 pair");
+  EXPECT_EQ(counted(2, "pair"), "2 pairs");
+}
+
 TEST(Units, counts_are_parsed) {
   EXPECT_EQ(parse_count("250"), 250u);
   EXPECT_EQ(parse_count("250k"), 250000u);

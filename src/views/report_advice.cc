@@ -83,7 +83,7 @@ std::string trimmed(std::string text) {
 std::vector<std::string> reasons_of(const Transformations& row, Charset charset) {
   std::vector<std::string> reasons;
   for (std::size_t i = 0; i < std::min(kMostReasons, row.why_not.size()); i++)
-    reasons.push_back(clipped(row.why_not[i], kMostReason, charset));
+    reasons.push_back(clipped_words(row.why_not[i], kMostReason, charset));
   if (reasons.size() < row.why_not.size())
     reasons.push_back(fmt::format("and {} more", row.why_not.size() - reasons.size()));
   return reasons;

@@ -176,6 +176,20 @@ std::string clipped(std::string_view text, std::size_t most, Charset charset) {
   return fmt::format("{}{}", head_of(text, most - mark), dots(charset));
 }
 
+std::string clipped_words(std::string_view text, std::size_t most, Charset charset) {
+  if (columns(text) <= most) return std::string(text);
+  const std::size_t mark = columns(dots(charset)) + 1;
+  if (most <= mark) return clipped(text, most, charset);
+  std::string_view head = head_of(text, most - mark);
+  if (text[head.size()] != ' ') {
+    const std::size_t space = head.find_last_of(' ');
+    if (space == std::string_view::npos || space < head.size() / 2) return clipped(text, most, charset);
+    head = head.substr(0, space);
+  }
+  while (!head.empty() && (head.back() == ' ' || head.back() == ',')) head.remove_suffix(1);
+  return fmt::format("{} {}", head, dots(charset));
+}
+
 std::string shortened_name(std::string_view name, std::size_t most, Charset charset) {
   if (columns(name) <= most) return std::string(name);
   const std::string shorter = without_template_arguments(name, charset);

@@ -32,6 +32,9 @@ std::string shortened(std::string_view text, std::size_t most, Charset charset =
 /// The same with the end taken away.
 std::string clipped(std::string_view text, std::size_t most, Charset charset = Charset::kUnicode);
 
+/// The same behind a whole word, unless that is far away.
+std::string clipped_words(std::string_view text, std::size_t most, Charset charset = Charset::kUnicode);
+
 /// Shortened in the middle like `shortened`, for the name of a function: the arguments of templates go first, then its
 /// parameters, "f<…>::g(…)".
 std::string shortened_name(std::string_view name, std::size_t most, Charset charset = Charset::kUnicode);

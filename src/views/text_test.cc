@@ -61,12 +61,23 @@ TEST(ViewText, the_middle_goes_first) {
   EXPECT_EQ(clipped("abcdefghij", 7), "abcdef…");
 }
 
+TEST(ViewText, words_stay_whole) {
+  EXPECT_EQ(clipped_words("one two three", 13), "one two three");
+  EXPECT_EQ(clipped_words("one two three", 12), "one two …");
+  EXPECT_EQ(clipped_words("one two three", 9), "one two …");
+  EXPECT_EQ(clipped_words("one, two three", 8), "one …");
+  EXPECT_EQ(clipped_words("one two three", 12, Charset::kAscii), "one two ...");
+  EXPECT_EQ(clipped_words("one twothreefourfive", 16), "one twothreefou…");  // too much would be gone
+  EXPECT_EQ(clipped_words("abcdefghij", 7), "abcdef…");
+}
+
 TEST(ViewText, shortened_text_fits) {
   std::mt19937 random(2);
   for (int round = 0; round < 3000; round++) {
     const std::string text = inert(testing::random_text(random));
     const std::size_t most = random() % 40;
-    for (const std::string& result : {shortened(text, most), shortened_name(text, most), clipped(text, most)}) {
+    for (const std::string& result :
+         {shortened(text, most), shortened_name(text, most), clipped(text, most), clipped_words(text, most)}) {
       EXPECT_LE(columns(result), most);
       EXPECT_EQ(valid_utf8(result), result);
       if (columns(text) <= most) {

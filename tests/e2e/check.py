@@ -149,6 +149,10 @@ def check_reductions(directory):
         text = program.ask(step)
         suite.check(f"{step}: in words",
                     f"Legal as a reduction: {program.steps(step)} reduction\n".encode() in text.stdout, text)
+        suite.check(f"{step}: the chain is listed once, with its variable",
+                    [one["variable"] for one in plain["violations"]] == ["sum"], plain)
+        suite.check(f"{step}: one is no plural",
+                    b"\n1 dependence is violated:\n" in text.stdout and b"; 1 dependence and " in text.stdout, text)
 
 
 def check_agreement(directory):
