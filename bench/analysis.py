@@ -2,7 +2,7 @@
 on two; recording and analysis together against the program by itself; memory, streams, size of the profile; how all of
 that grows with the problem; what the compiler's options matter; and folding by itself.
 
-    bench/analysis.py build/loopfold [--quick] [--update docs/performance.md]
+    python3 bench/analysis.py build/loopfold [--quick] [--update docs/performance.md]
 
 Read ratios between columns rather than seconds. "On one core" is pinned to one, with --jobs 1, and the least CPU time
 counts; "on two" is pinned to two, with --jobs 2, and the least elapsed time counts. Both ways of analysis get the same

@@ -1,6 +1,6 @@
 """A long run, end to end: records and analyses a regular program of at least so many instructions.
 
-    bench/large.py build/loopfold [--instructions 1e10] [--program dgemm|stencil] [--update docs/performance.md]
+    python3 bench/large.py build/loopfold [--instructions 1e10] [--program dgemm|stencil] [--update docs/performance.md]
 
 Short runs say how many instructions a unit of work takes; the size of the problem follows from that. It is an error if
 there are fewer in the end.

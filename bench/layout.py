@@ -1,7 +1,7 @@
 """What `loopfold layout search` chooses, beside what was measured: programs with every layout and order in reach,
 natively, on one core.
 
-    bench/layout.py build/loopfold [--quick] [--update docs/layout.md]
+    python3 bench/layout.py build/loopfold [--quick] [--update docs/layout.md]
 
 Each program of bench/programs/layout is profiled on a small problem; the search is asked for the large one (--scale,
 --cores 1). Then every combination of layout and order is built for the large problem (gcc -O2 with

@@ -1,7 +1,7 @@
 """Measures recording, reading and finding loops, in one run, as CPU time: native, valgrind --tool=none, record,
 record --naive, lackey.
 
-    bench/run.py build/loopfold [--quick] [--update docs/performance.md]
+    python3 bench/run.py build/loopfold [--quick] [--update docs/performance.md]
 
 Machines are noisy, so read ratios, not seconds: every program's times are taken one after the other, the best of three.
 Lackey writes a line per access and is far slower; it gets a smaller problem, and its time is given per instruction.

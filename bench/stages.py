@@ -1,7 +1,7 @@
 """Where the time of `loopfold analyze` goes: nanoseconds per instruction and stage, event by event
 (--by-events) and many iterations at a time.
 
-    bench/stages.py build/loopfold [--update docs/performance.md]
+    python3 bench/stages.py build/loopfold [--update docs/performance.md]
 
 Samples of `perf record`, on one core with --jobs 1. A sample belongs to the innermost function of ours that was inlined
 there, and by the file of that function to a stage; so the binary needs its debug information. Callers are not sampled,
