@@ -189,16 +189,6 @@ class Suggester {
     return std::min(1.0, ops / static_cast<double>(std::max<std::uint64_t>(profile_.program.instructions, 1)));
   }
   double share_of(const NestPlan& nest) const { return share_of(nest.ops); }
-  /// What is in the loops of these bands, and nothing else of the nest.
-  template <typename Wanted>
-  double share_of_bands(const NestPlan& nest, const Order& order, const Wanted& wanted) const {
-    std::set<std::uint32_t> groups;
-    for (const OrderBand& band : order.bands)
-      if (wanted(band)) groups.insert(band.groups.begin(), band.groups.end());
-    double ops = 0;
-    for (const std::uint32_t g : groups) ops += nest.facts[g].ops;
-    return share_of(std::min(ops, nest.ops));
-  }
 
   void suggest_order(const NestPlan& nest) {
     if (nest.choice.is_written) return;
@@ -262,7 +252,7 @@ class Suggester {
           add("LF-TIL",
               fmt::format("Tile {} by {:g}{}", fmt::join(names, ", "), kTile, skewed ? ", once they are skewed" : ""),
               nodes);
-      const double share = share_of_bands(nest, order, [&](const OrderBand& one) { return &one == &band; });
+      const double share = share_of(std::min(ops, nest.ops));
       made.gain = amdahl(share, (ops + lines) / (ops + lines - saved));
       made.estimate = fmt::format(
           "{:.1f} % of the operations; of {:.3g} instructions, and {:g} for each cache line touched, tiles of {:g} "
@@ -313,6 +303,16 @@ class Suggester {
     return fmt::format(" (for data beyond the cache; here at most {} bytes each)", largest);
   }
 
+  /// Of groups in a band that can be tiled.
+  static double ops_in_tiles(const NestPlan& nest, const Order& order) {
+    std::set<std::uint32_t> groups;
+    for (const OrderBand& band : order.bands)
+      if (band.permutable && band.depth >= 2) groups.insert(band.groups.begin(), band.groups.end());
+    double ops = 0;
+    for (const std::uint32_t g : groups) ops += nest.facts[g].ops;
+    return ops;
+  }
+
   /// A band without a parallel loop: its tiles can run along wavefronts.
   void suggest_wavefront(const NestPlan& nest) {
     const Order& order = nest.choice.best;
@@ -341,8 +341,7 @@ class Suggester {
                                          fmt::join(texts, "; "), band.depth, free ? "" : " along wavefronts"),
                              nodes);
       const double cores = kCores / 2;
-      const double share =
-          share_of_bands(nest, order, [](const OrderBand& one) { return one.permutable && one.depth >= 2; });
+      const double share = share_of(std::min(ops_in_tiles(nest, order), nest.ops));
       made.gain = amdahl(share, cores);
       made.estimate =
           fmt::format("Amdahl: {:.1f} % of the operations on {:g} of {:g} cores (a wavefront fills and drains)",

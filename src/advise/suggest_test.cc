@@ -190,22 +190,15 @@ TEST(Suggest, VectorsOfAReductionSaySo) {
   EXPECT_NE(vectors->title.find("as a reduction"), std::string::npos);
 }
 
-TEST(Suggest, VectorsOfAReductionWithoutANameNeedOne) {
-  Walk walk({800, 8}, Loop::Parallel::kNo, Loop::Parallel::kReduction);
-  walk.loop(1).stride01_percent = 100;
-  const std::vector<Suggestion> all = walk.suggestions();
-  const Suggestion* const vectors = find(all, "LF-SIMD");
-  ASSERT_NE(vectors, nullptr);
-  EXPECT_TRUE(needs_reduction(*vectors, ""));
-}
-
-TEST(Suggest, VectorsOfAParallelLoopNeedNoReduction) {
-  Walk walk({800, 8}, Loop::Parallel::kYes, Loop::Parallel::kYes);
-  walk.loop(1).stride01_percent = 100;
-  const std::vector<Suggestion> all = walk.suggestions();
-  const Suggestion* const vectors = find(all, "LF-SIMD");
-  ASSERT_NE(vectors, nullptr);
-  EXPECT_FALSE(needs_reduction(*vectors, ""));
+TEST(Suggest, VectorsNeedAReductionWhereTheLoopIsOneEvenWithoutAName) {
+  for (const Loop::Parallel inner : {Loop::Parallel::kReduction, Loop::Parallel::kYes}) {
+    Walk walk({800, 8}, Loop::Parallel::kNo, inner);
+    walk.loop(1).stride01_percent = 100;
+    const std::vector<Suggestion> all = walk.suggestions();
+    const Suggestion* const vectors = find(all, "LF-SIMD");
+    ASSERT_NE(vectors, nullptr);
+    EXPECT_EQ(needs_reduction(*vectors, ""), inner == Loop::Parallel::kReduction);
+  }
 }
 
 /// Columns that are added up: walked along rows, the innermost loop still adds up.
