@@ -75,7 +75,7 @@ class Finder {
     made.parameter = dwarf_tag(&die) == DW_TAG_formal_parameter;
     made.scope = scope;
     find_places(die, scope, made);
-    if (made.places.empty()) return;
+    if (made.places.empty() && made.somewhere.empty()) return;
     describe(die, made);
     found_.push_back(std::move(made));
   }
@@ -128,6 +128,7 @@ class Finder {
       place.in_register = true;
       place.reg = static_cast<std::uint32_t>(op.number);
     } else {
+      if (op.atom == DW_OP_fbreg || (op.atom >= DW_OP_breg0 && op.atom <= DW_OP_bregx)) made.somewhere.push_back(code);
       return;
     }
     made.places.push_back(place);
@@ -138,20 +139,62 @@ class Finder {
   std::optional<std::int64_t> frame_base_;
 };
 
+/// Where functions may be defined, or scopes that they are in.
+bool may_hold_functions(int tag) {
+  switch (tag) {
+    case DW_TAG_subprogram:
+    case DW_TAG_inlined_subroutine:
+    case DW_TAG_lexical_block:
+    case DW_TAG_module:
+    case DW_TAG_namespace:
+    case DW_TAG_structure_type:
+    case DW_TAG_class_type:
+    case DW_TAG_union_type:
+      return true;
+    default:
+      return false;
+  }
+}
+
+/// The innermost function that has the address, below a DIE. Procedures of Fortran's modules, internal ones, lambdas,
+/// members of local classes and GCC's nested functions are inside of DIEs that do not have it, and so libdw passes over
+/// them.
+std::optional<Dwarf_Die> function_below(Dwarf_Die& die, std::uint64_t address, int depth) {
+  if (depth > kDeepest) return std::nullopt;
+  Dwarf_Die child;
+  for (int more = dwarf_child(&die, &child); more == 0; more = dwarf_siblingof(&child, &child)) {
+    const int tag = dwarf_tag(&child);
+    if (!may_hold_functions(tag)) continue;
+    if (std::optional<Dwarf_Die> inner = function_below(child, address, depth + 1)) return inner;
+    if (tag == DW_TAG_subprogram && dwarf_haspc(&child, address) > 0) return child;
+  }
+  return std::nullopt;
+}
+
+/// Of a file without a table of what addresses its units have: clang makes none.
+bool find_unit(Dwarf* dwarf, std::uint64_t address, Dwarf_Die& found) {
+  Dwarf_CU* unit = nullptr;
+  while (dwarf_get_units(dwarf, unit, &unit, nullptr, nullptr, &found, nullptr) == 0)
+    if (dwarf_tag(&found) == DW_TAG_compile_unit && dwarf_haspc(&found, address) > 0) return true;
+  return false;
+}
+
 }  // namespace
 
 std::vector<LocalVariable> find_local_variables(Dwarf* dwarf, bool trusts_alternate, std::uint64_t address) {
   std::vector<LocalVariable> found;
   Dwarf_Die unit;
-  if (dwarf_addrdie(dwarf, address, &unit) == nullptr) return found;
+  if (dwarf_addrdie(dwarf, address, &unit) == nullptr && !find_unit(dwarf, address, unit)) return found;
   Dwarf_Die* raw = nullptr;
   const int count = dwarf_getscopes(&unit, address, &raw);
   const std::unique_ptr<Dwarf_Die, decltype(&std::free)> scopes(raw, &std::free);
   for (int i = 0; i < count; ++i) {
     if (dwarf_tag(&raw[i]) != DW_TAG_subprogram) continue;
     Finder(trusts_alternate, found).function(raw[i]);
-    break;
+    return found;
   }
+  if (std::optional<Dwarf_Die> function = function_below(unit, address, 0))
+    Finder(trusts_alternate, found).function(*function);
   return found;
 }
 

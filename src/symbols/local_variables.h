@@ -37,6 +37,15 @@ struct LocalVariable {
   int line = 0;
   std::vector<CodeRange> scope;  // of the block that it is declared in
   std::vector<Place> places;
+  std::vector<CodeRange> somewhere;  // where it is in memory, but not at a known distance from that address
+
+  /// All addresses of code become larger.
+  void move_code(std::uint64_t by) {
+    const auto move = [&](CodeRange& range) { range = {range.start + by, range.end + by}; };
+    for (CodeRange& range : scope) move(range);
+    for (CodeRange& range : somewhere) move(range);
+    for (Place& place : places) move(place.code);
+  }
 };
 
 /// Those of the function at an address, outer blocks first. Addresses are the debug file's.

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <string>
 
 #include "symbols/compile_for_test.h"
 #include "symbols/symbolizer.h"
@@ -73,6 +75,68 @@ TEST_P(LocalVariables, HaveAScope) {
   EXPECT_LT(length("t"), length("i"));
   EXPECT_LT(length("i"), length("s"));
 }
+
+/// What other compilers make of it, and functions that are written inside of others.
+struct Written {
+  const char* name;
+  const char* compiler;
+  const char* file;
+  const char* text;
+  const char* function;  // begins with this, or has it inside
+};
+
+class LocalVariablesOf : public ::testing::TestWithParam<Written> {};
+
+TEST_P(LocalVariablesOf, AreFound) {
+  const Written& written = GetParam();
+  const std::string compiler = written.compiler;
+  if (std::system(("command -v " + compiler + " > /dev/null").c_str()) != 0) GTEST_SKIP() << compiler << " is missing";
+  TemporaryDirectory directory;
+  directory.write(written.file, written.text);
+  directory.run(compiler + " -g -O0 -no-pie -o code " + written.file);
+  Symbolizer symbolizer({directory.module("code", 0)});
+  std::uint64_t start = 0;
+  for (const auto& [name, address] : directory.functions("code"))
+    if (name.find(written.function) != std::string::npos) start = address;
+  ASSERT_NE(start, 0U);
+  const std::vector<LocalVariable> locals = symbolizer.locals(start);
+  const auto found =
+      std::find_if(locals.begin(), locals.end(), [](const LocalVariable& v) { return v.name == "inner"; });
+  ASSERT_NE(found, locals.end());
+  ASSERT_EQ(found->places.size(), 1U);
+  EXPECT_FALSE(found->places.front().in_register);
+  EXPECT_LE(found->places.front().offset, -24);  // below the return address, the saved register and itself
+  EXPECT_EQ(found->size, 8U);
+  EXPECT_TRUE(std::none_of(locals.begin(), locals.end(), [](const LocalVariable& v) { return v.name == "outer"; }));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Places, LocalVariablesOf,
+    ::testing::Values(Written{"Clang", "clang", "code.c",
+                              "void work(void) { double inner = 1; inner *= 2; }\n"
+                              "int main(void) { double outer = 2; work(); return (int)outer; }\n",
+                              "work"},
+                      Written{"NestedFunction", "gcc", "code.c",
+                              "int main(void) { double outer = 2;\n"
+                              "  void work(void) { double inner = 1; inner *= 2; }\n"
+                              "  work(); return (int)outer; }\n",
+                              "work"},
+                      Written{"Lambda", "g++", "code.cc",
+                              "int main() { double outer = 2;\n"
+                              "  auto work = [](double a) { double inner = a; inner *= 2; return inner; };\n"
+                              "  return (int)(work(3) + outer); }\n",
+                              "ENKUl"},
+                      Written{"LocalClass", "g++", "code.cc",
+                              "int main() { double outer = 2;\n"
+                              "  struct Local { void work() { double inner = 1; inner *= 2; } };\n"
+                              "  Local().work(); return (int)outer; }\n",
+                              "4work"},
+                      Written{"ModuleProcedure", "gfortran", "code.f90",
+                              "module m\ncontains\n subroutine work()\n  real(8) :: inner\n  inner = 1\n"
+                              "  inner = inner * 2\n end subroutine\nend module\n"
+                              "program p\n use m\n real(8) :: outer\n outer = 2\n call work()\nend program\n",
+                              "_MOD_work"}),
+    [](const auto& info) { return info.param.name; });
 
 INSTANTIATE_TEST_SUITE_P(Levels, LocalVariables, ::testing::Values("-O0", "-O1"),
                          [](const auto& info) { return info.param.substr(1); });

@@ -221,11 +221,7 @@ std::vector<LocalVariable> ModuleFile::locals(std::uint64_t file_address) {
   if (!looked_for_debug_info_) open_debug_info();
   if (dwarf_ == nullptr) return {};
   std::vector<LocalVariable> found = find_local_variables(dwarf_, alternate_ != nullptr, file_address + debug_bias_);
-  for (LocalVariable& variable : found) {
-    for (CodeRange& range : variable.scope) range = {range.start - debug_bias_, range.end - debug_bias_};
-    for (LocalVariable::Place& place : variable.places)
-      place.code = {place.code.start - debug_bias_, place.code.end - debug_bias_};
-  }
+  for (LocalVariable& variable : found) variable.move_code(std::uint64_t{0} - debug_bias_);
   return found;
 }
 

@@ -235,10 +235,7 @@ std::vector<LocalVariable> Symbolizer::locals(std::uint64_t address) {
   if (!index) return {};
   const std::uint64_t bias = state_->modules[*index].load_bias;
   std::vector<LocalVariable> found = state_->file_of(*index).locals(address - bias);
-  for (LocalVariable& variable : found) {
-    for (CodeRange& range : variable.scope) range = {range.start + bias, range.end + bias};
-    for (LocalVariable::Place& place : variable.places) place.code = {place.code.start + bias, place.code.end + bias};
-  }
+  for (LocalVariable& variable : found) variable.move_code(bias);
   return found;
 }
 
