@@ -103,6 +103,19 @@ class Finder {
     return store.copies == store.address.points || (by.kinds & trace::kCall) != 0;
   }
 
+  /// A variable from outside of the loop's body is somewhere in the frame while some access runs.
+  bool may_be_variable(const std::vector<symbols::LocalVariable>& locals,
+                       const std::vector<const ddg::Access*>& accesses) const {
+    return std::any_of(locals.begin(), locals.end(), [&](const symbols::LocalVariable& local) {
+      if (local.somewhere.empty() || is_inside_body(local, tests_)) return false;
+      return std::any_of(accesses.begin(), accesses.end(), [&](const ddg::Access* access) {
+        const std::uint64_t at = graph_.statements[access->statement].instructions[access->instruction].address;
+        return std::any_of(local.somewhere.begin(), local.somewhere.end(),
+                           [&](const symbols::CodeRange& range) { return range.start <= at && at < range.end; });
+      });
+    });
+  }
+
   void note_store(Variable& variable) const {
     for (const ddg::Access* access : variable.accesses)
       if (access->store && !variable.at)
@@ -155,7 +168,7 @@ class Finder {
         made.named_in_source = object.site == own_;
         made.born_inside = object.site == own_ && is_inside_body(*interval.local, tests_);
       } else {
-        made.scratch = context_.locate(object.site).line > 0 &&
+        made.scratch = shift && !may_be_variable(locals, accesses) && context_.locate(object.site).line > 0 &&
                        std::all_of(made.accesses.begin(), made.accesses.end(),
                                    [&](const ddg::Access* access) { return !access->store || is_scratch(*access); });
       }
@@ -197,11 +210,25 @@ const std::vector<symbols::LocalVariable>& Locals::of(std::uint64_t function_add
   return known->second;
 }
 
+/// Some call of it was seen, and so where its frames begin.
+bool Locals::is_called(const poly::Context& context, std::uint64_t function) {
+  if (context.structure == nullptr) return true;
+  const std::span<const structure::Context> contexts = context.tree.contexts();
+  const std::span<const structure::Function> functions = context.structure->flow.functions();
+  return std::any_of(contexts.begin(), contexts.end(), [&](const structure::Context& one) {
+    using Kind = structure::ContextKey::Kind;
+    return (one.kind == Kind::kCall || one.kind == Kind::kRecursion) && one.function < functions.size() &&
+           context.structure->code.address(functions[one.function].entry) == function;
+  });
+}
+
 std::optional<std::int64_t> Locals::shift(const ddg::Graph& graph, const poly::Context& context, ddg::ObjectId frame) {
   if (!has_shifts_) find_shifts(graph, context);
   has_shifts_ = true;
   const auto found = shifts_.find(frame);
-  return found == shifts_.end() ? kReturnAddress : found->second;
+  if (found != shifts_.end()) return found->second;
+  if (!is_called(context, graph.objects[frame].site)) return std::nullopt;
+  return kReturnAddress;
 }
 
 /// A function does not store over its own return address. If it seems to, the frame does not begin there.

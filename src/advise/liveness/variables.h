@@ -47,6 +47,7 @@ class Locals {
 
  private:
   void find_shifts(const ddg::Graph& graph, const poly::Context& context);
+  static bool is_called(const poly::Context& context, std::uint64_t function);
 
   symbols::Symbolizer* symbolizer_;
   std::map<ddg::ObjectId, std::optional<std::int64_t>> shifts_;  // other than that of the return address
