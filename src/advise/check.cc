@@ -12,6 +12,7 @@
 #include "advise/check_nest.h"
 #include "advise/liveness/conflicts.h"
 #include "advise/liveness/repair.h"
+#include "advise/reuse_advice.h"
 #include "poly/budget.h"
 #include "profile/levels.h"
 
@@ -408,7 +409,10 @@ class Checker {
     switch (repair.kind) {
       case Repair::Kind::kPrivate:
         collision.repair = "private";
-        if (made.named) collision.clause = clause_of(storage.name, repair);
+        if (made.named)
+          collision.clause = clause_of(storage.name, repair);
+        else if (repair.last)
+          collision.clause = "lastprivate";
         break;
       case Repair::Kind::kExpand:
         collision.repair = "expand";
@@ -532,8 +536,23 @@ class Checker {
         if (!own && inside && !counter.born_inside && !nest_.is_born_inside(counter.name, loop))
           add(counter.name, fmt::format("private({})", counter.name), std::nullopt);
       }
-      for (const profile::Touched& touched : nest_.row_of(loop).privates)
-        if (!touched.object && !touched.variable.empty()) add(touched.variable, touched.clause, touched.source);
+      const profile::Loop& row = nest_.row_of(loop);
+      for (const profile::Touched& touched : row.privates)
+        if (!touched.object || touched.clause.starts_with("linear("))
+          add(touched_name(touched), touched.clause, touched.source);
+      for (Collision& collision : answer_.collisions) take_clause(row, collision);
+      if (row.reuse == profile::Loop::Reuse::kUnknown && !row.reuse_why.empty()) doubts_.push_back(row.reuse_why);
+    }
+  }
+
+  /// What the loop's row knows of a variable beyond where it is kept: that each iteration computes it from its number,
+  /// or that its last value is needed.
+  static void take_clause(const profile::Loop& row, Collision& collision) {
+    if (collision.repair != "private") return;
+    for (const profile::Touched& touched : row.privates) {
+      const bool more =
+          touched.clause.starts_with("linear(") || touched.clause.find("lastprivate(") != std::string::npos;
+      if (touched.variable == collision.variable && more) collision.clause = touched.clause;
     }
   }
 

@@ -37,12 +37,6 @@ bool is_about_blocks(const Loop& row) {
   return row.blocks && row.parallel != Loop::Parallel::kYes && row.parallel != Loop::Parallel::kReduction;
 }
 
-std::string name_of(const profile::Touched& touched) {
-  if (!touched.variable.empty() || !touched.source) return touched.variable;
-  const std::string& file = touched.source->file;
-  return fmt::format("what {}:{} writes", file.substr(file.rfind('/') + 1), touched.source->line);
-}
-
 void add(const Loop& row, Suggestion& suggestion) {
   std::vector<Requirement> list;
   const auto is_reduced = [&](const profile::Touched& touched) {
@@ -51,13 +45,20 @@ void add(const Loop& row, Suggestion& suggestion) {
     });
   };
   for (const profile::Touched& touched : row.privates)
-    if (!is_reduced(touched)) list.push_back({"private", name_of(touched), row.node, touched.clause, std::nullopt});
+    if (!is_reduced(touched))
+      list.push_back({"private", touched_name(touched), row.node, touched.clause, std::nullopt});
   for (const profile::Touched& touched : row.expand)
-    list.push_back({"expand", name_of(touched), row.node, "", touched.bytes});
+    list.push_back({"expand", touched_name(touched), row.node, "", touched.bytes});
   suggestion.requirements.insert(suggestion.requirements.begin(), list.begin(), list.end());
 }
 
 }  // namespace
+
+std::string touched_name(const profile::Touched& touched) {
+  if (!touched.variable.empty() || !touched.source) return touched.variable;
+  const std::string& file = touched.source->file;
+  return fmt::format("what {}:{} writes", file.substr(file.rfind('/') + 1), touched.source->line);
+}
 
 void require_reuse(const profile::Region& region, std::vector<Suggestion>& suggestions) {
   for (Suggestion& suggestion : suggestions) {

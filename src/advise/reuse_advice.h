@@ -5,11 +5,15 @@
 // these requirements, or stays unknown where the row is. Suggestions of new orders are left alone.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "profile/profile.h"
 
 namespace loopfold::advise {
+
+/// As the source calls it, or by the line that sets it.
+std::string touched_name(const profile::Touched& touched);
 
 void require_reuse(const profile::Region& region, std::vector<profile::Suggestion>& suggestions);
 

@@ -37,6 +37,8 @@ struct Finding {
   Kind kind = Kind::kNothing;
   bool first = false;
   bool last = false;
+  bool linear = false;               // each iteration computes it from its number
+  std::optional<std::int64_t> step;  // how much it grows by each time
   std::uint64_t bytes = 0;
   std::string why;
 };
@@ -97,6 +99,7 @@ class LoopReuse {
       if (!stores_index(variable)) name_reductions(variable, row);
       return finding;
     }
+    if (ways.carried && is_local(variable) && goes_on(variable)) return step_of(variable);
     std::vector<const ddg::Access*> culprit;
     const Shared shared = find_shared(variable, culprit);
     if (shared == Shared::kNo) return finding;
@@ -116,6 +119,27 @@ class LoopReuse {
     }
     finding.kind = Finding::Kind::kExpand;
     finding.bytes = variable.bytes * (shared == Shared::kInputsOnly ? 1 : std::max<std::uint64_t>(trips_, 1));
+    return finding;
+  }
+
+  bool is_local(const Variable& variable) const {
+    return graph_.objects[variable.object].kind == ddg::Object::Kind::kStack;
+  }
+  bool goes_on(const Variable& variable) const {
+    return std::all_of(variable.accesses.begin(), variable.accesses.end(), [&](const ddg::Access* access) {
+      return !access->store || ways_.is_step(*access, variable.accesses);
+    });
+  }
+
+  /// A counter beside that of the loop. If there are several stores, several iterations of the source may be one here.
+  Finding step_of(const Variable& variable) const {
+    Finding finding;
+    finding.kind = Finding::Kind::kPrivate;
+    finding.linear = true;
+    const auto stores = [](const ddg::Access* access) { return access->store; };
+    if (std::count_if(variable.accesses.begin(), variable.accesses.end(), stores) != 1) return finding;
+    for (const ddg::Access* access : variable.accesses)
+      if (!finding.step) finding.step = ways_.step_of({access->statement, access->instruction}, inside_);
     return finding;
   }
 
@@ -277,16 +301,25 @@ class LoopReuse {
   bool add_registers(Loop& row) {
     const std::uint64_t function = function_of(context_, loop_.loop.loops.front());
     if (function == 0) return false;
-    if (context_.locate(function).line == 0 && ways_.leaves_in_register(inside_, loop_, flow_))
+    std::vector<Left> left = ways_.left_in_registers(inside_, loop_, flow_);
+    if (context_.locate(function).line == 0 && !left.empty()) {
       unknown("a value that it leaves in a register is used behind it, and there is no debug information to name it",
               row);
+      left.clear();
+    }
     bool any = false;
     for (const symbols::LocalVariable& local : locals_.of(function)) {
       if (is_inside_body(local, tests_)) continue;
-      const Ways ways = ways_.of_register(local, inside_, loop_, flow_);
+      Ways ways = ways_.of_register(local, inside_, loop_, flow_);
       if (!ways.defined) continue;
+      std::erase_if(ways.leaving, [&](const ddg::Dependence* use) { return is_out_of_scope(local, *use, function); });
+      ways.to_behind = !ways.leaving.empty();
+      std::erase_if(left, [&](const Left& one) {
+        return std::find(ways.set.begin(), ways.set.end(), one.at) != ways.set.end() &&
+               !is_out_of_scope(local, *one.use, function);
+      });
       if (ways.carried) {
-        if (!ways.counter) name_reduction(local.name, ways.at, "", ways.vector, row);
+        if (!ways.counter) name_reduction(local.name, "", ways.set, row);
         if (ways.to_behind && !ways.counter && !is_reduced(local.name, row))
           unknown(fmt::format("{} keeps what the last iteration that sets it leaves there, {}", local.name,
                               line_text(ways.at)),
@@ -294,10 +327,13 @@ class LoopReuse {
         continue;
       }
       Finding finding;
-      finding.first = ways.from_before;
+      const bool own = is_own_counter(local, ways, row);
+      if (own && !ways.to_behind) continue;
+      finding.first = ways.from_before && !own;
       finding.last = ways.to_behind;
       finding.kind = Finding::Kind::kPrivate;
-      if (ways.to_behind && !is_from_last_iteration(ways)) {
+      finding.linear = !ways.stepped.empty() && !own;
+      if (ways.to_behind && !finding.linear && !is_from_last_iteration(ways)) {
         finding.kind = Finding::Kind::kExpand;
         finding.bytes = local.size * std::max<std::uint64_t>(trips_, 1);
       }
@@ -309,7 +345,89 @@ class LoopReuse {
       add(variable, finding, row);
       any = true;
     }
+    if (row.parallel != Loop::Parallel::kNo)
+      for (const Left& one : left) any = add_left(one, row) || any;
     return any;
+  }
+
+  /// A use where there is no such variable: of another one that the register holds by then.
+  bool is_out_of_scope(const symbols::LocalVariable& local, const ddg::Dependence& use, std::uint64_t function) const {
+    const auto holds = [&](std::uint64_t address) {
+      return std::any_of(local.scope.begin(), local.scope.end(), [&](const symbols::CodeRange& range) {
+        return address >= range.start && address < range.end;
+      });
+    };
+    const bool whole_function = local.scope.empty() || holds(function);
+    return !whole_function && !holds(graph_.statements[use.to].instructions[use.to_instruction].address);
+  }
+
+  /// Declared in the line that the loop begins with, or stepped there.
+  bool is_own_counter(const symbols::LocalVariable& local, const Ways& ways, const Loop& row) const {
+    if (ways.stepped.empty() || !row.source) return false;
+    if (local.line == row.source->line && local.file == row.source->file) return true;
+    return std::all_of(ways.stepped.begin(), ways.stepped.end(),
+                       [&](CodePoint at) { return location_of(at).line == row.source->line; });
+  }
+
+  const symbols::Location& location_of(CodePoint at) const {
+    return context_.locate(graph_.statements[at.statement].instructions[at.instruction].address);
+  }
+
+  /// A value that is used behind the loop, of a variable that the debug information does not have in a register there:
+  /// it has been taken to another place, or lives in memory and is stored behind the loop only.
+  bool add_left(const Left& left, Loop& row) {
+    const ddg::Dependence& use = *left.use;
+    const CodePoint to{use.to, use.to_instruction};
+    const std::uint32_t kinds = graph_.statements[left.at.statement].instructions[left.at.instruction].kinds;
+    if (use.operand == ddg::kFlagsOperand || use.address) return false;
+    Ways ways;
+    ways.leaving.push_back(&use);
+    const bool last = is_from_last_iteration(ways);
+    const bool loaded = (kinds & trace::kLoad) != 0 && (kinds & trace::kArithmetic) == 0;
+    const bool may_be_other = last || loop_.loop.loops.size() != 1;  // what the compiler loads once for two uses
+    if (loaded && may_be_other && !is_line_of_loop(location_of(to), row)) return false;
+    const int at_line = location_of(left.at).line;
+    if (std::any_of(row.reductions.begin(), row.reductions.end(), [&](const profile::Reduction& reduction) {
+          return reduction.source && reduction.source->line == at_line;
+        }))
+      return false;
+    const std::string line = line_text(graph_.statements[left.at.statement].instructions[left.at.instruction].address);
+    if (left.carried) {
+      unknown(fmt::format("what the last iteration that sets it leaves, {}, is used behind the loop", line), row);
+      return false;
+    }
+    if (!last) {
+      unknown(fmt::format("what {} computes is used behind the loop, and not only that of the last iteration", line),
+              row);
+      return false;
+    }
+    Finding finding;
+    finding.kind = Finding::Kind::kPrivate;
+    finding.last = true;
+    Variable variable;
+    variable.at = graph_.statements[left.at.statement].instructions[left.at.instruction].address;
+    variable.object = ddg::kEnvironmentObject;  // none
+    for (const ddg::Access& access : ways_.accesses(to.statement)) {
+      if (!access.store || access.instruction != to.instruction) continue;
+      const ddg::Object& object = graph_.objects[access.object];
+      if (object.kind != ddg::Object::Kind::kGlobal || object.size != access.size) continue;
+      variable.name = object.name;
+      variable.named_in_source = true;
+    }
+    add(variable, finding, row);
+    return true;
+  }
+
+  /// From the line that it begins with to the last one of what runs in it.
+  bool is_line_of_loop(const symbols::Location& at, const Loop& row) const {
+    if (!row.source || at.file != row.source->file || at.line <= row.source->line) return false;
+    return std::any_of(inside_.statements.begin(), inside_.statements.end(), [&](ddg::StatementId id) {
+      const std::vector<ddg::Instruction>& all = graph_.statements[id].instructions;
+      return std::any_of(all.begin(), all.end(), [&](const ddg::Instruction& instruction) {
+        const symbols::Location& here = context_.locate(instruction.address);
+        return here.file == at.file && here.line >= at.line;
+      });
+    });
   }
 
   /// A value that a register hands on from iteration to iteration is a reduction's, or keeps them in order, or is set
@@ -325,22 +443,58 @@ class LoopReuse {
     return fmt::format("{}:{}", at.file.substr(at.file.rfind('/') + 1), at.line);
   }
 
-  /// A reduction that has no name of the source yet, and whose operation is in the line of a store. A loop may be
-  /// written in one line: what adds up floating-point numbers is a variable that can hold them.
-  void name_reduction(const std::string& name, std::uint64_t address, const std::string& instead, bool floating,
+  /// A reduction whose operation is in the line of a store, by what it computes: it has no name of the source yet, or
+  /// another one of the line has given it its own, since they are alike but for the variable.
+  void name_reduction(const std::string& name, const std::string& instead, std::span<const CodePoint> by,
                       Loop& row) const {
-    const symbols::Location& at = context_.locate(address);
-    for (profile::Reduction& reduction : row.reductions)
-      if (reduction.variable == instead && !name.empty() && reduction.source && reduction.source->line == at.line &&
-          (floating || !reduction.reassociates))
-        reduction.variable = name;
+    if (name.empty()) return;
+    const bool floating = std::any_of(by.begin(), by.end(), [&](CodePoint at) { return facts_of(at).floating; });
+    const auto is_it = [&](const profile::Reduction& one) {
+      const bool sums = one.operation == "+" || one.operation == "*";
+      if (!one.source || (sums && one.reassociates != floating)) return false;
+      return std::any_of(by.begin(), by.end(), [&](CodePoint at) { return location_of(at).line == one.source->line; });
+    };
+    std::optional<profile::Reduction> alike;
+    for (profile::Reduction& one : row.reductions) {
+      if (!is_it(one)) continue;
+      if (one.variable == name) return;
+      if (one.variable == instead) {
+        one.variable = name;
+        return;
+      }
+      alike = one;
+    }
+    if (!alike || !is_reduced(by)) return;
+    alike->variable = name;
+    row.reductions.push_back(*alike);
   }
   void name_reductions(const Variable& variable, Loop& row) const {
-    if (graph_.objects[variable.object].kind != ddg::Object::Kind::kStack) return;
+    if (!is_local(variable)) return;
     for (const ddg::Access* access : variable.accesses)
-      if (access->store)
-        name_reduction(variable.name, graph_.statements[access->statement].instructions[access->instruction].address,
-                       graph_.objects[variable.object].name, true, row);
+      if (access->store) name_reduction(variable.name, graph_.objects[variable.object].name, made_by(*access), row);
+  }
+
+  /// A store, and what it stores the result of.
+  std::vector<CodePoint> made_by(const ddg::Access& store) const {
+    constexpr std::size_t kMost = 4;
+    std::vector<CodePoint> all{{store.statement, store.instruction}};
+    for (std::size_t i = 0; i < all.size() && all.size() < kMost; ++i)
+      for (const ddg::LocalFlow& local : graph_.statements[store.statement].local)
+        if (local.to == all[i].instruction && local.operand < facts_of(all[i]).reads.size() &&
+            !facts_of(all[i]).reads[local.operand].address && !is_arithmetic(all[i]))
+          all.push_back({store.statement, local.from});
+    return all;
+  }
+  bool is_arithmetic(CodePoint at) const { return (facts_of(at).kinds & trace::kArithmetic) != 0; }
+  const trace::InstructionFacts& facts_of(CodePoint at) const {
+    const ddg::Statement& statement = graph_.statements[at.statement];
+    return (*graph_.facts)[statement.block][statement.first_instruction + at.instruction];
+  }
+  bool is_reduced(std::span<const CodePoint> points) const {
+    return std::any_of(loop_.flows.begin(), loop_.flows.end(), [&](const poly::KeptFlow& kept) {
+      return kept.reduction &&
+             std::any_of(points.begin(), points.end(), [&](CodePoint at) { return kept.from == at || kept.to == at; });
+    });
   }
 
   // ---- words ----
@@ -354,7 +508,10 @@ class LoopReuse {
     const symbols::Location& at = context_.locate(*variable.at);
     if (at.line > 0) made.source = profile::Source{at.file, at.line};
     if (finding.kind == Finding::Kind::kPrivate) {
-      if (variable.named_in_source) made.clause = clause_of(variable.name, finding);
+      if (variable.named_in_source)
+        made.clause = clause_of(variable.name, finding);
+      else if (finding.last && !is_reduced(variable.name, row))
+        made.clause = "lastprivate";
     } else {
       made.bytes = finding.bytes;
     }
@@ -366,6 +523,8 @@ class LoopReuse {
   }
 
   static std::string clause_of(const std::string& name, const Finding& finding) {
+    if (finding.linear)
+      return fmt::format("linear({}:{})", name, finding.step ? fmt::format("{}", *finding.step) : "...");
     std::string clause;
     if (finding.first) clause += fmt::format("firstprivate({})", name);
     if (finding.last) clause += fmt::format("{}lastprivate({})", clause.empty() ? "" : " ", name);

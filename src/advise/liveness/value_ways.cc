@@ -237,8 +237,9 @@ bool ValueWays::is_never_used(poly::CodePoint at) const {
          });
 }
 
-bool ValueWays::leaves_in_register(const Inside& inside, const poly::FlowOfLoop& loop,
-                                   const poly::RegionFlow& flow) const {
+std::vector<Left> ValueWays::left_in_registers(const Inside& inside, const poly::FlowOfLoop& loop,
+                                               const poly::RegionFlow& flow) const {
+  std::vector<Left> left;
   const structure::FunctionId function = tree_[loop.loop.loops.front()].function;
   const auto is_reduced = [&](poly::CodePoint at) {
     return std::any_of(loop.flows.begin(), loop.flows.end(), [&](const poly::KeptFlow& kept) {
@@ -263,10 +264,32 @@ bool ValueWays::leaves_in_register(const Inside& inside, const poly::FlowOfLoop&
       const ddg::Dependence& dependence = graph_.dependences[number];
       const poly::CodePoint at{id, dependence.from_instruction};
       if (dependence.kind != Kind::kRegister || counts_of(dependence, inside).before == 0) continue;
-      if (!flow.is_index(at) && !is_reduced(at) && !is_saved(dependence)) return true;
+      if (flow.is_index(at) || is_reduced(at) || is_saved(dependence)) continue;
+      const bool carried = std::any_of(from_[id].begin(), from_[id].end(), [&](std::uint32_t other) {
+        const ddg::Dependence& d = graph_.dependences[other];
+        return d.from_instruction == at.instruction && d.kind == Kind::kRegister && counts_of(d, inside).carried > 0;
+      });
+      left.push_back({at, &dependence, carried});
     }
   }
-  return false;
+  return left;
+}
+
+std::optional<std::int64_t> ValueWays::step_of(poly::CodePoint at, const Inside& inside, int depth) const {
+  constexpr int kDeepest = 4;
+  const auto copy = inside.copy_of.find(at.statement);
+  if (copy == inside.copy_of.end() || depth > kDeepest) return std::nullopt;
+  for (const ddg::Value& value : graph_.values) {
+    if (value.statement != at.statement || value.instruction != at.instruction) continue;
+    if (value.value.pieces.size() != 1) return std::nullopt;
+    const fold::Output& output = value.value.pieces.front().outputs.front();
+    if (output.top[inside.level] || output.modulus != 0 || output.divisor != 1) return std::nullopt;
+    return output.value.coefficients[inside.level];
+  }
+  for (const ddg::LocalFlow& local : graph_.statements[at.statement].local)
+    if (local.to == at.instruction)
+      if (const std::optional<std::int64_t> step = step_of({at.statement, local.from}, inside, depth + 1)) return step;
+  return std::nullopt;
 }
 
 Ways ValueWays::of_register(const symbols::LocalVariable& variable, const Inside& inside, const poly::FlowOfLoop& loop,
@@ -288,13 +311,17 @@ Ways ValueWays::of_register(const symbols::LocalVariable& variable, const Inside
         if (!changes && !is_in_register(variable, address + fact.length, *reg)) continue;
         if (!ways.defined) ways.at = address;
         ways.defined = true;
-        ways.vector = ways.vector || write.file == trace::RegisterFile::kVector;
+        ways.set.push_back({id, i});
         if (loop.tests.contains({id, i})) ways.carried = ways.counter = true;
         add_uses(id, i, inside, false, ways);
         for (const std::uint32_t number : from_[id]) {
           const ddg::Dependence& dependence = graph_.dependences[number];
           if (dependence.from_instruction != i || dependence.kind != Kind::kRegister) continue;
-          if (counts_of(dependence, inside).carried > 0 && !flow.is_index({id, i})) ways.carried = true;
+          if (counts_of(dependence, inside).carried == 0) continue;
+          if (!flow.is_index({id, i}))
+            ways.carried = true;
+          else if (write.file == trace::RegisterFile::kGeneral && is_index({id, i}, flow, 0))
+            ways.stepped.push_back({id, i});
         }
       }
       for (const ddg::Dependence& dependence : into(id, i)) {

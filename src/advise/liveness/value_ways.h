@@ -36,11 +36,19 @@ struct Ways {
   bool from_before = false;                     // the loop reads what was there when it was entered
   bool carried = false;                         // from one of its iterations to another
   bool counter = false;                         // of a register: the loop's own
-  bool vector = false;                          // it is one of those that hold floating-point numbers
   bool to_behind = false;                       // what it leaves there is read later
   std::vector<const ddg::Dependence*> leaving;  // by which that happens
   std::string unknown;                          // not empty: not all of this is known, because
   std::uint64_t at = 0;                         // of a register: an instruction that puts a value into it
+  std::vector<poly::CodePoint> stepped;         // of a register: what goes from iteration to iteration, being index
+  std::vector<poly::CodePoint> set;             // of a register: all that put a value into it
+};
+
+/// A value that a loop leaves in a register.
+struct Left {
+  poly::CodePoint at;  // that computes it
+  const ddg::Dependence* use = nullptr;
+  bool carried = false;  // and hands it on from iteration to iteration
 };
 
 class ValueWays {
@@ -70,9 +78,14 @@ class ValueWays {
   /// Some of what a store puts there is loaded in another iteration.
   bool is_carried(const ddg::Access& store, const Inside& inside) const;
 
-  /// Something that the loop's own function computes in it, and that can not be computed anew, is left in a register
-  /// and used behind it: the last value of some variable. Sums of reductions are none.
-  bool leaves_in_register(const Inside& inside, const poly::FlowOfLoop& loop, const poly::RegionFlow& flow) const;
+  /// What the loop's own function computes in it, and that can not be computed anew, and leaves in a register that is
+  /// used behind it: the last value of some variable. Sums of reductions are none.
+  std::vector<Left> left_in_registers(const Inside& inside, const poly::FlowOfLoop& loop,
+                                      const poly::RegionFlow& flow) const;
+
+  /// By how much a value that goes on evenly grows in an iteration of a loop, if that is always the same. `at` computes
+  /// it, or passes it on.
+  std::optional<std::int64_t> step_of(poly::CodePoint at, const Inside& inside, int depth = 0) const;
 
   /// Null, or why a statement that is not code may use any memory.
   const char* uses_any_memory(ddg::StatementId statement) const;
