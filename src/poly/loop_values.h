@@ -69,6 +69,10 @@ class LoopValues {
   bool runs_always(ddg::StatementId statement, bool or_never = false) const;
   /// It is made, in each iteration anew, of constants and of what was there before the loop.
   bool is_unchanging(std::uint32_t node) const;
+  /// An index value that is computed in every iteration, and lies on a line through all of them, by its values.
+  bool is_line(std::uint32_t node) const {
+    return !data_[node] && steady_[node] && runs_always(flow_.nodes[node].at.statement);
+  }
   /// It is no index value only because there is no record of its values.
   bool is_unvalued(std::uint32_t node) const { return unvalued_[node]; }
 
@@ -107,6 +111,8 @@ class LoopValues {
   void find_data();
   bool find_recurrences();
   bool find_state();
+  bool goes_on_in_memory(std::uint32_t from, const FlowEdge& stored) const;
+  bool starts_in(CodePoint at, ddg::ObjectId object, int depth) const;
   static bool is_frame_access(const trace::InstructionFacts& facts);
   void find_agreed();
   bool tests_step(ddg::StatementId statement) const;

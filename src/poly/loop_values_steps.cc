@@ -69,9 +69,45 @@ bool LoopValues::is_frame_access(const trace::InstructionFacts& facts) {
   return true;
 }
 
-/// A recurrence through memory that is no slot of a frame is an induction variable only if the loop counts by it: if
-/// one of its exits hangs on it. Otherwise it is state that happens to be regular: a number of objects made, the end of
-/// a vector. Says whether there was any.
+/// What an instruction passes on or begins with was loaded from an object.
+bool LoopValues::starts_in(CodePoint at, ddg::ObjectId object, int depth) const {
+  constexpr int kDeepest = 4;
+  if (depth > kDeepest) return false;
+  const ddg::Statement& statement = index_.graph().statements[at.statement];
+  if (statement.kind != ddg::Statement::Kind::kCode) return false;
+  for (const std::uint32_t number : index_.accesses_of(at.statement)) {
+    const ddg::Access& access = index_.graph().accesses[number];
+    if (access.instruction == at.instruction && !access.store) return access.object == object;
+  }
+  for (const ddg::LocalFlow& local : statement.local)
+    if (local.to == at.instruction && starts_in({at.statement, local.from}, object, depth + 1)) return true;
+  for (const std::uint32_t number : index_.dependences_to(at.statement)) {
+    const ddg::Dependence& d = index_.graph().dependences[number];
+    if (d.to_instruction != at.instruction || d.kind != Kind::kRegister || d.address) continue;
+    if (d.from == ddg::kNoStatement || base_[d.from] != kOutside) continue;
+    if (starts_in({d.from, d.from_instruction}, object, depth + 1)) return true;
+  }
+  return false;
+}
+
+/// A recurrence that is stored, to places that change, and began with what was loaded from the same object before the
+/// loop: a[i] = a[i - 1] + 1, with the last element in a register.
+bool LoopValues::goes_on_in_memory(std::uint32_t from, const FlowEdge& stored) const {
+  if (stored.address || stored.kind != Kind::kRegister || !data_[stored.to]) return false;
+  const CodePoint to = flow_.nodes[stored.to].at;
+  for (const std::uint32_t number : index_.accesses_of(to.statement)) {
+    const ddg::Access& access = index_.graph().accesses[number];
+    if (access.instruction != to.instruction || !access.store) continue;
+    const ddg::Object::Kind kind = index_.graph().objects[access.object].kind;
+    if (kind == ddg::Object::Kind::kEnvironment || kind == ddg::Object::Kind::kUnknown) continue;
+    if (starts_in(flow_.nodes[from].at, access.object, 0)) return true;
+  }
+  return false;
+}
+
+/// A recurrence through memory that is no slot of a frame, or that a register only takes the place of, is an induction
+/// variable only if the loop counts by it: if one of its exits hangs on it. Otherwise it is state that happens to be
+/// regular: a number of objects made, the end of a vector. Says whether there was any.
 bool LoopValues::find_state() {
   const std::vector<std::uint32_t> head = components(std::vector<bool>(flow_.nodes.size()));
   std::vector<bool> state(flow_.nodes.size());
@@ -83,6 +119,12 @@ bool LoopValues::find_state() {
     if (stack && is_frame_access(*flow_.nodes[edge.from].facts) && is_frame_access(*flow_.nodes[edge.to].facts))
       continue;
     state[head[edge.from]] = any = true;
+  }
+  for (const FlowEdge& edge : flow_.edges) {
+    if (edge.from == kOutside || edge.carried == 0 || edge.kind != Kind::kRegister) continue;
+    if (data_[edge.from] || data_[edge.to] || head[edge.from] != head[edge.to] || state[head[edge.from]]) continue;
+    for (const std::uint32_t number : flow_.out[edge.from])
+      if (goes_on_in_memory(edge.to, flow_.edges[number])) state[head[edge.from]] = any = true;
   }
   if (!any) return false;
   std::vector<bool> counts(flow_.nodes.size());

@@ -1,6 +1,7 @@
 #include "poly/taken_out.h"
 
 #include <algorithm>
+#include <optional>
 #include <span>
 #include <tuple>
 #include <utility>
@@ -29,9 +30,11 @@ class Pieces {
         function_(index.tree()[flow_.loops.front()].function),
         parent_(index.tree()[flow_.loops.front()].parent),
         written_(written_in(index, values)) {
-    find_left_over(structure, names);
     find_chains(chains);
     find_positions();
+    find_left_over(structure, names);
+    for (const structure::ContextId loop : flow_.loops)
+      if (const auto& source = names.of(function_, index.tree()[loop].loop).source) sources_.push_back(*source);
     find_pieces();
   }
 
@@ -63,7 +66,39 @@ class Pieces {
                       structure::LoopNames& names) const {
     if (beside.function != function_) return false;
     return std::any_of(flow_.loops.begin(), flow_.loops.end(), [&](structure::ContextId loop) {
-      return has_name_inside(forest, function_, index_.tree()[loop].loop, beside.loop, names);
+      return has_name_inside(forest, function_, index_.tree()[loop].loop, beside.loop, names) ||
+             is_written_inside(names.of(function_, index_.tree()[loop].loop).source,
+                               names.of(function_, beside.loop).source);
+    });
+  }
+
+  /// By its line: between the one that the loop begins with and the last one of what runs in it.
+  bool is_written_inside(const std::optional<symbols::LoopSource>& loop,
+                         const std::optional<symbols::LoopSource>& beside) const {
+    if (!loop || !beside || loop->scope != beside->scope || loop->own_file != beside->own_file) return false;
+    return is_line_inside(*loop, beside->own_line);
+  }
+  bool is_line_inside(const symbols::LoopSource& loop, int line) const {
+    if (line <= loop.own_line) return false;
+    return std::any_of(values_.statements().begin(), values_.statements().end(), [&](ddg::StatementId id) {
+      const std::vector<ddg::Instruction>& all = graph_.statements[id].instructions;
+      return std::any_of(all.begin(), all.end(), [&](const ddg::Instruction& instruction) {
+        const symbols::Location& at = symbolizer_.locate(instruction.address);
+        return is_in_scope(loop, at) && at.line > line;
+      });
+    });
+  }
+  static bool is_in_scope(const symbols::LoopSource& loop, const symbols::Location& at) {
+    return !at.frames.empty() && at.frames.front().scope == loop.scope && at.file == loop.own_file;
+  }
+
+  /// Code beside the loop that is written in it.
+  bool is_code_of_loop(CodePoint at) const {
+    if (graph_.statements[at.statement].context != parent_) return false;
+    const symbols::Location& where =
+        symbolizer_.locate(graph_.statements[at.statement].instructions[at.instruction].address);
+    return std::any_of(sources_.begin(), sources_.end(), [&](const symbols::LoopSource& loop) {
+      return is_in_scope(loop, where) && is_line_inside(loop, where.line);
     });
   }
 
@@ -142,8 +177,14 @@ class Pieces {
     const CodePoint to{d.to, d.to_instruction};
     const std::uint32_t node = values_.node(to);
     if (values_.node(from) != kOutside || !is_in_piece(d.from)) return;
-    if (flow_.nodes[node].index || reduced_.contains({node, d.operand})) return;
-    if (index_.pass(from) == Pass::kNone && (is_left_over(d.from) || is_peeled(d, from, to)))
+    if (flow_.nodes[node].index) {
+      if (goes_on_from(d, from, node))
+        doubt("a value that is loaded before the loop, from what the loop writes", from, d.carried.back());
+      return;
+    }
+    if (reduced_.contains({node, d.operand})) return;
+    const bool stored = d.kind == Kind::kMemory && !is_stack(d.object) && is_code_of_loop(from);
+    if (index_.pass(from) == Pass::kNone && (stored || is_left_over(d.from) || is_peeled(d, from, to)))
       doubt("values of an iteration that was taken out of the loop", from, d.carried.back());
     if (is_early(d, from))
       doubt("a value that is loaded before the loop, from what the loop writes", from, d.carried.back());
@@ -156,9 +197,56 @@ class Pieces {
   }
 
   bool is_early(const ddg::Dependence& d, CodePoint from) const {
-    if (d.kind != Kind::kRegister || !loads_from(index_, from, written_)) return false;
-    const Position position = position_of(from);
+    if (d.kind != Kind::kRegister) return false;
+    const std::optional<CodePoint> load = load_behind(from, written_, false, 0);
+    return load && is_line_of_loop(*load);
+  }
+
+  bool is_line_of_loop(CodePoint at) const {
+    const Position position = position_of(at);
     return std::get<1>(position) != 0 && lines_.contains(line_of(position));
+  }
+
+  /// An index value of a number that was loaded, and is stored to the same object: a[i] = a[i - 1] + 1 is a[0] + i.
+  bool goes_on_from(const ddg::Dependence& d, CodePoint from, std::uint32_t node) const {
+    if (d.kind != Kind::kRegister) return false;
+    std::set<ddg::ObjectId> stored;
+    for (const std::uint32_t number : flow_.out[node]) {
+      const FlowEdge& edge = flow_.edges[number];
+      if (edge.address || edge.kind != Kind::kRegister) continue;
+      const CodePoint to = flow_.nodes[edge.to].at;
+      for (const std::uint32_t access : index_.accesses_of(to.statement))
+        if (graph_.accesses[access].instruction == to.instruction && graph_.accesses[access].store)
+          stored.insert(graph_.accesses[access].object);
+    }
+    if (stored.empty()) return false;
+    const std::optional<CodePoint> load = load_behind(from, stored, true, 0);
+    return load && is_line_of_loop(*load);
+  }
+
+  /// The load beside the loop, from one of the objects, that an instruction beside the loop passes on: as it is, or to
+  /// all elements of a vector, or with a number added.
+  std::optional<CodePoint> load_behind(CodePoint at, const std::set<ddg::ObjectId>& objects, bool sums,
+                                       int depth) const {
+    constexpr int kMostCopies = 4;
+    if (loads_from(index_, at, objects)) return at;
+    const trace::InstructionFacts* facts = index_.facts(at);
+    if (facts == nullptr || depth >= kMostCopies || !is_in_piece(at.statement)) return std::nullopt;
+    const bool integer_sum = sums && !facts->floating && facts->associative == trace::Associative::kAdd;
+    const bool copies = index_.pass(at) == Pass::kRegisterCopy || (facts->kinds & trace::kArithmetic) == 0 ||
+                        ((facts->kinds & (trace::kIntegerVector | trace::kFloatVector)) != 0 &&
+                         facts->associative == trace::Associative::kNone);
+    if (!copies && !integer_sum) return std::nullopt;
+    for (const ddg::LocalFlow& local : graph_.statements[at.statement].local)
+      if (local.to == at.instruction)
+        if (const auto load = load_behind({at.statement, local.from}, objects, sums, depth + 1)) return load;
+    for (const std::uint32_t number : index_.dependences_to(at.statement)) {
+      const ddg::Dependence& d = graph_.dependences[number];
+      if (d.to_instruction != at.instruction || d.kind != Kind::kRegister || d.address || d.from == ddg::kNoStatement)
+        continue;
+      if (const auto load = load_behind({d.from, d.from_instruction}, objects, sums, depth + 1)) return load;
+    }
+    return std::nullopt;
   }
 
   /// Flow from the loop to what is left of it.
@@ -239,6 +327,7 @@ class Pieces {
   structure::FunctionId function_;
   structure::ContextId parent_;
   std::vector<structure::ContextId> left_over_;
+  std::vector<symbols::LoopSource> sources_;  // of the loop
   std::set<ddg::ObjectId> written_;
   std::set<Position> positions_;  // of the loop's instructions
   std::set<std::pair<Position, std::uint32_t>> forms_;

@@ -222,6 +222,7 @@ class Judge {
       // A copy may hold a value of any earlier iteration: it must be the last one.
       if (values_.is_computable(edge.from) && (!edge.behind_copies || edge.greatest <= 1)) continue;
       if (edge.from == edge.to && edge.kind == Kind::kRegister && values_.counts_repetitions(edge.from)) continue;
+      if (is_end_of_inner_loop(edge)) continue;
       if (facts.load && values_.can_be_repeated(edge.from) && facts.rewritten == 0 && facts.reread == 0) {
         reload_.insert(from.at);
         continue;
@@ -233,6 +234,18 @@ class Judge {
       }
       carried_.push_back(number);
     }
+  }
+
+  /// A compiler makes the next end of an inner loop of where its pointer has got to: the two are the same. The end lies
+  /// on a line, and does nothing but end that loop, so that every iteration can compute it.
+  bool is_end_of_inner_loop(const FlowEdge& edge) const {
+    const FlowNode& to = flow_.nodes[edge.to];
+    if (edge.kind != Kind::kRegister || edge.greatest != 1 || to.facts == nullptr) return false;
+    if (!to.index || !flow_.nodes[edge.from].index || index_.dimensions(to.at.statement) <= flow_.level + 1)
+      return false;
+    const bool compares = to.facts->flags_written != 0 && to.facts->writes.empty() &&
+                          (to.facts->kinds & (trace::kStore | trace::kLoad)) == 0;
+    return compares && values_.is_line(edge.from);
   }
 
   /// Whether a window that begins with elements from before the loop goes on with such as the loop loads. Where it does

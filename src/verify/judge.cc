@@ -524,7 +524,14 @@ bool Judge::is_excused(const Carried& carried) const {
   if (data || carried.use->levels.size() <= loop_.level) return false;
   const UseLevel& use = carried.use->levels[loop_.level];
   if (use.unknown_values) return false;
-  return use.values.same() || (carried.use->address && use.values.even());
+  return use.values.same() || (use.values.even() && (carried.use->address || compares_inside(carried.to)));
+}
+
+/// It only compares, in a loop inside this one: with where that one ends, say.
+bool Judge::compares_inside(NodeIndex to) const {
+  const Node& n = flow_.nodes[to];
+  return n.facts != nullptr && n.facts->flags_written != 0 && n.facts->writes.empty() &&
+         (n.facts->kinds & (trace::kStore | trace::kLoad)) == 0 && flow_.parts[n.part].levels > loop_.level + 1;
 }
 
 void Judge::find_excused() {

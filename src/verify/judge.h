@@ -141,6 +141,7 @@ class Judge {
   void find_excused();
   void find_unwound();
   bool is_excused(const Carried& carried) const;
+  bool compares_inside(NodeIndex to) const;
   bool is_chain(std::vector<std::uint32_t> work, const Operators& operators, std::vector<Carried>& others) const;
   bool is_pure(NodeIndex node) const;
   const Node& node(std::uint32_t index) const { return flow_.nodes[nodes_[index]]; }
