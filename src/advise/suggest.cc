@@ -134,14 +134,15 @@ class Suggester {
       }
       if (loop.trip.mean < 2) continue;
       inside = loop.depth;
+      if (is_shared_out(loop) || is_assembly(loop)) continue;
       const bool reduction = loop.parallel == Loop::Parallel::kReduction;
-      const double cores = std::min(kCores, loop.trip.mean);
+      const double cores = std::floor(std::min(kCores, loop.trip.mean));
       Suggestion& made =
           add(reduction ? "LF-RED" : "LF-PAR",
               fmt::format("Run the iterations of {} in parallel{}", place(loop), reduction ? ", as a reduction" : ""),
               {loop.node});
       made.gain = amdahl(share_of(loop), cores);
-      made.estimate = fmt::format("Amdahl: {:.1f} % of the operations on {:.2g} cores", loop.ops_percent, cores);
+      made.estimate = fmt::format("Amdahl: {:.1f} % of the operations on {:g} cores", loop.ops_percent, cores);
       made.evidence.push_back(fmt::format("no value flows from one iteration to another{}",
                                           reduction ? ", but through the reduction" : ""));
       if (reduction) add_reductions(loop, made);
@@ -149,16 +150,26 @@ class Suggester {
     }
   }
 
+  /// In a function that a compiler has made of a parallel region of OpenMP.
+  static bool is_shared_out(const Loop& loop) {
+    return loop.function.find("._omp_fn.") != std::string::npos ||
+           loop.function.find(".omp_outlined") != std::string::npos;
+  }
+  /// Written by hand, of a library mostly.
+  static bool is_assembly(const Loop& loop) {
+    return loop.source && (loop.source->file.ends_with(".S") || loop.source->file.ends_with(".s"));
+  }
+
   /// Iterations that keep their order, in blocks that need not: a loop with hidden levels.
   bool suggest_blocks(const Loop& loop) {
     if (loop.block == 0 || loop.blocks != Loop::Parallel::kYes) return false;
     const double blocks = loop.trip.mean / static_cast<double>(loop.block);
     if (blocks < 2) return false;
-    const double cores = std::min(kCores, blocks);
+    const double cores = std::floor(std::min(kCores, blocks));
     Suggestion& made = add(
         "LF-PAR", fmt::format("Run blocks of {} iterations of {} in parallel", loop.block, place(loop)), {loop.node});
     made.gain = amdahl(share_of(loop), cores);
-    made.estimate = fmt::format("Amdahl: {:.1f} % of the operations on {:.2g} cores", loop.ops_percent, cores);
+    made.estimate = fmt::format("Amdahl: {:.1f} % of the operations on {:g} cores", loop.ops_percent, cores);
     made.evidence.push_back(
         fmt::format("no value flows from one block of {} iterations to another; inside a block some do", loop.block));
     add_conditions(loop, made);
@@ -431,7 +442,7 @@ class Suggester {
     for (std::size_t i = 0; i < region_.loops.size(); ++i) {
       const Loop& loop = region_.loops[i];
       const bool inner = i + 1 < region_.loops.size() && region_.loops[i + 1].depth > loop.depth;
-      if (inner || loop.trip.mean < 4) continue;
+      if (inner || loop.trip.mean < 4 || is_assembly(loop)) continue;
       if (loop.parallel != Loop::Parallel::kYes && loop.parallel != Loop::Parallel::kReduction) continue;
       if (loop.stride01_percent < 100 * kNearEnough || moves_out(loop)) continue;
       const std::uint64_t size = element_size(loop);
