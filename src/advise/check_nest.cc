@@ -106,7 +106,11 @@ Result<void> CheckNest::choose_region(const ScheduleText& schedule, std::optiona
                                [&](const profile::Loop& row) { return matches(row, ref); });
           }))
         return fail(ErrorKind::kBadInput,
-                    fmt::format("'{}': no loop at {}; loopfold report shows the lines of all", step.text, ref.text));
+                    fmt::format("'{}': no loop at {}{}; loopfold report shows the lines of all", step.text, ref.text,
+                                profile_.regions_min_percent > 0
+                                    ? fmt::format(" in loops from {:g} % of the operations on (--min-percent)",
+                                                  profile_.regions_min_percent)
+                                    : ""));
   return fail(ErrorKind::kBadInput, "no region has all the loops that are named");
 }
 

@@ -27,6 +27,9 @@ class CheckCommand : public Command {
     add_directory(app, directory_);
     app.add_option("--schedule", schedule_, "Steps, or isl maps; - reads standard input")->type_name("FILE");
     app.add_option("--region", region_, "The region that it is about (default: that of the lines named)");
+    app.add_option("--min-percent", min_percent_, "Loops in outermost loops with at least this share of the operations")
+        ->check(CLI::Range(0.0, 100.0))
+        ->capture_default_str();
     app.add_option("--format", format_, "text or json")->check(CLI::IsMember({"text", "json"}))->capture_default_str();
     app.add_flag("--no-expansion", no_expansion_, "Private copies are fine, larger arrays are not");
     app.add_flag("--print-template", template_, "Write the order as written, to be changed, and stop");
@@ -47,7 +50,7 @@ class CheckCommand : public Command {
       const Result<std::string> text = read_schedule();
       if (!text) return report(text.error());
       Result<advise::ScheduleText> parsed = advise::parse_schedule(*text);
-      if (!parsed) return report({parsed.error().kind, fmt::format("{}: {}", schedule_, parsed.error().message)});
+      if (!parsed) return report({parsed.error().kind, fmt::format("{}: {}", schedule_name(), parsed.error().message)});
       schedule = std::move(*parsed);
     }
     advise::CheckOptions options;
@@ -58,6 +61,7 @@ class CheckCommand : public Command {
     double seconds = 0;
     AnalyzeOptions analyze;
     analyze.quiet = quiet_;
+    analyze.min_percent = min_percent_;
     analyze.advise = [&](const ddg::Graph& graph, const poly::Context& context, const poly::RegionFlow& flow,
                          profile::Profile& profile) {
       Stopwatch watch;
@@ -75,7 +79,8 @@ class CheckCommand : public Command {
     if (stats_) print_stderr("loopfold: stats: check {:.3f} s of CPU time, without the analysis\n", seconds);
     if (printed) return print_template(*printed);
     if (!answer) return report({ErrorKind::kInternal, "check: nothing was judged"});
-    if (!*answer) return report({answer->error().kind, fmt::format("{}: {}", schedule_, answer->error().message)});
+    if (!*answer)
+      return report({answer->error().kind, fmt::format("{}: {}", schedule_name(), answer->error().message)});
     return print(**answer);
   }
 
@@ -104,7 +109,10 @@ class CheckCommand : public Command {
     return legal ? kSuccess : kAnswerIsNo;
   }
 
+  std::string schedule_name() const { return schedule_ == "-" ? "standard input" : schedule_; }
+
   std::string directory_ = "loopfold.out";
+  double min_percent_ = 1;
   std::string schedule_;
   std::optional<std::uint32_t> region_;
   std::string format_ = "text";
