@@ -1,0 +1,51 @@
+// Values that are needed behind the loop: of a global variable whose store is moved there, of a variable that is in a
+// register by then, and of one that only some iterations set.
+#include <stdio.h>
+
+enum { N = 4000 };
+double a[N], b[N];
+double shared;
+int marks[N];
+
+__attribute__((noinline)) void through_global(void) {
+  for (int i = 0; i < N; i++) {  // loop: verdict yes unknown; needs lastprivate\(shared\)
+    shared = a[i] * 3;
+    b[i] = shared * shared;
+  }
+}
+
+__attribute__((noinline)) double through_register(void) {
+  double t = 0;
+  for (int i = 0; i < N; i++) {  // loop: verdict yes unknown; needs lastprivate
+    t = a[i] * 2;
+    b[i] = t + 1;
+  }
+  return t;
+}
+
+__attribute__((noinline)) int last_mark(void) {
+  int found = -1;
+  for (int i = 0; i < N; i++)  // loop: needs found
+    if (marks[i] > 500) found = i;
+  return found;
+}
+
+__attribute__((noinline)) double value_at_last_mark(void) {
+  double found = -1;
+  for (int i = 0; i < N; i++)  // loop: needs found
+    if (marks[i] > 500) found = a[i];
+  return found;
+}
+
+int main(void) {
+  unsigned s = 1;
+  for (int i = 0; i < N; i++) {
+    s = s * 1103515245U + 12345U;
+    a[i] = s >> 16;
+    marks[i] = (s >> 16) % 1000;
+  }
+  through_global();
+  const double t = through_register();
+  printf("%g %g %g %d %g\n", shared, t, b[7], last_mark(), value_at_last_mark());
+  return 0;
+}
