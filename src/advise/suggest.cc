@@ -502,7 +502,7 @@ class Suggester {
       if (loop == nullptr || near < kNearEnough || nest.facts[g].accesses.empty() || !done.insert(node).second)
         continue;
       const auto size = static_cast<double>(nest.facts[g].accesses.front().access->size);
-      if (size >= 16) continue;
+      if (size >= 16 || is_assembly(*loop) || has_vectors(*loop)) continue;
       const double width = kVectorBytes / size;
       const bool reduction = order.bands[inner->band].carries[inner->place] == Carries::kReduction;
       Suggestion& made =
@@ -520,6 +520,13 @@ class Suggester {
       if (reduction) add_reductions(*loop, made);
       add_conditions(*loop, made);
     }
+  }
+
+  /// It is innermost already.
+  bool has_vectors(const Loop& loop) const {
+    return std::any_of(found_.begin(), found_.end(), [&](const Suggestion& suggestion) {
+      return suggestion.rule == "LF-SIMD" && suggestion.loops == std::vector<std::uint32_t>{loop.node};
+    });
   }
 
   /// One instruction that goes round by itself (rep movs): the processor moves whole vectors already.
