@@ -2,6 +2,7 @@
 // result is made in one iteration of it: tiles may change places.
 //
 // advice: run 48
+// verify: run 32
 // advice: builds -O0 -O1 -O2
 #include "../kernel.h"
 

@@ -4,6 +4,7 @@
 // (At -O2 sums stay in registers from tile to tile while memory mirrors them; that is not seen to be a reduction.)
 //
 // advice: run 48
+// verify: run 32
 // advice: builds -O0 -O1
 #include "../kernel.h"
 

@@ -53,11 +53,12 @@ def build_and_analyse(source, level, directory):
 
 
 def arguments_of(source):
-    """Of kernels/advice and kernels/hidden, what the program says itself."""
+    """Of kernels/advice and kernels/hidden, what the program says itself; `verify: run` if it takes too long otherwise."""
     if "/verdicts/" in source:
         return ["43", "1"]
     with open(source, encoding="utf-8") as file:
-        said = re.search(r"advice: run (.*)", file.read()) if re.search("/(advice|hidden)/", source) else None
+        text = file.read() if re.search("/(advice|hidden)/", source) else ""
+    said = re.search(r"verify: run (.*)", text) or re.search(r"advice: run (.*)", text)
     return said[1].split() if said else []
 
 

@@ -37,7 +37,7 @@ __attribute__((noinline)) int outer(int i) {
 
 int main() {
   long values = 0, integers = 0, errors = 0;
-  for (int i = 0; i < 90; i++) {
+  for (int i = 0; i < 30; i++) {
     try {
       values += outer(i);
     } catch (int value) {
