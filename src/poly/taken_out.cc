@@ -32,9 +32,8 @@ class Pieces {
         written_(written_in(index, values)) {
     find_chains(chains);
     find_positions();
+    find_lines(names);
     find_left_over(structure, names);
-    for (const structure::ContextId loop : flow_.loops)
-      if (const auto& source = names.of(function_, index.tree()[loop].loop).source) sources_.push_back(*source);
     find_pieces();
   }
 
@@ -65,28 +64,34 @@ class Pieces {
   bool is_loop_inside(const structure::LoopForest& forest, const structure::Context& beside,
                       structure::LoopNames& names) const {
     if (beside.function != function_) return false;
+    const std::optional<symbols::LoopSource>& source = names.of(function_, beside.loop).source;
+    if (source && std::any_of(written_as_.begin(), written_as_.end(), [&](const Lines& loop) {
+          return loop.source.scope == source->scope && loop.source.own_file == source->own_file &&
+                 loop.has_inside(source->own_line);
+        }))
+      return true;
     return std::any_of(flow_.loops.begin(), flow_.loops.end(), [&](structure::ContextId loop) {
-      return has_name_inside(forest, function_, index_.tree()[loop].loop, beside.loop, names) ||
-             is_written_inside(names.of(function_, index_.tree()[loop].loop).source,
-                               names.of(function_, beside.loop).source);
+      return has_name_inside(forest, function_, index_.tree()[loop].loop, beside.loop, names);
     });
   }
 
-  /// By its line: between the one that the loop begins with and the last one of what runs in it.
-  bool is_written_inside(const std::optional<symbols::LoopSource>& loop,
-                         const std::optional<symbols::LoopSource>& beside) const {
-    if (!loop || !beside || loop->scope != beside->scope || loop->own_file != beside->own_file) return false;
-    return is_line_inside(*loop, beside->own_line);
-  }
-  bool is_line_inside(const symbols::LoopSource& loop, int line) const {
-    if (line <= loop.own_line) return false;
-    return std::any_of(values_.statements().begin(), values_.statements().end(), [&](ddg::StatementId id) {
-      const std::vector<ddg::Instruction>& all = graph_.statements[id].instructions;
-      return std::any_of(all.begin(), all.end(), [&](const ddg::Instruction& instruction) {
+  /// A loop as it is written: from the line that it begins with to the last one of what runs in it.
+  struct Lines {
+    symbols::LoopSource source;
+    int last = 0;
+    bool has_inside(int line) const { return line > source.own_line && line < last; }
+  };
+
+  void find_lines(structure::LoopNames& names) {
+    for (const structure::ContextId loop : flow_.loops)
+      if (const auto& source = names.of(function_, index_.tree()[loop].loop).source)
+        written_as_.push_back({*source, 0});
+    for (const ddg::StatementId id : values_.statements())
+      for (const ddg::Instruction& instruction : graph_.statements[id].instructions) {
         const symbols::Location& at = symbolizer_.locate(instruction.address);
-        return is_in_scope(loop, at) && at.line > line;
-      });
-    });
+        for (Lines& loop : written_as_)
+          if (is_in_scope(loop.source, at)) loop.last = std::max(loop.last, at.line);
+      }
   }
   static bool is_in_scope(const symbols::LoopSource& loop, const symbols::Location& at) {
     return !at.frames.empty() && at.frames.front().scope == loop.scope && at.file == loop.own_file;
@@ -97,8 +102,8 @@ class Pieces {
     if (graph_.statements[at.statement].context != parent_) return false;
     const symbols::Location& where =
         symbolizer_.locate(graph_.statements[at.statement].instructions[at.instruction].address);
-    return std::any_of(sources_.begin(), sources_.end(), [&](const symbols::LoopSource& loop) {
-      return is_in_scope(loop, where) && is_line_inside(loop, where.line);
+    return std::any_of(written_as_.begin(), written_as_.end(), [&](const Lines& loop) {
+      return is_in_scope(loop.source, where) && loop.has_inside(where.line);
     });
   }
 
@@ -327,7 +332,7 @@ class Pieces {
   structure::FunctionId function_;
   structure::ContextId parent_;
   std::vector<structure::ContextId> left_over_;
-  std::vector<symbols::LoopSource> sources_;  // of the loop
+  std::vector<Lines> written_as_;  // each copy of the loop
   std::set<ddg::ObjectId> written_;
   std::set<Position> positions_;  // of the loop's instructions
   std::set<std::pair<Position, std::uint32_t>> forms_;
