@@ -537,12 +537,29 @@ class Checker {
           add(counter.name, fmt::format("private({})", counter.name), std::nullopt);
       }
       const profile::Loop& row = nest_.row_of(loop);
+      if (!is_as_written(proposed)) {
+        for (const profile::Touched& touched : row.privates)
+          if (touched.clause.starts_with("linear(") || touched.clause.find("lastprivate") != std::string::npos)
+            doubts_.push_back(
+                fmt::format("what {} is behind the loop, or in an iteration, is known of the order as written only",
+                            touched_name(touched)));
+      }
       for (const profile::Touched& touched : row.privates)
         if (!touched.object || touched.clause.starts_with("linear("))
           add(touched_name(touched), touched.clause, touched.source);
       for (Collision& collision : answer_.collisions) take_clause(row, collision);
       if (row.reuse == profile::Loop::Reuse::kUnknown && !row.reuse_why.empty()) doubts_.push_back(row.reuse_why);
     }
+  }
+
+  /// But for what runs in parallel.
+  bool is_as_written(const Proposed& proposed) const {
+    Times times = proposed.times;
+    for (std::vector<bool>& rows : times.parallel) rows.assign(rows.size(), false);
+    Storage all;
+    all.accesses.resize(nest_.units.all.size());
+    for (std::uint32_t unit = 0; unit < all.accesses.size(); ++unit) all.accesses[unit].unit = unit;
+    return nest_.is_as_written(all, times);
   }
 
   /// What the loop's row knows of a variable beyond where it is kept: that each iteration computes it from its number,

@@ -245,7 +245,17 @@ class Judge {
       return false;
     const bool compares = to.facts->flags_written != 0 && to.facts->writes.empty() &&
                           (to.facts->kinds & (trace::kStore | trace::kLoad)) == 0;
-    return compares && values_.is_line(edge.from);
+    return compares && values_.is_line(edge.from) &&
+           std::all_of(flow_.out[edge.to].begin(), flow_.out[edge.to].end(),
+                       [&](std::uint32_t number) { return ends_a_loop(flow_.nodes[flow_.edges[number].to]); });
+  }
+
+  /// A branch that decides whether the loop around it goes on.
+  bool ends_a_loop(const FlowNode& branch) const {
+    if (branch.facts == nullptr || (branch.facts->kinds & trace::kBranch) == 0) return false;
+    const structure::ContextId loop = graph_.statements[branch.at.statement].context;
+    const std::span<const ddg::StatementId> exits = control_.exit_deciders(loop);
+    return std::find(exits.begin(), exits.end(), branch.at.statement) != exits.end();
   }
 
   /// Whether a window that begins with elements from before the loop goes on with such as the loop loads. Where it does

@@ -314,8 +314,8 @@ bool Judge::agree(const std::vector<std::uint32_t>& group) const {
       if (edge.inside > 0 || std::find(group.begin(), group.end(), edge.from) == group.end()) return false;
     }
     for (const Line::Entry& entry : node(index).values[loop_.level].entries()) {
-      const auto found = std::find_if(entries.begin(), entries.end(),
-                                      [&](const All& all) { return all.line.serial == entry.serial; });
+      const auto found =
+          std::find_if(entries.begin(), entries.end(), [&](const All& all) { return all.line.serial == entry.serial; });
       if (found == entries.end()) {
         entries.push_back({entry, entry.count});
         continue;
@@ -424,17 +424,15 @@ void Judge::mark_recurrences() {
     if (edge.carried + edge.between > 0 && !data_[edge.from] && !data_[edge.to] && head[edge.from] == head[edge.to])
       recurs[head[edge.from]] = true;
   recurs_.resize(nodes_.size());
-  for (std::uint32_t index = 0; index < nodes_.size(); ++index)
-    recurs_[index] = !data_[index] && recurs[head[index]];
+  for (std::uint32_t index = 0; index < nodes_.size(); ++index) recurs_[index] = !data_[index] && recurs[head[index]];
 }
 
 bool Judge::is_repeatable(NodeIndex id) const {
   if (!contains(id)) return false;
   const std::uint32_t index = index_[id];
   if (part_decided_[part_index_[node(index).part]]) return false;
-  return std::none_of(in_[index].begin(), in_[index].end(), [&](std::uint32_t number) {
-    return edges_[number].use->address && data_[edges_[number].from];
-  });
+  return std::none_of(in_[index].begin(), in_[index].end(),
+                      [&](std::uint32_t number) { return edges_[number].use->address && data_[edges_[number].from]; });
 }
 
 // ---- What is carried ----------------------------------------------------------------------------------------------
@@ -443,7 +441,7 @@ void Judge::find_carried() {
   for (const Flowing& edge : edges_) {
     if (edge.carried + edge.between == 0) continue;
     Carried carried;
-    carried.kind = edge.use->memory                   ? Carried::Kind::kMemory
+    carried.kind = edge.use->memory                    ? Carried::Kind::kMemory
                    : edge.use->operand == kEnvironment ? Carried::Kind::kEnvironment
                                                        : Carried::Kind::kRegister;
     carried.from = nodes_[edge.from];
@@ -516,15 +514,15 @@ bool Judge::is_excused(const Carried& carried) const {
   const bool data = is_data(carried.from);
   if (carried.between_copies && !data) return true;
   if (is_computable(carried.from) && (!carried.edge->behind_copies || carried.greatest <= 1)) return true;
-  const EdgeLevel* level =
-      carried.edge->levels.size() > loop_.level ? &carried.edge->levels[loop_.level] : nullptr;
+  const EdgeLevel* level = carried.edge->levels.size() > loop_.level ? &carried.edge->levels[loop_.level] : nullptr;
   if (carried.edge->load && is_repeatable(carried.from) && level != nullptr && level->rewritten == 0 &&
       level->reread == 0)
     return true;
   if (data || carried.use->levels.size() <= loop_.level) return false;
   const UseLevel& use = carried.use->levels[loop_.level];
   if (use.unknown_values) return false;
-  return use.values.same() || (use.values.even() && (carried.use->address || compares_inside(carried.to)));
+  return use.values.same() ||
+         (use.values.even() && (carried.use->address || (carried.greatest <= 1 && compares_inside(carried.to))));
 }
 
 /// It only compares, in a loop inside this one: with where that one ends, say.

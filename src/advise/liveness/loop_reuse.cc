@@ -138,6 +138,7 @@ class LoopReuse {
     finding.linear = true;
     const auto stores = [](const ddg::Access* access) { return access->store; };
     if (std::count_if(variable.accesses.begin(), variable.accesses.end(), stores) != 1) return finding;
+    if (variable.bytes == sizeof(void*)) return finding;  // a pointer's step is not in bytes
     for (const ddg::Access* access : variable.accesses)
       if (!finding.step) finding.step = ways_.step_of({access->statement, access->instruction}, inside_);
     return finding;
@@ -308,16 +309,21 @@ class LoopReuse {
       left.clear();
     }
     bool any = false;
+    std::vector<std::pair<const symbols::LocalVariable*, Ways>> found;
     for (const symbols::LocalVariable& local : locals_.of(function)) {
       if (is_inside_body(local, tests_)) continue;
       Ways ways = ways_.of_register(local, inside_, loop_, flow_);
-      if (!ways.defined) continue;
-      std::erase_if(ways.leaving, [&](const ddg::Dependence* use) { return is_out_of_scope(local, *use, function); });
-      ways.to_behind = !ways.leaving.empty();
-      std::erase_if(left, [&](const Left& one) {
-        return std::find(ways.set.begin(), ways.set.end(), one.at) != ways.set.end() &&
-               !is_out_of_scope(local, *one.use, function);
-      });
+      if (ways.defined) found.emplace_back(&local, std::move(ways));
+    }
+    const symbols::LocalVariable* const counter = own_counter(found, row);
+    for (auto& [variable_found, ways] : found) {
+      const symbols::LocalVariable& local = *variable_found;
+      if (is_of_loop(local, row)) {
+        std::erase_if(ways.leaving, [&](const ddg::Dependence* use) { return is_out_of_scope(local, *use); });
+        ways.to_behind = !ways.leaving.empty();
+      }
+      std::erase_if(
+          left, [&](const Left& one) { return std::find(ways.set.begin(), ways.set.end(), one.at) != ways.set.end(); });
       if (ways.carried) {
         if (!ways.counter) name_reduction(local.name, "", ways.set, row);
         if (ways.to_behind && !ways.counter && !is_reduced(local.name, row))
@@ -327,8 +333,12 @@ class LoopReuse {
         continue;
       }
       Finding finding;
-      const bool own = is_own_counter(local, ways, row);
+      const bool own = &local == counter;
       if (own && !ways.to_behind) continue;
+      if (ways.handed && ways.from_before && ways.stepped.empty() && !own) {
+        unknown(fmt::format("{} has the value of the iteration before, {}", local.name, line_text(ways.at)), row);
+        continue;
+      }
       finding.first = ways.from_before && !own;
       finding.last = ways.to_behind;
       finding.kind = Finding::Kind::kPrivate;
@@ -351,22 +361,37 @@ class LoopReuse {
   }
 
   /// A use where there is no such variable: of another one that the register holds by then.
-  bool is_out_of_scope(const symbols::LocalVariable& local, const ddg::Dependence& use, std::uint64_t function) const {
-    const auto holds = [&](std::uint64_t address) {
-      return std::any_of(local.scope.begin(), local.scope.end(), [&](const symbols::CodeRange& range) {
-        return address >= range.start && address < range.end;
-      });
-    };
-    const bool whole_function = local.scope.empty() || holds(function);
-    return !whole_function && !holds(graph_.statements[use.to].instructions[use.to_instruction].address);
+  bool is_out_of_scope(const symbols::LocalVariable& local, const ddg::Dependence& use) const {
+    const ddg::Statement& to = graph_.statements[use.to];
+    if (to.function != context_.tree[loop_.loop.loops.front()].function) return false;
+    if (local.scope.empty() || use.to_instruction >= to.instructions.size()) return false;
+    const std::uint64_t address = to.instructions[use.to_instruction].address;
+    return std::none_of(local.scope.begin(), local.scope.end(),
+                        [&](const symbols::CodeRange& range) { return address >= range.start && address < range.end; });
   }
 
-  /// Declared in the line that the loop begins with, or stepped there.
-  bool is_own_counter(const symbols::LocalVariable& local, const Ways& ways, const Loop& row) const {
-    if (ways.stepped.empty() || !row.source) return false;
-    if (local.line == row.source->line && local.file == row.source->file) return true;
-    return std::all_of(ways.stepped.begin(), ways.stepped.end(),
-                       [&](CodePoint at) { return location_of(at).line == row.source->line; });
+  /// Declared in the line that the loop begins with.
+  static bool is_of_loop(const symbols::LocalVariable& local, const Loop& row) {
+    return row.source && local.line == row.source->line && local.file == row.source->file;
+  }
+
+  /// The only variable that is stepped where the loop begins, if no variable is tested to end it: the compiler tests
+  /// something else instead.
+  const symbols::LocalVariable* own_counter(
+      const std::vector<std::pair<const symbols::LocalVariable*, Ways>>& variables, const Loop& row) const {
+    const symbols::LocalVariable* counter = nullptr;
+    for (const auto& [local, ways] : variables) {
+      if (ways.counter) return nullptr;
+      if (ways.stepped.empty() || !row.source) continue;
+      const bool here =
+          is_of_loop(*local, row) || std::all_of(ways.stepped.begin(), ways.stepped.end(), [&](CodePoint at) {
+            return location_of(at).line == row.source->line && location_of(at).file == row.source->file;
+          });
+      if (!here) continue;
+      if (counter != nullptr) return nullptr;
+      counter = local;
+    }
+    return counter;
   }
 
   const symbols::Location& location_of(CodePoint at) const {
@@ -382,7 +407,7 @@ class LoopReuse {
     if (use.operand == ddg::kFlagsOperand || use.address) return false;
     Ways ways;
     ways.leaving.push_back(&use);
-    const bool last = is_from_last_iteration(ways);
+    const bool last = is_from_last_iteration(ways) && runs_in_each(left.at.statement);
     const bool loaded = (kinds & trace::kLoad) != 0 && (kinds & trace::kArithmetic) == 0;
     const bool may_be_other = last || loop_.loop.loops.size() != 1;  // what the compiler loads once for two uses
     if (loaded && may_be_other && !is_line_of_loop(location_of(to), row)) return false;
@@ -416,6 +441,16 @@ class LoopReuse {
     }
     add(variable, finding, row);
     return true;
+  }
+
+  /// As often as anything right in the loop; but a test at its top runs once more in each entry.
+  bool runs_in_each(ddg::StatementId id) const {
+    const structure::Context& loop = context_.tree[inside_.copy_of.at(id)];
+    return std::none_of(inside_.statements.begin(), inside_.statements.end(), [&](ddg::StatementId other) {
+      const ddg::Statement& statement = graph_.statements[other];
+      return statement.context == inside_.copy_of.at(id) &&
+             statement.count > graph_.statements[id].count + loop.entries;
+    });
   }
 
   /// From the line that it begins with to the last one of what runs in it.
@@ -510,14 +545,15 @@ class LoopReuse {
     if (finding.kind == Finding::Kind::kPrivate) {
       if (variable.named_in_source)
         made.clause = clause_of(variable.name, finding);
-      else if (finding.last && !is_reduced(variable.name, row))
+      else if (finding.last && (variable.object == ddg::kEnvironmentObject || !is_reduced(variable.name, row)))
         made.clause = "lastprivate";
     } else {
       made.bytes = finding.bytes;
     }
     std::vector<profile::Touched>& list = finding.kind == Finding::Kind::kPrivate ? row.privates : row.expand;
     const bool known = std::any_of(list.begin(), list.end(), [&](const profile::Touched& other) {
-      return other.variable == made.variable && other.object == made.object && other.clause == made.clause;
+      return other.variable == made.variable && other.object == made.object && other.clause == made.clause &&
+             (!made.variable.empty() || other.source == made.source);
     });
     if (!known) list.push_back(std::move(made));
   }

@@ -30,6 +30,11 @@ ValueWays::ValueWays(const ddg::Graph& graph, const structure::LoopTree& tree) :
   from_.resize(graph.statements.size());
   for (std::uint32_t i = 0; i < graph.dependences.size(); ++i)
     if (graph.dependences[i].from != ddg::kNoStatement) from_[graph.dependences[i].from].push_back(i);
+  knows_all_ =
+      graph.unkept_instructions == 0 &&
+      std::all_of(graph.statements.begin(), graph.statements.end(), [](const auto& s) { return s.followed; }) &&
+      std::none_of(graph.dependences.begin(), graph.dependences.end(),
+                   [](const ddg::Dependence& dependence) { return dependence.from == ddg::kNoStatement; });
 }
 
 /// Of a loop that is split: the last of the levels in each other.
@@ -222,15 +227,10 @@ bool ValueWays::is_input_only(const ddg::Access& load, const Inside& inside) con
 
 /// A store, if all of the program was followed: then it is known that nothing loads what it stores.
 bool ValueWays::is_never_used(poly::CodePoint at) const {
-  if (graph_.statements[at.statement].kind != ddg::Statement::Kind::kCode || graph_.unkept_instructions != 0)
-    return false;
-  if (!std::all_of(graph_.statements.begin(), graph_.statements.end(), [](const auto& s) { return s.followed; }))
-    return false;
-  if (std::any_of(graph_.dependences.begin(), graph_.dependences.end(),
-                  [](const ddg::Dependence& dependence) { return dependence.from == ddg::kNoStatement; }))
-    return false;
-  const bool stores = std::any_of(graph_.accesses.begin(), graph_.accesses.end(), [&](const ddg::Access& access) {
-    return access.store && access.statement == at.statement && access.instruction == at.instruction;
+  if (graph_.statements[at.statement].kind != ddg::Statement::Kind::kCode || !knows_all_) return false;
+  const std::span<const ddg::Access> all = accesses(at.statement);
+  const bool stores = std::any_of(all.begin(), all.end(), [&](const ddg::Access& access) {
+    return access.store && access.instruction == at.instruction;
   });
   return stores && std::none_of(from_[at.statement].begin(), from_[at.statement].end(), [&](std::uint32_t number) {
            return graph_.dependences[number].from_instruction == at.instruction;
@@ -286,15 +286,20 @@ std::optional<std::int64_t> ValueWays::step_of(poly::CodePoint at, const Inside&
     if (output.top[inside.level] || output.modulus != 0 || output.divisor != 1) return std::nullopt;
     return output.value.coefficients[inside.level];
   }
-  for (const ddg::LocalFlow& local : graph_.statements[at.statement].local)
-    if (local.to == at.instruction)
-      if (const std::optional<std::int64_t> step = step_of({at.statement, local.from}, inside, depth + 1)) return step;
+  const ddg::Statement& statement = graph_.statements[at.statement];
+  if (statement.kind != ddg::Statement::Kind::kCode) return std::nullopt;
+  const trace::InstructionFacts& facts = (*graph_.facts)[statement.block][statement.first_instruction + at.instruction];
+  if (facts.transfer != trace::Transfer::kCopy) return std::nullopt;
+  for (const ddg::LocalFlow& local : statement.local)
+    if (local.to == at.instruction && (local.operand >= facts.reads.size() || !facts.reads[local.operand].address))
+      return step_of({at.statement, local.from}, inside, depth + 1);
   return std::nullopt;
 }
 
 Ways ValueWays::of_register(const symbols::LocalVariable& variable, const Inside& inside, const poly::FlowOfLoop& loop,
                             const poly::RegionFlow& flow) const {
   Ways ways;
+  std::vector<const ddg::Dependence*> handed;  // index values, from iteration to iteration
   const structure::FunctionId function = tree_[loop.loop.loops.front()].function;
   for (const ddg::StatementId id : inside.statements) {
     const ddg::Statement& statement = graph_.statements[id];
@@ -320,8 +325,8 @@ Ways ValueWays::of_register(const symbols::LocalVariable& variable, const Inside
           if (counts_of(dependence, inside).carried == 0) continue;
           if (!flow.is_index({id, i}))
             ways.carried = true;
-          else if (write.file == trace::RegisterFile::kGeneral && is_index({id, i}, flow, 0))
-            ways.stepped.push_back({id, i});
+          else
+            handed.push_back(&dependence);
         }
       }
       for (const ddg::Dependence& dependence : into(id, i)) {
@@ -331,6 +336,16 @@ Ways ValueWays::of_register(const symbols::LocalVariable& variable, const Inside
         if (counts_of(dependence, inside).before > 0) ways.from_before = true;
       }
     }
+  }
+  const auto sets = [&](poly::CodePoint at) {
+    return std::find(ways.set.begin(), ways.set.end(), at) != ways.set.end();
+  };
+  for (const ddg::Dependence* dependence : handed) {
+    const poly::CodePoint from{dependence->from, dependence->from_instruction};
+    if (sets({dependence->to, dependence->to_instruction}) && is_index(from, flow, 0))
+      ways.stepped.push_back(from);
+    else
+      ways.handed = true;
   }
   return ways;
 }

@@ -40,7 +40,8 @@ struct Ways {
   std::vector<const ddg::Dependence*> leaving;  // by which that happens
   std::string unknown;                          // not empty: not all of this is known, because
   std::uint64_t at = 0;                         // of a register: an instruction that puts a value into it
-  std::vector<poly::CodePoint> stepped;         // of a register: what goes from iteration to iteration, being index
+  bool handed = false;                          // of a register: an index value, to another iteration that uses it
+  std::vector<poly::CodePoint> stepped;         // of a register: where it goes on from one iteration to the next
   std::vector<poly::CodePoint> set;             // of a register: all that put a value into it
 };
 
@@ -114,6 +115,7 @@ class ValueWays {
   const structure::LoopTree& tree_;
   std::vector<std::uint32_t> first_access_;       // by statement
   std::vector<std::vector<std::uint32_t>> from_;  // by statement: dependences
+  bool knows_all_ = false;                        // all of the program was followed
 };
 
 }  // namespace loopfold::advise::liveness

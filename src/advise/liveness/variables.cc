@@ -157,6 +157,7 @@ class Finder {
       all.push_back({first, end, nullptr, {access}});
     }
     join(all);
+    const bool understood = shift && !may_be_variable(locals, accesses);
     for (const Interval& interval : all) {
       if (interval.accesses.empty()) continue;
       Variable& made = found_.emplace_back();
@@ -168,7 +169,7 @@ class Finder {
         made.named_in_source = object.site == own_;
         made.born_inside = object.site == own_ && is_inside_body(*interval.local, tests_);
       } else {
-        made.scratch = shift && !may_be_variable(locals, accesses) && context_.locate(object.site).line > 0 &&
+        made.scratch = understood && context_.locate(object.site).line > 0 &&
                        std::all_of(made.accesses.begin(), made.accesses.end(),
                                    [&](const ddg::Access* access) { return !access->store || is_scratch(*access); });
       }
@@ -210,24 +211,26 @@ const std::vector<symbols::LocalVariable>& Locals::of(std::uint64_t function_add
   return known->second;
 }
 
-/// Some call of it was seen, and so where its frames begin.
-bool Locals::is_called(const poly::Context& context, std::uint64_t function) {
-  if (context.structure == nullptr) return true;
-  const std::span<const structure::Context> contexts = context.tree.contexts();
+/// Functions of which some call was seen, and so where their frames begin.
+void Locals::find_called(const poly::Context& context) {
+  if (context.structure == nullptr) return;
   const std::span<const structure::Function> functions = context.structure->flow.functions();
-  return std::any_of(contexts.begin(), contexts.end(), [&](const structure::Context& one) {
+  for (const structure::Context& one : context.tree.contexts()) {
     using Kind = structure::ContextKey::Kind;
-    return (one.kind == Kind::kCall || one.kind == Kind::kRecursion) && one.function < functions.size() &&
-           context.structure->code.address(functions[one.function].entry) == function;
-  });
+    if ((one.kind == Kind::kCall || one.kind == Kind::kRecursion) && one.function < functions.size())
+      called_.insert(context.structure->code.address(functions[one.function].entry));
+  }
 }
 
 std::optional<std::int64_t> Locals::shift(const ddg::Graph& graph, const poly::Context& context, ddg::ObjectId frame) {
-  if (!has_shifts_) find_shifts(graph, context);
+  if (!has_shifts_) {
+    find_shifts(graph, context);
+    find_called(context);
+  }
   has_shifts_ = true;
   const auto found = shifts_.find(frame);
   if (found != shifts_.end()) return found->second;
-  if (!is_called(context, graph.objects[frame].site)) return std::nullopt;
+  if (context.structure != nullptr && !called_.contains(graph.objects[frame].site)) return std::nullopt;
   return kReturnAddress;
 }
 

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -47,11 +48,12 @@ class Locals {
 
  private:
   void find_shifts(const ddg::Graph& graph, const poly::Context& context);
-  static bool is_called(const poly::Context& context, std::uint64_t function);
+  void find_called(const poly::Context& context);
 
   symbols::Symbolizer* symbolizer_;
   std::map<ddg::ObjectId, std::optional<std::int64_t>> shifts_;  // other than that of the return address
   bool has_shifts_ = false;
+  std::set<std::uint64_t> called_;  // addresses of functions
   std::map<std::uint64_t, std::vector<symbols::LocalVariable>> known_;
 };
 
