@@ -37,6 +37,16 @@ __attribute__((noinline)) double value_at_last_mark(void) {
   return found;
 }
 
+__attribute__((noinline)) double stored_at_marks(void) {
+  double found = -1;
+  for (int i = 0; i < N; i++)  // loop: needs found|unknown; never lastprivate
+    if (marks[i] > 500) {
+      found = a[i] * 2;
+      b[i] = found;
+    }
+  return found;
+}
+
 int main(void) {
   unsigned s = 1;
   for (int i = 0; i < N; i++) {
@@ -46,6 +56,6 @@ int main(void) {
   }
   through_global();
   const double t = through_register();
-  printf("%g %g %g %d %g\n", shared, t, b[7], last_mark(), value_at_last_mark());
+  printf("%g %g %g %d %g\n", shared, t, b[7], last_mark(), value_at_last_mark() + stored_at_marks());
   return 0;
 }

@@ -16,6 +16,9 @@ int main(void) {
     c[k] = i;
     k += 3;
   }
+  int m = 5;
+  for (int i = 0; i < N; i++, m += 2)  // loop: verdict yes unknown; never firstprivate\(m\); at -O0 needs linear\(m
+    c[i] += m;
   unsigned h = 0;
   for (int i = 0; i < N; i++) h = h * 31 + u[i] + (unsigned)c[3 * i + 1];
   printf("%u %d\n", h, k);

@@ -343,7 +343,9 @@ class LoopReuse {
       finding.last = ways.to_behind;
       finding.kind = Finding::Kind::kPrivate;
       finding.linear = !ways.stepped.empty() && !own;
-      if (ways.to_behind && !finding.linear && !is_from_last_iteration(ways)) {
+      const bool in_each = std::all_of(ways.leaving.begin(), ways.leaving.end(),
+                                       [&](const ddg::Dependence* use) { return runs_in_each(use->from); });
+      if (ways.to_behind && !finding.linear && !(in_each && is_from_last_iteration(ways))) {
         finding.kind = Finding::Kind::kExpand;
         finding.bytes = local.size * std::max<std::uint64_t>(trips_, 1);
       }
