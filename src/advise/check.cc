@@ -537,16 +537,14 @@ class Checker {
           add(counter.name, fmt::format("private({})", counter.name), std::nullopt);
       }
       const profile::Loop& row = nest_.row_of(loop);
-      if (!is_as_written(proposed)) {
-        for (const profile::Touched& touched : row.privates)
-          if (touched.clause.starts_with("linear(") || touched.clause.find("lastprivate") != std::string::npos)
-            doubts_.push_back(
-                fmt::format("what {} is behind the loop, or in an iteration, is known of the order as written only",
-                            touched_name(touched)));
-      }
-      for (const profile::Touched& touched : row.privates)
+      for (const profile::Touched& touched : row.privates) {
+        if (hangs_on_order(touched) && !is_as_written(proposed))
+          doubts_.push_back(
+              fmt::format("what {} is behind the loop, or in an iteration, is known of the order as written only",
+                          touched_name(touched)));
         if (!touched.object || touched.clause.starts_with("linear("))
           add(touched_name(touched), touched.clause, touched.source);
+      }
       for (Collision& collision : answer_.collisions) take_clause(row, collision);
       if (row.reuse == profile::Loop::Reuse::kUnknown && !row.reuse_why.empty()) doubts_.push_back(row.reuse_why);
     }
@@ -566,11 +564,11 @@ class Checker {
   /// or that its last value is needed.
   static void take_clause(const profile::Loop& row, Collision& collision) {
     if (collision.repair != "private") return;
-    for (const profile::Touched& touched : row.privates) {
-      const bool more =
-          touched.clause.starts_with("linear(") || touched.clause.find("lastprivate(") != std::string::npos;
-      if (touched.variable == collision.variable && more) collision.clause = touched.clause;
-    }
+    for (const profile::Touched& touched : row.privates)
+      if (touched.variable == collision.variable && hangs_on_order(touched)) collision.clause = touched.clause;
+  }
+  static bool hangs_on_order(const profile::Touched& touched) {
+    return touched.clause.starts_with("linear(") || touched.clause.find("lastprivate") != std::string::npos;
   }
 
   void decide() {

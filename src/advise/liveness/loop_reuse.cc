@@ -396,16 +396,18 @@ class LoopReuse {
     return counter;
   }
 
-  const symbols::Location& location_of(CodePoint at) const {
-    return context_.locate(graph_.statements[at.statement].instructions[at.instruction].address);
+  const ddg::Instruction& instruction_at(CodePoint at) const {
+    return graph_.statements[at.statement].instructions[at.instruction];
   }
+  const symbols::Location& location_of(CodePoint at) const { return context_.locate(instruction_at(at).address); }
 
   /// A value that is used behind the loop, of a variable that the debug information does not have in a register there:
   /// it has been taken to another place, or lives in memory and is stored behind the loop only.
   bool add_left(const Left& left, Loop& row) {
     const ddg::Dependence& use = *left.use;
     const CodePoint to{use.to, use.to_instruction};
-    const std::uint32_t kinds = graph_.statements[left.at.statement].instructions[left.at.instruction].kinds;
+    const std::uint64_t address = instruction_at(left.at).address;
+    const std::uint32_t kinds = instruction_at(left.at).kinds;
     if (use.operand == ddg::kFlagsOperand || use.address) return false;
     Ways ways;
     ways.leaving.push_back(&use);
@@ -418,7 +420,7 @@ class LoopReuse {
           return reduction.source && reduction.source->line == at_line;
         }))
       return false;
-    const std::string line = line_text(graph_.statements[left.at.statement].instructions[left.at.instruction].address);
+    const std::string line = line_text(address);
     if (left.carried) {
       unknown(fmt::format("what the last iteration that sets it leaves, {}, is used behind the loop", line), row);
       return false;
@@ -432,7 +434,7 @@ class LoopReuse {
     finding.kind = Finding::Kind::kPrivate;
     finding.last = true;
     Variable variable;
-    variable.at = graph_.statements[left.at.statement].instructions[left.at.instruction].address;
+    variable.at = address;
     variable.object = ddg::kEnvironmentObject;  // none
     for (const ddg::Access& access : ways_.accesses(to.statement)) {
       if (!access.store || access.instruction != to.instruction) continue;
