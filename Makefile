@@ -20,7 +20,7 @@ demo: all ## record the bundled example, show what was found, and write its repo
 
 test: configure ## unit and end-to-end tests
 	@cmake --build build -j $(JOBS)
-	@cd build && ctest --output-on-failure -j 2
+	@cd build && ctest --output-on-failure -j $$((2 * $(JOBS)))
 
 bench: all ## measure against native, valgrind --tool=none and lackey
 	@cmake --build build -j $(JOBS) --target benchmarks reconstruct_bench

@@ -25,6 +25,7 @@
 #include "cli/trace_commands.h"
 #include "recorder/host/launcher.h"
 #include "support/version.h"
+#include "symbols/debug_file.h"
 
 namespace loopfold::cli {
 
@@ -279,8 +280,8 @@ std::optional<LoadedLibrary> find_libc() {
 Finding check_libc_symbols() {
   const std::optional<LoadedLibrary> libc = find_libc();
   if (!libc || libc->build_id.size() < 3) return ok("libc symbols", "not examined: no build-id to look for");
-  const std::string file =
-      fmt::format("/usr/lib/debug/.build-id/{}/{}.debug", libc->build_id.substr(0, 2), libc->build_id.substr(2));
+  const std::string file = fmt::format("{}/.build-id/{}/{}.debug", symbols::debug_directory(),
+                                       libc->build_id.substr(0, 2), libc->build_id.substr(2));
   if (::access(file.c_str(), R_OK) == 0) return ok("libc symbols", file);
   return warning("libc symbols", fmt::format("no debug file for {}: its inner functions have no names or lines; "
                                              "nice to have: apt install libc6-dbg",

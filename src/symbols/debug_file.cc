@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <cstdlib>
 #include <filesystem>
 #include <vector>
 
@@ -94,6 +95,12 @@ int open_regular(const std::string& path) {
 }
 
 }  // namespace
+
+std::string debug_directory() {
+  const char* const given = std::getenv("LOOPFOLD_DEBUG_DIRECTORY");
+  if (given == nullptr) return "/usr/lib/debug";
+  return *given != '\0' ? given : "/nonexistent";
+}
 
 DebugFile find_debug_file(const std::string& file_path, const std::string& build_id, const std::string& debuglink,
                           std::uint32_t crc, const std::string& root) {

@@ -7,6 +7,8 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <cstdlib>
+#include <filesystem>
 #include <map>
 #include <random>
 #include <sstream>
@@ -188,6 +190,16 @@ TEST_F(SymbolizerTest, DebugFileByBuildId) {
   close(found.fd);
   directory_.run("cp root/.build-id/01/23456789abcdef.debug root/.build-id/01/23456789abcdee.debug");
   EXPECT_EQ(find_debug_file(directory_.file("demo"), "0123456789abcdee", "", 0, directory_.file("root")).fd, -1);
+}
+
+TEST(DebugDirectory, IsToldByTheEnvironment) {
+  ::unsetenv("LOOPFOLD_DEBUG_DIRECTORY");
+  EXPECT_EQ(debug_directory(), "/usr/lib/debug");
+  ::setenv("LOOPFOLD_DEBUG_DIRECTORY", "/opt/debug", 1);
+  EXPECT_EQ(debug_directory(), "/opt/debug");
+  ::setenv("LOOPFOLD_DEBUG_DIRECTORY", "", 1);
+  EXPECT_FALSE(std::filesystem::exists(debug_directory()));
+  ::unsetenv("LOOPFOLD_DEBUG_DIRECTORY");
 }
 
 TEST_F(SymbolizerTest, CxxNamesAreDemangled) {

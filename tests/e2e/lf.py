@@ -43,6 +43,11 @@ PROGRAMS = os.environ.get("LOOPFOLD_PROGRAMS") or os.path.join(os.path.dirname(L
 ENVIRONMENT = {"PATH": "/usr/bin:/bin", "HOME": "/nonexistent", "LC_ALL": "C", "TZ": "UTC", "LF_TEST": "some text"}
 
 
+def skip_library_debug_info():
+    """For tests that are about the program's own loops: a large part of a short analysis would be libc's files."""
+    ENVIRONMENT["LOOPFOLD_DEBUG_DIRECTORY"] = ""
+
+
 def program(name):
     path = os.path.join(PROGRAMS, name)
     if not os.path.exists(path):

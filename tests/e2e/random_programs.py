@@ -44,6 +44,7 @@ OTHERS = [(["gzip", "-c"], TEXT), (["bzip2", "-c"], TEXT[:200]), (["sort", "-r"]
           (["lua5.4", "-e", "local t = {} for i = 1, 20 do t[i] = i * i end print(#t, t[7])"], b""),
           (["sed", "s/itself/x/g"], TEXT[:300])]
 
+lf.skip_library_debug_info()
 suite = lf.Suite()
 
 

@@ -33,6 +33,7 @@ KERNELS = os.path.join(lf.SOURCE, "kernels")
 DIRECTORIES = [KERNELS, os.path.join(KERNELS, "advice"), os.path.join(KERNELS, "hidden")]
 FEWEST_KERNELS, FEWEST_FACTS = 30, 200
 
+lf.skip_library_debug_info()
 suite = lf.Suite()
 
 

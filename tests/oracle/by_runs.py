@@ -60,6 +60,7 @@ WAYS = [["--no-verdicts"], ["--fold", "F"], ["--max-statements", "40"], ["--min-
 ALL = ["--min-percent", "0"]
 LITTLE_MEMORY = ["--max-memory", "8MB"]
 
+lf.skip_library_debug_info()
 suite = lf.Suite()
 lock = threading.Lock()
 instructions, limited = [0], {"equal": 0, "different": 0}

@@ -28,6 +28,7 @@ KERNELS = os.path.join(lf.SOURCE, "kernels", "liveness")
 LEVELS = ("-O0", "-O1", "-O2")
 PARAMETERS = {"firstprivate": {"values": "table", "to": "out"}, "double_buffer": {"new": "first"}}  # what pointers point to
 
+lf.skip_library_debug_info()
 suite = lf.Suite()
 
 

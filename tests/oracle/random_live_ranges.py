@@ -35,6 +35,7 @@ SCALARS = ("s", "t")
 NAMES = ARRAYS + SCALARS + ("u",)
 LEAST_LEGAL = 0.6  # of the orders that are right
 
+lf.skip_library_debug_info()
 suite = lf.Suite()
 counts = {}
 lock = threading.Lock()

@@ -31,6 +31,7 @@ N, M = 5, 4
 ARRAYS = {"a": N * M, "b": N + M, "c": N + M}
 SCALARS = ("s", "t")
 
+lf.skip_library_debug_info()
 suite = lf.Suite()
 counts = {}
 

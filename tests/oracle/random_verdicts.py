@@ -46,6 +46,7 @@ EXTRA = {"gcc -O2": ["-fno-tree-vectorize", "-fno-tree-loop-distribute-patterns"
 KINDS = ["equal", "weaker", "unknown", "false no", "bold"]  # the worse, the later
 LEVELS = ["-O0", "-O2", "-O1", "-O0", "-O2", "-O3", "-O1", "-O0", "-O2", "-O1"]
 
+lf.skip_library_debug_info()
 suite = lf.Suite()
 Finding = collections.namedtuple("Finding", "seed build input loop row truth kind")
 

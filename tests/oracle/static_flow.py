@@ -34,6 +34,7 @@ FLAGS = ["-std=gnu17", "-g", "-fno-inline", "-Wall", "-Wextra"]
 MOST_PIECES = 16  # of one stream of an irregular kernel: fold::Options::max_pieces
 FEWEST_AFFINE = 25  # kernels with static truth
 
+lf.skip_library_debug_info()
 suite = lf.Suite()
 
 

@@ -40,6 +40,7 @@ MOST_EXCEPTIONS = 10
 LEVELS = {"gcc": {"-O2": ["-fno-tree-vectorize", "-fno-tree-loop-distribute-patterns"]},
           "clang": {"-O2": ["-fno-vectorize", "-fno-slp-vectorize"]}}
 
+lf.skip_library_debug_info()
 suite = lf.Suite()
 
 
