@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "advise/check.h"
 #include "support/units.h"
@@ -44,9 +45,21 @@ std::string interchange_of(const std::vector<std::uint32_t>& loops, const profil
   return "";
 }
 
-/// All skews of the region's order, then tiles of the loops.
-std::string skewed_steps(const std::vector<std::string>& names, const profile::Region& region) {
-  if (!region.transformed || names.size() < 2) return "";
+/// As large as is suggested, but smaller than the loops: in a tile that holds all of them nothing changes its place,
+/// and nothing would be proved for larger ones.
+int tile_size(const std::vector<std::uint32_t>& nodes, const profile::Region& region) {
+  constexpr int kSize = 32;
+  constexpr int kSmall = 4;
+  for (const Loop& loop : region.loops)
+    for (const std::uint32_t node : nodes)
+      if (std::find(loop.nodes.begin(), loop.nodes.end(), node) != loop.nodes.end() && loop.trip.max < 2 * kSize)
+        return kSmall;
+  return kSize;
+}
+
+/// All skews of the region's order.
+std::string all_skews(const profile::Region& region) {
+  if (!region.transformed) return "";
   std::string steps;
   for (const std::vector<std::int64_t>& skew : region.transformed->skew) {
     const std::string loop = name_of(static_cast<std::uint32_t>(skew[0]), region);
@@ -54,7 +67,37 @@ std::string skewed_steps(const std::vector<std::string>& names, const profile::R
     if (loop.empty() || by.empty()) return "";
     steps += fmt::format("skew {} {} {}; ", loop, by, skew[2]);
   }
-  return steps.empty() ? "" : steps + fmt::format("tile {} 32", fmt::join(names, ","));
+  return steps;
+}
+
+std::string tile_steps(const Suggestion& suggestion, const std::vector<std::string>& names,
+                       const profile::Region& region) {
+  return fmt::format("tile {} {}", fmt::join(names, ","), tile_size(suggestion.loops, region));
+}
+
+/// Skews, then tiles of the loops.
+std::string skewed_steps(const Suggestion& suggestion, const std::vector<std::string>& names,
+                         const profile::Region& region) {
+  const std::string skews = names.size() < 2 ? "" : all_skews(region);
+  return skews.empty() ? "" : skews + tile_steps(suggestion, names, region);
+}
+
+std::vector<std::string> names_of(const std::vector<std::uint32_t>& nodes, const profile::Region& region) {
+  std::vector<std::string> names;
+  for (const std::uint32_t node : nodes) {
+    names.push_back(name_of(node, region));
+    if (names.back().empty()) return {};
+  }
+  return names;
+}
+
+/// What else must be legal: with tiles of one iteration, those of a wavefront at once.
+std::string wavefront_steps(const Suggestion& suggestion, const profile::Region& region) {
+  const std::vector<std::string> names = names_of(suggestion.loops, region);
+  std::string steps = names.size() < 2 ? "" : all_skews(region);
+  if (steps.empty()) return "";
+  for (std::size_t k = 1; k < names.size(); ++k) steps += fmt::format("skew {} {} 1; ", names[0], names[k]);
+  return steps + fmt::format("parallel {}", names[1]);
 }
 
 void take_over(const CheckAnswer& answer, const profile::Region& region, Suggestion& suggestion) {
@@ -72,9 +115,15 @@ void take_over(const CheckAnswer& answer, const profile::Region& region, Suggest
     if (name.empty() && collision.source) name = fmt::format("{}:{}", collision.source->file, collision.source->line);
     suggestion.requirements.push_back({collision.repair, name, along, collision.clause, collision.bytes});
   }
-  suggestion.evidence.push_back(fmt::format("live ranges of {} examined in the new order of region {}",
-                                            counted(answer.storages, "variable"), region.id));
+  const std::string evidence = fmt::format("live ranges of {} examined in the new order of region {}",
+                                           counted(answer.storages, "variable"), region.id);
+  if (std::find(suggestion.evidence.begin(), suggestion.evidence.end(), evidence) == suggestion.evidence.end())
+    suggestion.evidence.push_back(evidence);
   suggestion.legal = Suggestion::Legal::kYes;
+}
+
+bool is_legal(const CheckAnswer& answer) {
+  return answer.verdict == CheckAnswer::Verdict::kLegal || answer.verdict == CheckAnswer::Verdict::kLegalAfter;
 }
 
 bool needs_reduction(const Suggestion& suggestion) {
@@ -85,21 +134,16 @@ bool needs_reduction(const Suggestion& suggestion) {
 }  // namespace
 
 std::string steps_of(const Suggestion& suggestion, const profile::Region& region) {
-  std::vector<std::string> names;
-  for (const std::uint32_t node : suggestion.loops) {
-    names.push_back(name_of(node, region));
-    if (names.back().empty()) return "";
-  }
+  const std::vector<std::string> names = names_of(suggestion.loops, region);
   if (suggestion.rule == "LF-ICH") return names.size() == 2 ? fmt::format("interchange {} {}", names[0], names[1]) : "";
   const std::string before = interchange_of(suggestion.loops, region);
   const std::string first = before.empty() ? "" : before + "; ";
   const bool skewed = region.transformed && !region.transformed->skew.empty();
-  if (suggestion.rule == "LF-TIL" && names.size() >= 2 && skewed) return skewed_steps(names, region);
-  if (suggestion.rule == "LF-TIL" && names.size() >= 2)
-    return fmt::format("{}tile {} 32", first, fmt::join(names, ","));
+  if (suggestion.rule == "LF-TIL" && names.size() >= 2 && skewed) return skewed_steps(suggestion, names, region);
+  if (suggestion.rule == "LF-TIL" && names.size() >= 2) return first + tile_steps(suggestion, names, region);
   if (suggestion.rule == "LF-SIMD" && names.size() == 1 && !before.empty())
     return fmt::format("{}vector {}{}", first, names[0], needs_reduction(suggestion) ? " reduction" : "");
-  if (suggestion.rule == "LF-SKW") return skewed_steps(names, region);
+  if (suggestion.rule == "LF-SKW") return skewed_steps(suggestion, names, region);
   if (suggestion.rule == "LF-FUS" && names.size() == 2) return fmt::format("fuse {} {}", names[0], names[1]);
   return "";
 }
@@ -108,24 +152,31 @@ void decide_orders(const ddg::Graph& graph, const poly::Context& context, const 
                    profile::Profile& profile, BuiltNests& built) {
   for (profile::Region& region : profile.regions) {
     if (region.vertices > kMostStatements) continue;
-    for (Suggestion& suggestion : region.suggestions) {
-      if (!is_undecided(suggestion)) continue;
-      const std::string steps = steps_of(suggestion, region);
-      if (steps.empty()) continue;
+    const auto ask = [&](const std::string& steps) -> std::optional<CheckAnswer> {
       const Result<ScheduleText> schedule = parse_schedule(steps);
-      if (!schedule) continue;
+      if (steps.empty() || !schedule) return std::nullopt;
       CheckOptions options;
       options.region = region.id;
       options.operations = kCheckOperations;
       options.only_verdict = true;
       const Result<CheckAnswer> answer = check(graph, context, flow, profile, *schedule, options, &built);
-      if (!answer) continue;
-      const bool legal =
-          answer->verdict == CheckAnswer::Verdict::kLegal || answer->verdict == CheckAnswer::Verdict::kLegalAfter;
-      if (legal) {
-        take_over(*answer, region, suggestion);
-      } else if (!answer->why.empty()) {
-        suggestion.evidence.push_back(fmt::format("not decided: {}", answer->why));
+      return answer ? std::optional(*answer) : std::nullopt;
+    };
+    for (Suggestion& suggestion : region.suggestions) {
+      if (!is_undecided(suggestion)) continue;
+      std::vector<std::string> orders = {steps_of(suggestion, region)};
+      if (suggestion.rule == "LF-SKW") orders.push_back(wavefront_steps(suggestion, region));
+      std::vector<CheckAnswer> answers;
+      for (const std::string& steps : orders) {
+        std::optional<CheckAnswer> answer = ask(steps);
+        if (!answer) break;
+        answers.push_back(std::move(*answer));
+        if (!is_legal(answers.back())) break;
+      }
+      if (answers.size() == orders.size() && is_legal(answers.back())) {
+        for (const CheckAnswer& answer : answers) take_over(answer, region, suggestion);
+      } else if (!answers.empty() && !answers.back().why.empty() && !is_legal(answers.back())) {
+        suggestion.evidence.push_back(fmt::format("not decided: {}", answers.back().why));
       }
     }
   }

@@ -260,10 +260,10 @@ std::vector<std::string> OrderText::steps() const {
     std::vector<std::string> names;
     for (std::uint32_t k = 0; k < band.depth; ++k)
       if (is_loop(order, band, k)) names.push_back(name({terms(order, band, k).front()}));
-    if (band.permutable && names.size() >= 2)
-      steps.push_back(fmt::format("tile {} by {}", fmt::join(names, ", "), kTileSize));
+    const bool tiled = band.permutable && names.size() >= 2;
+    if (tiled) steps.push_back(fmt::format("tile {} by {}", fmt::join(names, ", "), kTileSize));
     auto parallel = std::find(band.alone.begin(), band.alone.end(), Carries::kNothing) - band.alone.begin();
-    if (!band.permutable || parallel == band.depth)
+    if (!band.permutable || (!tiled && parallel == band.depth))
       parallel = std::find(band.carries.begin(), band.carries.end(), Carries::kNothing) - band.carries.begin();
     const bool outermost =
         band.first == 0 || std::none_of(order.bands.begin(), order.bands.end(), [&](const OrderBand& b) {
@@ -275,7 +275,7 @@ std::vector<std::string> OrderText::steps() const {
     if (parallel != band.depth && is_loop(order, band, static_cast<std::uint32_t>(parallel)))
       steps.push_back(
           fmt::format("parallelise {}", name({terms(order, band, static_cast<std::uint32_t>(parallel)).front()})));
-    else if (band.permutable && names.size() >= 2)
+    else if (tiled)
       steps.push_back("run the tiles in parallel along each wavefront");
   }
   std::vector<std::string> once;

@@ -346,11 +346,12 @@ class Suggester {
         texts.push_back(fmt::format("{} by {}{}", fmt::join(names, ", "),
                                     by.second == 1 ? "" : fmt::format("{} times ", by.second),
                                     place(static_cast<std::uint32_t>(by.first))));
-      const bool free = std::find(band.carries.begin(), band.carries.end(), Carries::kNothing) != band.carries.end();
-      Suggestion& made = add("LF-SKW",
-                             fmt::format("Skew {}, tile the {} loops and run tiles in parallel{}",
-                                         fmt::join(texts, "; "), band.depth, free ? "" : " along wavefronts"),
-                             nodes);
+      const bool free = std::find(band.alone.begin(), band.alone.end(), Carries::kNothing) != band.alone.end();
+      Suggestion& made =
+          add("LF-SKW",
+              fmt::format("Skew {}, tile the {} loops and run the tiles {} in parallel", fmt::join(texts, "; "),
+                          band.depth, free ? "of a parallel loop" : "of each wavefront"),
+              nodes);
       const double cores = kCores / 2;
       const double share = share_of(std::min(ops_in_tiles(nest, order), nest.ops));
       made.gain = amdahl(share, cores);

@@ -11,26 +11,6 @@ namespace loopfold::poly {
 
 namespace {
 
-const char* operator_name(trace::Associative operation) {
-  using trace::Associative;
-  switch (operation) {
-    case Associative::kMultiply:
-      return "*";
-    case Associative::kMin:
-      return "min";
-    case Associative::kMax:
-      return "max";
-    case Associative::kAnd:
-      return "&";
-    case Associative::kOr:
-      return "|";
-    case Associative::kXor:
-      return "^";
-    default:
-      return "+";
-  }
-}
-
 profile::Blocking::Kind kind_of(Blocking::Kind kind) {
   switch (kind) {
     case Blocking::Kind::kMemory:
@@ -55,6 +35,26 @@ std::string earlier(const Blocking& blocking) {
 }
 
 }  // namespace
+
+const char* operator_name(trace::Associative operation) {
+  using trace::Associative;
+  switch (operation) {
+    case Associative::kMultiply:
+      return "*";
+    case Associative::kMin:
+      return "min";
+    case Associative::kMax:
+      return "max";
+    case Associative::kAnd:
+      return "&";
+    case Associative::kOr:
+      return "|";
+    case Associative::kXor:
+      return "^";
+    default:
+      return "+";
+  }
+}
 
 std::string times_text(std::uint64_t count) {
   if (count == 1) return "(once)";

@@ -49,6 +49,9 @@ class LoopWords {
   const profile::Profile& profile_;
 };
 
+/// "+", "max": as a reduction of the operation is written. Subtraction is addition.
+const char* operator_name(trace::Associative operation);
+
 /// "(once)", "(56 times)".
 std::string times_text(std::uint64_t count);
 

@@ -11,7 +11,10 @@
 //   sums in turns, and none of them can be done in parts.) Or it comes in cells that differ, and then each is written
 //   back to where it was read;
 // - no value of the variable that a later step has used is used behind the loop; and none is stored where nothing in
-//   the loop reads it, but for the cell that the variable is kept in, too (mirrored.h).
+//   the loop reads it, but for the cell that the variable is kept in, too (mirrored.h);
+// - no copy of it is put aside for what is behind the loop: `if (i == 10) early = s`, or `t = s` in each iteration.
+// What
+//   is used behind the loop comes by the ways that lead on to the next step.
 // Then in each iteration the variable becomes itself, combined with something that does not depend on it, and the order
 // of the iterations does not matter but for rounding.
 //
@@ -20,6 +23,7 @@
 #include "poly/reductions.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <set>
 
@@ -48,16 +52,22 @@ bool is_modular(const Operation& operation) {
   return !operation.floating && operation.operation != Associative::kMin && operation.operation != Associative::kMax;
 }
 
+/// Whether a copy that a node's value goes into, and that does not lead on to a use of the chain, is used behind the
+/// loop.
+using PutAside = std::function<bool(std::uint32_t node, const std::function<bool(const Use&)>& is_in_chain)>;
+
 /// Judges one candidate.
 class Judge {
  public:
-  Judge(const LoopReads& reads, const ReductionChain& chain, const Decisions& decisions, const UsedOutside& used)
+  Judge(const LoopReads& reads, const ReductionChain& chain, const Decisions& decisions, const UsedOutside& used,
+        const PutAside& aside)
       : reads_(reads),
         same_(reads),
         chain_(chain),
         choices_(reads, chain, decisions),
         decisions_(decisions),
-        used_(used) {}
+        used_(used),
+        aside_(aside) {}
 
   std::optional<Reduction> judge() {
     if (is_only_kept()) return Reduction{};
@@ -70,7 +80,7 @@ class Judge {
       if (!choices_.decides_only_chain(branch, puts_, used_)) return std::nullopt;
     if (!has_one_place() || !keeps_width()) return std::nullopt;
     find_mirrors();
-    return has_no_leftovers() ? result() : std::nullopt;
+    return has_no_leftovers() && puts_nothing_aside() ? result() : std::nullopt;
   }
 
  private:
@@ -326,6 +336,12 @@ class Judge {
     });
   }
 
+  bool puts_nothing_aside() const {
+    return std::none_of(chain_.values().begin(), chain_.values().end(), [&](std::uint32_t node) {
+      return !mirrors_.contains(node) && aside_(node, [&](const Use& use) { return chain_.has(use); });
+    });
+  }
+
   /// A variable in memory that a compiler keeps in a register, and stores whenever it has changed: the cell holds its
   /// value when the loop is entered, each step is stored there before the next one, and nothing else writes there.
   void find_mirrors() {
@@ -389,6 +405,7 @@ class Judge {
   Choices choices_;
   const Decisions& decisions_;
   const UsedOutside& used_;
+  const PutAside& aside_;
   Operation operation_;
   CodePoint at_;
   std::vector<std::uint32_t> moving_;                           // steps, and choices by moves
@@ -435,8 +452,11 @@ class ReductionFinder::Index {
   /// Whether something that is no copy uses it behind the loop, or in a later entry of it. What the loop's own
   /// instructions hand on is theirs; only copies that the loop sees through are followed in it.
   bool is_used_outside(const LoopReads& reads, std::uint32_t node) const {
+    return is_used_outside(reads, reads.node(node).at);
+  }
+  bool is_used_outside(const LoopReads& reads, const CodePoint& first) const {
     std::set<CodePoint> seen;
-    std::vector<CodePoint> todo = {reads.node(node).at};
+    std::vector<CodePoint> todo = {first};
     while (!todo.empty()) {
       const CodePoint at = todo.back();
       todo.pop_back();
@@ -452,27 +472,83 @@ class ReductionFinder::Index {
           return true;
         }
       }
-      auto use = std::lower_bound(
-          uses_.begin(), uses_.end(), at,
-          [](const ddg::Dependence* known, const CodePoint& wanted) { return from_of(*known) < wanted; });
-      for (; use != uses_.end() && from_of(**use) == at; ++use) {
-        const ddg::Dependence& d = **use;
+      bool used = false;
+      for_each_use(at, [&](const ddg::Dependence& d) {
         const CodePoint to{d.to, d.to_instruction};
         const bool leaves = !in_loop || reads.leaves_loop(d.to, d.carried);
         if (leaves ? passes_on(reads, to, d.operand) : is_seen_through(reads, to)) {
           todo.push_back(to);
         } else if (leaves) {
-          return true;
+          used = true;
         }
-      }
+      });
+      if (used) return true;
     }
     return false;
+  }
+
+  /// Whether one of the loop's copies of what a node makes does not lead on to the chain, but behind the loop; or is
+  /// made in the next iteration, which makes another value, and leads behind the loop too.
+  bool is_put_aside(const LoopReads& reads, std::uint32_t node,
+                    const std::function<bool(const Use&)>& is_in_chain) const {
+    struct Copy {
+      std::vector<CodePoint> of;
+      bool late = false;  // made in a later iteration
+    };
+    std::map<CodePoint, Copy> copies;
+    std::vector<CodePoint> ends;  // what uses of the chain get directly
+    std::vector<CodePoint> todo = {reads.node(node).at};
+    const std::uint64_t values = graph_.statements[todo.front().statement].count;
+    const auto visit = [&](const CodePoint& from, const CodePoint& to, std::uint8_t operand, bool carried) {
+      if (is_seen_through(reads, to)) {
+        const auto known = copies.find(from);
+        Copy& copy = copies[to];
+        const bool late = copy.late || carried || (known != copies.end() && known->second.late);
+        if (copy.of.empty() || late != copy.late) todo.push_back(to);
+        copy.late = late;
+        copy.of.push_back(from);
+      } else if (is_in_chain({reads.node_at(to), operand})) {
+        ends.push_back(from);
+      }
+    };
+    while (!todo.empty()) {
+      const CodePoint at = todo.back();
+      todo.pop_back();
+      if (copies.size() > kMostCopies) return true;
+      for (const ddg::LocalFlow& local : graph_.statements[at.statement].local)
+        if (local.from == at.instruction) visit(at, {at.statement, local.to}, local.operand, false);
+      for_each_use(at, [&](const ddg::Dependence& d) {
+        const std::size_t level = reads.flow().level;
+        if (reads.is_in_loop(d.to))
+          visit(at, {d.to, d.to_instruction}, d.operand, level + 1 < d.carried.size() && d.carried[level] > 0);
+      });
+    }
+    std::set<CodePoint> leading;
+    while (!ends.empty()) {
+      const CodePoint at = ends.back();
+      ends.pop_back();
+      if (!leading.insert(at).second) continue;
+      const auto known = copies.find(at);
+      if (known != copies.end()) ends.insert(ends.end(), known->second.of.begin(), known->second.of.end());
+    }
+    return std::any_of(copies.begin(), copies.end(), [&](const auto& copy) {
+      const bool late = copy.second.late && graph_.statements[copy.first.statement].count <= values;
+      return (late || !leading.contains(copy.first)) && is_used_outside(reads, copy.first);
+    });
   }
 
  private:
   static constexpr std::size_t kMostCopies = 500;
 
   static CodePoint from_of(const ddg::Dependence& d) { return {d.from, d.from_instruction}; }
+
+  template <typename Visit>
+  void for_each_use(const CodePoint& at, const Visit& visit) const {
+    auto use = std::lower_bound(
+        uses_.begin(), uses_.end(), at,
+        [](const ddg::Dependence* known, const CodePoint& wanted) { return from_of(*known) < wanted; });
+    for (; use != uses_.end() && from_of(**use) == at; ++use) visit(**use);
+  }
 
   static bool is_seen_through(const LoopReads& reads, const CodePoint& at) {
     const std::uint32_t node = reads.node_at(at);
@@ -508,16 +584,20 @@ std::vector<FoundReduction> ReductionFinder::find(const LoopFlow& flow, std::spa
     if (edge.from != FlowEdge::kOutside && components[edge.from] == components[edge.to])
       candidates[components[edge.to]].push_back({edge.to, edge.operand});
   }
-  const UsedOutside used = [&](std::uint32_t node) {
+  const auto index = [&]() -> const Index& {
     std::call_once(index_made_, [&] { index_ = std::make_unique<const Index>(graph_); });
-    return index_->is_used_outside(reads, node);
+    return *index_;
+  };
+  const UsedOutside used = [&](std::uint32_t node) { return index().is_used_outside(reads, node); };
+  const PutAside aside = [&](std::uint32_t node, const std::function<bool(const Use&)>& is_in_chain) {
+    return index().is_put_aside(reads, node, is_in_chain);
   };
   std::set<std::uint32_t> explained;
   for (const auto& [component, uses] : candidates) {
     ReductionChain chain(reads);
     if (!std::all_of(uses.begin(), uses.end(), [&](const Use& use) { return chain.grow(use); })) continue;
-    std::optional<Reduction> reduction = Judge(reads, chain, decisions_, used).judge();
-    if (!reduction && chain.grow_back()) reduction = Judge(reads, chain, decisions_, used).judge();
+    std::optional<Reduction> reduction = Judge(reads, chain, decisions_, used, aside).judge();
+    if (!reduction && chain.grow_back()) reduction = Judge(reads, chain, decisions_, used, aside).judge();
     if (!reduction) continue;
     FoundReduction result{*reduction, {}, {}};
     for (const std::uint32_t e : blocking)

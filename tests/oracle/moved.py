@@ -9,8 +9,8 @@ line of a loop says what every loop of that line must be like, in all of these b
     loop: never REGEX              no requirement matches
     loop: at -O0 ...               the same, at this level only
 
-Requirements are the clauses, or the lines, of what is private or expanded, and the names of what is reduced. At -O0 every
-such loop must be there.
+Requirements are the clauses, or the lines, of what is private or expanded, and operator:name of what is reduced. At -O0
+every such loop must be there.
 """
 
 import json
@@ -27,6 +27,7 @@ KERNELS = os.path.join(lf.SOURCE, "kernels", "moved")
 COMPILERS = {".c": ("gcc", "clang"), ".f90": ("gfortran",)}
 LEVELS = ("-O0", "-O1", "-O2", "-O3")
 
+lf.skip_library_debug_info()
 suite = lf.Suite()
 
 
@@ -40,7 +41,7 @@ def conditions_of(text):
 
 
 def requirements_of(row):
-    said = [reduction["variable"] for reduction in row["reductions"]]
+    said = [f"{reduction['operator']}:{reduction['variable']}" for reduction in row["reductions"]]
     for touched in row["private"] + row["expand"]:
         at = touched.get("source")
         said += [touched.get("clause", ""), touched.get("variable", "")]

@@ -6,12 +6,14 @@
 #include <chrono>
 #include <map>
 #include <set>
+#include <string_view>
 
 #include "advise/liveness/graph_maps.h"
 #include "advise/liveness/storage.h"
 #include "advise/liveness/value_ways.h"
 #include "advise/liveness/variables.h"
 #include "poly/budget.h"
+#include "poly/loop_words.h"
 
 namespace loopfold::advise::liveness {
 
@@ -95,16 +97,18 @@ class LoopReuse {
     Finding finding;
     const Ways ways = ways_.of(variable.accesses, inside_);
     if (variable.object == ddg::kUnknownObject) return not_known(variable, "is in memory that is not known", nullptr);
-    if (ways.carried && is_carrier(variable)) {
-      if (!stores_index(variable)) name_reductions(variable, row);
-      return finding;
-    }
+    const bool carrier = ways.carried && is_carrier(variable);
+    if (carrier && !stores_index(variable)) name_reductions(variable, row);
+    if (carrier && (row.parallel == Loop::Parallel::kNo || is_tested(variable))) return finding;
+    if (ways.carried && !is_reduced(variable.name, row) && ways_.goes_behind_as_copy(variable.accesses, inside_))
+      return not_known(variable, "is handed from one iteration to the next, and used behind the loop", nullptr);
+    if (carrier) return judge_rest(variable, row);
     if (ways.carried && is_local(variable) && goes_on(variable)) return step_of(variable);
     std::vector<const ddg::Access*> culprit;
     const Shared shared = find_shared(variable, culprit);
     if (shared == Shared::kNo) return finding;
     if (!ways.unknown.empty()) return not_known(variable, ways.unknown, nullptr);
-    finding.first = ways.from_before;
+    finding.first = ways.from_before || has_other_parts(variable);
     if (!ways.to_behind) {
       finding.kind = Finding::Kind::kPrivate;
       return finding;
@@ -120,6 +124,51 @@ class LoopReuse {
     finding.kind = Finding::Kind::kExpand;
     finding.bytes = variable.bytes * (shared == Shared::kInputsOnly ? 1 : std::max<std::uint64_t>(trips_, 1));
     return finding;
+  }
+
+  /// Members of a variable that another one of is a reduction, or is set once and for all: what is not carried may be
+  /// reused.
+  Finding judge_rest(const Variable& variable, Loop& row) {
+    Variable rest = variable;
+    std::erase_if(rest.accesses, [&](const ddg::Access* access) {
+      return access->store ? ways_.is_carried(*access, inside_) : ways_.gets_carried(*access, inside_);
+    });
+    std::vector<const ddg::Access*> ignored;
+    if (rest.accesses.empty() || rest.accesses.size() == variable.accesses.size()) return {};
+    if (find_shared(rest, ignored) == Shared::kNo) return {};
+    const bool reduced = std::any_of(row.reductions.begin(), row.reductions.end(), [&](const auto& reduction) {
+      return reduction.variable == variable.name || reduction.variable == graph_.objects[variable.object].name;
+    });
+    if (reduced)
+      return not_known(variable, "is reduced in one part, and used anew by each iteration in another", nullptr);
+    return judge(rest, row);
+  }
+
+  /// Something in it is set outside of the loop only. Whether an iteration reads that is not always seen: the compiler
+  /// may have it in a register. A copy that begins with what was there is right either way.
+  bool has_other_parts(const Variable& variable) {
+    std::vector<const ddg::Access*> outside;
+    for (const ddg::Access* access : ways_.accesses_of(variable.object))
+      if (access->store && !inside_.holds(access->statement)) outside.push_back(access);
+    if (is_local(variable)) outside = of_name(variable.name, outside);
+    if (outside.empty()) return false;
+    Isl<isl_set> set_inside;
+    for (const ddg::Access* access : variable.accesses) {
+      if (!access->store) continue;
+      Isl<isl_set> range(isl_map_range(cells(*access).copy()));
+      set_inside = set_inside ? Isl<isl_set>(isl_set_union(set_inside.release(), range.release())) : std::move(range);
+    }
+    return std::any_of(outside.begin(), outside.end(), [&](const ddg::Access* access) {
+      const Isl<isl_set> range(isl_map_range(cells(*access).copy()));
+      return !set_inside || isl_set_is_subset(range.get(), set_inside.get()) != isl_bool_true;
+    });
+  }
+
+  std::vector<const ddg::Access*> of_name(const std::string& name, const std::vector<const ddg::Access*>& accesses) {
+    if (name.empty() || accesses.empty()) return {};
+    for (Variable& other : find_variables(graph_, context_, loop_.loop, accesses, tests_, locals_))
+      if (other.name == name) return std::move(other.accesses);
+    return {};
   }
 
   bool is_local(const Variable& variable) const {
@@ -172,11 +221,11 @@ class LoopReuse {
 
   /// What hands a value from iteration to iteration: a counter, a reduction, or what keeps the iterations in order. A
   /// counter that the loop's test does not read is computed anew by each iteration, into a place of its own.
-  bool is_carrier(const Variable& variable) const {
-    const bool tested = std::any_of(variable.accesses.begin(), variable.accesses.end(), [&](const ddg::Access* access) {
+  bool is_carrier(const Variable& variable) const { return is_tested(variable) || !stores_index(variable); }
+  bool is_tested(const Variable& variable) const {
+    return std::any_of(variable.accesses.begin(), variable.accesses.end(), [&](const ddg::Access* access) {
       return !access->store && loop_.tests.contains({access->statement, access->instruction});
     });
-    return tested || !stores_index(variable);
   }
   bool stores_index(const Variable& variable) const {
     return std::all_of(variable.accesses.begin(), variable.accesses.end(),
@@ -260,14 +309,18 @@ class LoopReuse {
   }
 
   /// { [coordinates up to the loop's] }: of statements that store, since a test at the top runs once more than the
-  /// body.
+  /// body; where nothing is stored, of those that load.
   const Isl<isl_set>& all_iterations() {
-    if (iterations_) return iterations_;
-    for (const ddg::StatementId id : inside_.statements) {
-      const std::span<const ddg::Access> accesses = ways_.accesses(id);
-      if (std::none_of(accesses.begin(), accesses.end(), [](const ddg::Access& a) { return a.store; })) continue;
-      Isl<isl_set> head = head_of(domain_of(isl_, graph_, id));
-      iterations_ = iterations_ ? Isl<isl_set>(isl_set_union(iterations_.release(), head.release())) : std::move(head);
+    for (const bool loads : {false, true}) {
+      if (iterations_) return iterations_;
+      for (const ddg::StatementId id : inside_.statements) {
+        const std::span<const ddg::Access> accesses = ways_.accesses(id);
+        if (std::none_of(accesses.begin(), accesses.end(), [&](const ddg::Access& a) { return loads || a.store; }))
+          continue;
+        Isl<isl_set> head = head_of(domain_of(isl_, graph_, id));
+        iterations_ =
+            iterations_ ? Isl<isl_set>(isl_set_union(iterations_.release(), head.release())) : std::move(head);
+      }
     }
     return iterations_;
   }
@@ -416,7 +469,7 @@ class LoopReuse {
     const bool may_be_other = last || loop_.loop.loops.size() != 1;  // what the compiler loads once for two uses
     if (loaded && may_be_other && !is_line_of_loop(location_of(to), row)) return false;
     const int at_line = location_of(left.at).line;
-    if (std::any_of(row.reductions.begin(), row.reductions.end(), [&](const profile::Reduction& reduction) {
+    if (!loaded && std::any_of(row.reductions.begin(), row.reductions.end(), [&](const profile::Reduction& reduction) {
           return reduction.source && reduction.source->line == at_line;
         }))
       return false;
@@ -488,9 +541,14 @@ class LoopReuse {
                       Loop& row) const {
     if (name.empty()) return;
     const bool floating = std::any_of(by.begin(), by.end(), [&](CodePoint at) { return facts_of(at).floating; });
+    std::set<std::string_view> steps;
+    for (const CodePoint at : by)
+      if (facts_of(at).associative != trace::Associative::kNone)
+        steps.insert(poly::operator_name(facts_of(at).associative));
     const auto is_it = [&](const profile::Reduction& one) {
       const bool sums = one.operation == "+" || one.operation == "*";
       if (!one.source || (sums && one.reassociates != floating)) return false;
+      if (!steps.empty() && !steps.contains(one.operation)) return false;
       return std::any_of(by.begin(), by.end(), [&](CodePoint at) { return location_of(at).line == one.source->line; });
     };
     std::optional<profile::Reduction> alike;

@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <numeric>
+#include <set>
 #include <tuple>
 
 #include "advise/liveness/variables.h"
 #include "ddg/system_calls.h"
+#include "poly/loop_reads.h"
 
 namespace loopfold::advise::liveness {
 
@@ -30,6 +32,8 @@ ValueWays::ValueWays(const ddg::Graph& graph, const structure::LoopTree& tree) :
   from_.resize(graph.statements.size());
   for (std::uint32_t i = 0; i < graph.dependences.size(); ++i)
     if (graph.dependences[i].from != ddg::kNoStatement) from_[graph.dependences[i].from].push_back(i);
+  of_object_.resize(graph.objects.size());
+  for (const ddg::Access& access : graph.accesses) of_object_[access.object].push_back(&access);
   knows_all_ =
       graph.unkept_instructions == 0 &&
       std::all_of(graph.statements.begin(), graph.statements.end(), [](const auto& s) { return s.followed; }) &&
@@ -66,6 +70,8 @@ std::span<const ddg::Access> ValueWays::accesses(ddg::StatementId statement) con
   return std::span(graph_.accesses)
       .subspan(first_access_[statement], first_access_[statement + 1] - first_access_[statement]);
 }
+
+std::span<const ddg::Access* const> ValueWays::accesses_of(ddg::ObjectId object) const { return of_object_[object]; }
 
 std::span<const ddg::Dependence> ValueWays::into(ddg::StatementId to, std::uint16_t instruction) const {
   const auto key = std::tie(to, instruction);
@@ -213,6 +219,47 @@ bool ValueWays::is_carried(const ddg::Access& store, const Inside& inside) const
     return dependence.from_instruction == store.instruction && dependence.kind == Kind::kMemory &&
            counts_of(dependence, inside).carried > 0;
   });
+}
+
+bool ValueWays::gets_carried(const ddg::Access& load, const Inside& inside) const {
+  const std::span<const ddg::Dependence> all = into(load.statement, load.instruction);
+  return std::any_of(all.begin(), all.end(), [&](const ddg::Dependence& dependence) {
+    return dependence.kind == Kind::kMemory && dependence.operand == ddg::kFirstMemoryOperand + load.index &&
+           dependence.from != ddg::kNoStatement && counts_of(dependence, inside).carried > 0;
+  });
+}
+
+bool ValueWays::goes_behind_as_copy(std::span<const ddg::Access* const> accesses, const Inside& inside) const {
+  constexpr std::size_t kMost = 100;
+  std::set<poly::CodePoint> seen;
+  std::vector<poly::CodePoint> todo;
+  const auto is_copy = [&](poly::CodePoint at, std::uint8_t operand) {
+    const ddg::Statement& statement = graph_.statements[at.statement];
+    if (statement.kind != ddg::Statement::Kind::kCode) return false;
+    return poly::copied_operand((*graph_.facts)[statement.block][statement.first_instruction + at.instruction]) ==
+           operand;
+  };
+  for (const ddg::Access* access : accesses)
+    if (!access->store && gets_carried(*access, inside) &&
+        is_copy({access->statement, access->instruction}, ddg::kFirstMemoryOperand + access->index))
+      todo.push_back({access->statement, access->instruction});
+  while (!todo.empty()) {
+    const poly::CodePoint at = todo.back();
+    todo.pop_back();
+    if (!seen.insert(at).second) continue;
+    if (seen.size() > kMost) return true;
+    for (const ddg::LocalFlow& local : graph_.statements[at.statement].local)
+      if (local.from == at.instruction && is_copy({at.statement, local.to}, local.operand))
+        todo.push_back({at.statement, local.to});
+    for (const std::uint32_t number : from_[at.statement]) {
+      const ddg::Dependence& dependence = graph_.dependences[number];
+      if (dependence.from_instruction != at.instruction) continue;
+      if (counts_of(dependence, inside).before > 0) return true;
+      if (is_copy({dependence.to, dependence.to_instruction}, dependence.operand))
+        todo.push_back({dependence.to, dependence.to_instruction});
+    }
+  }
+  return false;
 }
 
 bool ValueWays::is_input_only(const ddg::Access& load, const Inside& inside) const {

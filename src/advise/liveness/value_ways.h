@@ -60,6 +60,7 @@ class ValueWays {
   /// (structure/splits.h).
   Inside inside(const poly::SourceLoop& loop, bool whole = false) const;
   std::span<const ddg::Access> accesses(ddg::StatementId statement) const;
+  std::span<const ddg::Access* const> accesses_of(ddg::ObjectId object) const;
 
   /// `accesses` are all of one variable in the loop.
   Ways of(std::span<const ddg::Access* const> accesses, const Inside& inside) const;
@@ -78,6 +79,12 @@ class ValueWays {
 
   /// Some of what a store puts there is loaded in another iteration.
   bool is_carried(const ddg::Access& store, const Inside& inside) const;
+
+  /// Some of what a load gets was stored in another iteration.
+  bool gets_carried(const ddg::Access& load, const Inside& inside) const;
+
+  /// What one of the loads gets from another iteration is used behind the loop; only copies are on the way.
+  bool goes_behind_as_copy(std::span<const ddg::Access* const> accesses, const Inside& inside) const;
 
   /// What the loop's own function computes in it, and that can not be computed anew, and leaves in a register that is
   /// used behind it: the last value of some variable. Sums of reductions are none.
@@ -115,7 +122,8 @@ class ValueWays {
   const structure::LoopTree& tree_;
   std::vector<std::uint32_t> first_access_;       // by statement
   std::vector<std::vector<std::uint32_t>> from_;  // by statement: dependences
-  bool knows_all_ = false;                        // all of the program was followed
+  std::vector<std::vector<const ddg::Access*>> of_object_;
+  bool knows_all_ = false;  // all of the program was followed
 };
 
 }  // namespace loopfold::advise::liveness
