@@ -139,6 +139,9 @@ class ControlBuilder {
     }
     while (pass_tail_calls()) {
     }
+    unwound_inside_.resize(functions_.size());
+    for (const structure::CallSite& site : structure_.flow.calls())
+      if (may_unwind(site.callee)) unwound_inside_[site.caller] = true;
   }
   void set_unwinds(FunctionId id) {
     unwinds_[id] = true;
@@ -383,7 +386,16 @@ class ControlBuilder {
   }
 
   void find_deciders() {
-    for (const Statement& statement : graph_.statements) result_.deciders_.push_back(decided(spots_.of(statement)));
+    for (const Statement& statement : graph_.statements) {
+      const Spot spot = spots_.of(statement);
+      result_.deciders_.push_back(decided(spot));
+      const Context& context = tree_[statement.context];
+      const bool alone = context.kind == Context::Kind::kLoop && context.function == spot.function &&
+                         context.hidden == 0 && !spots_.recursive(spot.function) &&
+                         spots_.statements().at(spot).size() == 1 && !unwound_inside_[spot.function];
+      result_.on_every_round_.push_back(alone && control(spot.function).is_on_every_round(spot.node) &&
+                                        structure_.forests[spot.function].innermost(spot.node) == context.loop);
+    }
   }
 
   // ---- Loops ------------------------------------------------------------------------------------------------------
@@ -453,9 +465,10 @@ class ControlBuilder {
   std::vector<bool> unwinds_;  // by function
   std::vector<bool> returns_;  // by function
   std::vector<bool> component_unwinds_;
-  std::vector<Unwound> unwound_;  // by context
-  std::vector<SetId> call_;       // by context
-  std::vector<SetId> decided_;    // by index of a spot among those of statements
+  std::vector<bool> unwound_inside_;  // by function: a call of it did not come back, at times
+  std::vector<Unwound> unwound_;      // by context
+  std::vector<SetId> call_;           // by context
+  std::vector<SetId> decided_;        // by index of a spot among those of statements
   SetId unknown_ = kEmpty;
   ContextId branches_region_ = kNoContext;  // whose branches these are
   std::vector<StatementId> branches_;

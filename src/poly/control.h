@@ -52,6 +52,10 @@ class Control {
   /// False: some of its deciders may have no statements, because their contexts ran too little to get any.
   bool knows_deciders(ddg::StatementId statement) const { return sets_[deciders_[statement]].whole; }
 
+  /// Whether a statement runs in every iteration of the loop that it is right in, but for the last one of an entry: no
+  /// branch decides that it does not, unless the loop ends.
+  bool is_on_every_round(ddg::StatementId statement) const { return on_every_round_[statement]; }
+
   /// The statements inside a loop (a context of kind kLoop), callees included, whose last instruction decides whether
   /// the loop goes on: branches with a way out of the loop, and branches behind which frames that the loop is around
   /// are left by longjmp, an exception or the end of the program. A loop of a recursive component ends, as the loop
@@ -88,6 +92,7 @@ class Control {
   std::vector<std::uint32_t> index_of_;           // by statement: its static index among what is in its context
   std::vector<Set> sets_;                         // the first is empty
   std::vector<std::uint32_t> deciders_;           // by statement: set
+  std::vector<bool> on_every_round_;              // by statement
   std::vector<std::uint32_t> exits_;              // by context: set
   std::vector<ddg::StatementId> one_way_;
 };

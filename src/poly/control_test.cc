@@ -78,6 +78,26 @@ TEST(Control, CallUnderACondition) {
   EXPECT_EQ(exits(scene, kMain), "1010");
 }
 
+/// A loop that is left in the middle, on one of two ways to the step at its end.
+TEST(Control, OnEveryRound) {
+  Script script;
+  script.start(kMain);
+  for (int i = 0; i < 6; ++i) {
+    script.jump(i == 0 ? kMain + 8 : kMain + 16);
+    if (i == 5) break;
+    script.jump(kMain + 24);
+    script.jump(kMain);
+  }
+  script.jump(kMain + 32);
+  script.ret_under(kH);
+  script.jump(kH + 8);
+  const Scene scene(script.finish());
+  std::set<std::uint64_t> found;
+  for (const ddg::Statement& statement : scene.made.graph.statements)
+    if (scene.control->is_on_every_round(statement.id)) found.insert(scene.address(statement.id));
+  EXPECT_EQ(found, (std::set<std::uint64_t>{kMain, kMain + 24}));
+}
+
 /// A callee decides by longjmp that the loop ends, two calls down; another one that is called there always returns.
 TEST(Control, LongjmpEndsTheLoop) {
   Script script;
@@ -280,6 +300,21 @@ class Decided {
     }
   }
 
+  /// What is on every round of a loop runs in each of its iterations but the last of an entry.
+  void expect_rounds() {
+    for (const ddg::Statement& statement : scene_.made.graph.statements) {
+      if (!scene_.control->is_on_every_round(statement.id)) continue;
+      for (const auto& [loop, serial, counter] : order_) {
+        if (loop != statement.context || !iteration_of_.contains({serial, counter + 1})) continue;
+        const std::vector<std::size_t>& steps = iteration_of_[{serial, counter}].steps;
+        ASSERT_TRUE(std::any_of(steps.begin(), steps.end(),
+                                [&](std::size_t i) { return scene_.made.steps[i].statement == statement.id; }))
+            << "S" << statement.id << " in context " << loop << ", iteration " << counter;
+        ++rounds;
+      }
+    }
+  }
+
   void expect_exits_decided() {
     for (const auto& [loop, entries] : entries_) {
       const std::set<StatementId> watched = closure(loop, scene_.control->exit_deciders(loop));
@@ -288,6 +323,7 @@ class Decided {
   }
 
   std::size_t compared = 0;  // times that what came next had to be what came before
+  std::size_t rounds = 0;
 
  private:
   /// Function, node, and how many activations more there are.
@@ -393,15 +429,19 @@ class Decided {
 
 void expect_decided(const DecidedOptions& options, std::uint64_t first_seed) {
   std::size_t compared = 0;
+  std::size_t rounds = 0;
   for (std::uint64_t i = 0; i < 60 * structure::testing::soak() && !::testing::Test::HasFailure(); ++i) {
     SCOPED_TRACE(fmt::format("seed {}", first_seed + i));
     const Scene scene(DecidedProgram(structure::testing::seed(first_seed + i), options).run());
     Decided decided(scene);
     decided.expect_statements_decided();
     decided.expect_exits_decided();
+    decided.expect_rounds();
     compared += decided.compared;
+    rounds += decided.rounds;
   }
   EXPECT_GT(compared, 1000u);
+  EXPECT_GT(rounds, 100u);
 }
 
 TEST(Control, DecidesWhatRunsInRandomPrograms) { expect_decided({}, 1); }

@@ -1,6 +1,7 @@
 #include "poly/function_control.h"
 
 #include <algorithm>
+#include <set>
 
 namespace loopfold::poly {
 
@@ -28,6 +29,7 @@ FunctionControl::FunctionControl(const structure::Structure& structure, Function
 /// Sorted by their innermost loops, the nodes of each loop stand together.
 void FunctionControl::find_iterations(const LoopForest& forest) {
   in_iteration_.resize(function_.graph.size());
+  on_every_round_.resize(function_.graph.size());
   std::vector<NodeId> nodes;
   std::vector<NodeId> number(function_.graph.size());
   for (NodeId node = 0; node < function_.graph.size(); ++node)
@@ -40,6 +42,7 @@ void FunctionControl::find_iterations(const LoopForest& forest) {
     const auto last =
         std::partition_point(first, nodes.end(), [&](NodeId node) { return forest.contains(loop, node); });
     find_iteration(forest, loop, {first, last}, number);
+    find_rounds(forest, loop, {first, last}, number);
   }
 }
 
@@ -61,6 +64,45 @@ void FunctionControl::find_iteration(const LoopForest& forest, LoopId loop, std:
   const structure::ControlDependence dependence(graph, structure::PostDominators(graph, exits));
   for (NodeId i = 0; i < nodes.size(); ++i)
     for (const NodeId decider : dependence.deciders(i)) in_iteration_[nodes[i]].push_back(nodes[decider]);
+}
+
+/// Post-dominance of the header among the ways that lead back to it.
+void FunctionControl::find_rounds(const LoopForest& forest, LoopId loop, std::span<const NodeId> nodes,
+                                  std::vector<NodeId>& number) {
+  const NodeId header = forest.loops()[loop].header;
+  for (const NodeId node : nodes)
+    for (const NodeId before : function_.graph.predecessors(node))
+      if (node != header && !forest.contains(loop, before)) return;  // it may begin in the middle
+  std::vector<NodeId> rounds;
+  std::vector<bool> met(nodes.size());
+  for (NodeId i = 0; i < nodes.size(); ++i) number[nodes[i]] = i;
+  const auto meet = [&](NodeId node) {
+    if (!forest.contains(loop, node) || met[number[node]]) return;
+    met[number[node]] = true;
+    rounds.push_back(node);
+  };
+  for (const NodeId latch : function_.graph.predecessors(header)) meet(latch);
+  const std::vector<NodeId> latches = rounds;
+  for (std::size_t next = 0; next < rounds.size(); ++next)
+    if (rounds[next] != header)
+      for (const NodeId before : function_.graph.predecessors(rounds[next])) meet(before);
+  if (rounds.empty() || !met[number[header]]) return;
+  std::set<NodeId> is_round;
+  for (NodeId i = 0; i < rounds.size(); ++i) {
+    number[rounds[i]] = i;
+    is_round.insert(rounds[i]);
+  }
+  std::vector<structure::Edge> edges;
+  for (NodeId i = 0; i < rounds.size(); ++i)
+    for (const NodeId to : function_.graph.successors(rounds[i]))
+      if (to != header && is_round.contains(to)) edges.push_back({i, number[to]});
+  std::vector<NodeId> exits;
+  for (const NodeId latch : latches) exits.push_back(number[latch]);
+  const structure::Digraph graph(rounds.size(), edges);
+  const structure::PostDominators post_dominators(graph, exits, number[header]);
+  for (const NodeId node : rounds)
+    if (forest.innermost(node) == loop)
+      on_every_round_[node] = post_dominators.post_dominates(number[node], number[header]);
 }
 
 void FunctionControl::find_exits(const LoopForest& forest) {

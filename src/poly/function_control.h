@@ -47,6 +47,10 @@ class FunctionControl {
   /// All deciders of deciders of the nodes, increasing; the nodes themselves only if they are some.
   std::vector<structure::NodeId> all_deciders(const std::vector<structure::NodeId>& nodes) const;
 
+  /// Does it run in every iteration of its innermost loop that another one follows? Whatever decides how control gets
+  /// there, the only other ways lead out of the loop.
+  bool is_on_every_round(structure::NodeId node) const { return on_every_round_[node]; }
+
   /// The nodes of a loop from which control left it.
   const std::vector<structure::NodeId>& exits(structure::LoopId loop) const { return exits_[loop]; }
 
@@ -61,6 +65,8 @@ class FunctionControl {
   void find_iterations(const structure::LoopForest& forest);
   void find_iteration(const structure::LoopForest& forest, structure::LoopId loop,
                       std::span<const structure::NodeId> nodes, std::vector<structure::NodeId>& number);
+  void find_rounds(const structure::LoopForest& forest, structure::LoopId loop,
+                   std::span<const structure::NodeId> nodes, std::vector<structure::NodeId>& number);
   void find_calls(const structure::Structure& structure, structure::FunctionId function);
 
   const structure::Function& function_;
@@ -69,6 +75,7 @@ class FunctionControl {
   structure::PostDominators post_dominators_;
   structure::ControlDependence dependence_;
   std::vector<std::vector<structure::NodeId>> in_iteration_;  // by node: deciders in an iteration of a loop around it
+  std::vector<bool> on_every_round_;                          // by node
   std::vector<std::vector<structure::NodeId>> exits_;         // by loop
   std::vector<std::uint32_t> callees_;                        // by node
   std::vector<bool> recurses_;                                // by node

@@ -119,6 +119,7 @@ class LoopValues {
   bool agree(std::span<const std::uint32_t> nodes) const;
   bool is_anchored(std::uint32_t node) const;
   bool adds_constant(std::uint32_t node) const;
+  bool is_on_every_round(ddg::StatementId statement) const;
   bool once_per_iteration(ddg::StatementId statement) const;
   bool decides_alike(ddg::StatementId statement) const;
   bool is_unchanging(std::uint32_t node, std::vector<bool>& above) const;

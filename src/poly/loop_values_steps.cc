@@ -246,7 +246,15 @@ bool LoopValues::agree(std::span<const std::uint32_t> nodes) const {
   return ran >= iterations && ran > 0;
 }
 
+/// Right in this loop, in every iteration that another one follows.
+bool LoopValues::is_on_every_round(ddg::StatementId statement) const {
+  const structure::ContextId around = index_.graph().statements[statement].context;
+  return control_.is_on_every_round(statement) &&
+         std::find(flow_.loops.begin(), flow_.loops.end(), around) != flow_.loops.end();
+}
+
 bool LoopValues::runs_always(ddg::StatementId statement, bool or_never) const {
+  if (is_on_every_round(statement)) return true;
   std::vector<ddg::StatementId> work{statement};
   std::vector<ddg::StatementId> seen;
   const auto ends_loop_around = [&](ddg::StatementId decider) {
@@ -349,6 +357,7 @@ bool LoopValues::adds_constant(std::uint32_t node) const {
 
 bool LoopValues::once_per_iteration(ddg::StatementId statement) const {
   if (index_.dimensions(statement) != flow_.level + 1) return false;
+  if (is_on_every_round(statement)) return true;
   for (const ddg::StatementId decider : control_.deciders(statement))
     if (base_[decider] != kOutside && !std::binary_search(exits_.begin(), exits_.end(), decider)) return false;
   return true;

@@ -452,9 +452,10 @@ class ReductionFinder::Index {
   /// Whether something that is no copy uses it behind the loop, or in a later entry of it. What the loop's own
   /// instructions hand on is theirs; only copies that the loop sees through are followed in it.
   bool is_used_outside(const LoopReads& reads, std::uint32_t node) const {
-    return is_used_outside(reads, reads.node(node).at);
+    return is_used_outside(reads, reads.node(node).at, true);
   }
-  bool is_used_outside(const LoopReads& reads, const CodePoint& first) const {
+  /// `whole`: uses of what is above the value in its register count, too.
+  bool is_used_outside(const LoopReads& reads, const CodePoint& first, bool whole) const {
     std::set<CodePoint> seen;
     std::vector<CodePoint> todo = {first};
     while (!todo.empty()) {
@@ -464,7 +465,7 @@ class ReductionFinder::Index {
       if (seen.size() > kMostCopies) return true;
       const bool in_loop = reads.is_in_loop(at.statement);
       for (const ddg::LocalFlow& local : graph_.statements[at.statement].local) {
-        if (local.from != at.instruction) continue;
+        if (local.from != at.instruction || (local.lane != 0 && !whole)) continue;
         const CodePoint to{at.statement, local.to};
         if (in_loop ? is_seen_through(reads, to) : passes_on(reads, to, local.operand)) {
           todo.push_back(to);
@@ -474,6 +475,7 @@ class ReductionFinder::Index {
       }
       bool used = false;
       for_each_use(at, [&](const ddg::Dependence& d) {
+        if (d.lane != 0 && !whole) return;
         const CodePoint to{d.to, d.to_instruction};
         const bool leaves = !in_loop || reads.leaves_loop(d.to, d.carried);
         if (leaves ? passes_on(reads, to, d.operand) : is_seen_through(reads, to)) {
@@ -516,10 +518,10 @@ class ReductionFinder::Index {
       todo.pop_back();
       if (copies.size() > kMostCopies) return true;
       for (const ddg::LocalFlow& local : graph_.statements[at.statement].local)
-        if (local.from == at.instruction) visit(at, {at.statement, local.to}, local.operand, false);
+        if (local.from == at.instruction && local.lane == 0) visit(at, {at.statement, local.to}, local.operand, false);
       for_each_use(at, [&](const ddg::Dependence& d) {
         const std::size_t level = reads.flow().level;
-        if (reads.is_in_loop(d.to))
+        if (reads.is_in_loop(d.to) && d.lane == 0)  // above the value, a register keeps what an older one left there
           visit(at, {d.to, d.to_instruction}, d.operand, level + 1 < d.carried.size() && d.carried[level] > 0);
       });
     }
@@ -533,7 +535,7 @@ class ReductionFinder::Index {
     }
     return std::any_of(copies.begin(), copies.end(), [&](const auto& copy) {
       const bool late = copy.second.late && graph_.statements[copy.first.statement].count <= values;
-      return (late || !leading.contains(copy.first)) && is_used_outside(reads, copy.first);
+      return (late || !leading.contains(copy.first)) && is_used_outside(reads, copy.first, false);
     });
   }
 

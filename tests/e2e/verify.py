@@ -33,7 +33,6 @@ KINDS = {  # and of each kind
 }
 SEED = os.environ.get("LOOPFOLD_SEED", "1")
 
-lf.skip_library_debug_info()
 suite = lf.Suite()
 
 

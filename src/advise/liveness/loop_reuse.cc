@@ -364,7 +364,7 @@ class LoopReuse {
     bool any = false;
     std::vector<std::pair<const symbols::LocalVariable*, Ways>> found;
     for (const symbols::LocalVariable& local : locals_.of(function)) {
-      if (is_inside_body(local, tests_)) continue;
+      if (is_inside_body(local, tests_) || is_declared_in_lines(local, row)) continue;
       Ways ways = ways_.of_register(local, inside_, loop_, flow_);
       if (ways.defined) found.emplace_back(&local, std::move(ways));
     }
@@ -423,6 +423,15 @@ class LoopReuse {
     const std::uint64_t address = to.instructions[use.to_instruction].address;
     return std::none_of(local.scope.begin(), local.scope.end(),
                         [&](const symbols::CodeRange& range) { return address >= range.start && address < range.end; });
+  }
+
+  /// Declared behind the line that the loop begins with, and before the end of what runs in it: in its body, even if
+  /// the loop is left in the middle of that.
+  bool is_declared_in_lines(const symbols::LocalVariable& local, const Loop& row) const {
+    symbols::Location at;
+    at.file = local.file;
+    at.line = local.line;
+    return is_line_of_loop(at, row);
   }
 
   /// Declared in the line that the loop begins with.
