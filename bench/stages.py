@@ -36,7 +36,7 @@ STAGES = [
     ("description and verdicts", r"poly/"),
     ("advice and hidden loops", r"advise/|reconstruct/|libisl|libgmp"),
     ("writing the profile", r"profile/|support/atomic_file|libfmt|nlohmann"),
-    ("C and C++ libraries, kernel", r"libc\.|libstdc|libgcc|kernel"),
+    ("C and C++ libraries, kernel", r"libc\.|libstdc|libgcc|libmimalloc|kernel"),
     (OTHER, r""),
 ]
 

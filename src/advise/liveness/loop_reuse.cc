@@ -115,7 +115,7 @@ class LoopReuse {
     }
     const ddg::Access* const odd = culprit.empty() ? nullptr : culprit.front();
     if (shared == Shared::kMaybe) return not_known(variable, "is accessed at addresses that are not affine", odd);
-    if (is_from_last_iteration(ways)) {
+    if (is_from_last_iteration(ways) && !is_set_by_turns(variable, ways)) {
       finding.kind = Finding::Kind::kPrivate;
       finding.last = true;
       finding.first = finding.first || !is_set_in_each(variable);
@@ -191,6 +191,22 @@ class LoopReuse {
     for (const ddg::Access* access : variable.accesses)
       if (!finding.step) finding.step = ways_.step_of({access->statement, access->instruction}, inside_);
     return finding;
+  }
+
+  /// Several stores, some of which are left out at times, and more than one of which may run in an iteration: several
+  /// iterations of the source may be one here, and the last of them need not set it.
+  bool is_set_by_turns(const Variable& variable, const Ways& ways) const {
+    std::set<CodePoint> stores;
+    for (const ddg::Access* access : variable.accesses)
+      if (access->store) stores.insert({access->statement, access->instruction});
+    std::uint64_t count = 0;
+    for (const CodePoint at : stores) count += graph_.statements[at.statement].count;
+    std::uint64_t iterations = 0;
+    for (const ContextId loop : loop_.loop.loops) iterations += context_.tree[loop].trips.total;
+    const bool left_out = std::any_of(ways.leaving.begin(), ways.leaving.end(), [&](const ddg::Dependence* use) {
+      return inside_.holds(use->from) && !runs_in_each(use->from);
+    });
+    return stores.size() > 1 && left_out && count > iterations;
   }
 
   /// Every iteration sets all of it. What is copied back is what the last one has set, and nothing else.
