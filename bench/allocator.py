@@ -16,7 +16,8 @@ import measure
 PROGRAMS = [("stencil -O2", "stencil.c", ["-O2"], ["100", "10"]), ("stencil -O0", "stencil.c", ["-O0"], ["100", "10"]),
             ("std::map -O2", "map.cc", ["-O2"], ["2000"]), ("std::map -O0", "map.cc", ["-O0"], ["2000"])]
 TEXT_LINES = 1000
-ROUNDS = 5
+SQL_ROWS = 20
+ROUNDS = 3
 
 
 def system_libraries(loopfold):
@@ -55,6 +56,7 @@ def main():
         commands = [(name, [measure.compiled(directory, source, *options), *sizes])
                     for name, source, options, sizes in PROGRAMS]
         commands.append(("gzip", ["gzip", "-c", measure.text_file(directory, TEXT_LINES)]))
+        commands.append(("sqlite3", measure.sqlite(directory, SQL_ROWS)))
         lines = ["| program | instructions | C library, s | mimalloc, s | times as fast |", "|---|---|---|---|---|"]
         lines += [row(loopfold, directory, name, command) for name, command in commands]
     measure.publish({"allocator": lines})
