@@ -105,7 +105,8 @@ class LoopReuse {
     if (carrier) return judge_rest(variable, row);
     if (ways.carried && is_local(variable) && goes_on(variable)) return step_of(variable);
     std::vector<const ddg::Access*> culprit;
-    const Shared shared = find_shared(variable, culprit);
+    const bool how = ways.to_behind && ways.unknown.empty();
+    const Shared shared = find_shared(variable, culprit, how);
     if (shared == Shared::kNo) return finding;
     if (!ways.unknown.empty()) return not_known(variable, ways.unknown, nullptr);
     finding.first = ways.from_before || has_other_parts(variable);
@@ -135,7 +136,7 @@ class LoopReuse {
     });
     std::vector<const ddg::Access*> ignored;
     if (rest.accesses.empty() || rest.accesses.size() == variable.accesses.size()) return {};
-    if (find_shared(rest, ignored) == Shared::kNo) return {};
+    if (find_shared(rest, ignored, false) == Shared::kNo) return {};
     const bool reduced = std::any_of(row.reductions.begin(), row.reductions.end(), [&](const auto& reduction) {
       return reduction.variable == variable.name || reduction.variable == graph_.objects[variable.object].name;
     });
@@ -256,8 +257,9 @@ class LoopReuse {
 
   ContextId copy_of(const ddg::Access& access) const { return inside_.copy_of.at(access.statement); }
 
-  /// Whether two iterations of one entry touch the same byte, one of them storing.
-  Shared find_shared(const Variable& variable, std::vector<const ddg::Access*>& culprit) {
+  /// Whether two iterations of one entry touch the same byte, one of them storing. `how`: it matters which do, not only
+  /// whether some do.
+  Shared find_shared(const Variable& variable, std::vector<const ddg::Access*>& culprit, bool how) {
     if (trips_ <= 1 && loop_.loop.loops.size() == 1) return Shared::kNo;
     Shared result = Shared::kNo;
     for (const ddg::Access* a : variable.accesses) {
@@ -270,7 +272,7 @@ class LoopReuse {
         if (!exact) culprit.push_back(a->address.exact() ? b : a);
         const bool input = !b->store && ways_.is_input_only(*b, inside_);
         const Shared here = !exact ? Shared::kMaybe : input ? Shared::kInputsOnly : Shared::kYes;
-        if (here == Shared::kMaybe) return here;
+        if (here == Shared::kMaybe || !how) return here;
         result = std::max(result, here);
       }
     }
