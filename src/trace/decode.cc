@@ -18,6 +18,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <span>
 
 #include "trace/decode_operands.h"
@@ -248,6 +249,18 @@ std::uint32_t mix(std::uint32_t hash, std::uint64_t value) {
 
 constexpr std::uint32_t kNoConstants = 2166136261u;
 
+/// The accumulator is made wider as movsx and movsxd do it; which is why both are of one form.
+std::optional<std::uint32_t> form_of_widening(const Decoded& decoded) {
+  const auto form = [](ZydisMnemonic mnemonic, unsigned to, unsigned from) {
+    std::uint32_t hash = mix(2166136261u, mnemonic);
+    for (const unsigned size : {to, from}) hash = mix(mix(hash, ZYDIS_OPERAND_TYPE_REGISTER), size);
+    return hash;
+  };
+  if (decoded.mnemonic() == ZYDIS_MNEMONIC_CDQE) return form(ZYDIS_MNEMONIC_MOVSXD, 64, 32);
+  if (decoded.mnemonic() == ZYDIS_MNEMONIC_CWDE) return form(ZYDIS_MNEMONIC_MOVSX, 32, 16);
+  return std::nullopt;
+}
+
 /// Everything about how the operands are written: addresses, immediates, jumps, and the two hashes.
 void set_form(const Decoded& decoded, InstructionFacts& facts) {
   facts.length = decoded.instruction.length;
@@ -270,7 +283,7 @@ void set_form(const Decoded& decoded, InstructionFacts& facts) {
     facts.displacement = operand.mem.disp.has_displacement ? operand.mem.disp.value : 0;
     form = mix(mix(form, facts.scale), operand.mem.base == ZYDIS_REGISTER_RIP ? 2 : facts.based);
   }
-  facts.form = form;
+  facts.form = form_of_widening(decoded).value_or(form);
   facts.constants = constants;
 }
 

@@ -219,6 +219,12 @@ TEST(Decode, FormsWithoutRegistersAndNumbers) {
   EXPECT_EQ(constants[3].displacement, -4);
   EXPECT_EQ(constants[4].displacement, -4);
   EXPECT_NE(constants[3].form, constants[4].form);
+  // cdqe; movsxd rdx,eax; cwde; movsx ecx,ax; movsx ecx,al
+  const std::vector<InstructionFacts> wider = decode(make_block({"48 98", "48 63 d0", "98", "0f bf c8", "0f be c8"}));
+  EXPECT_EQ(wider[0].form, wider[1].form);
+  EXPECT_EQ(wider[2].form, wider[3].form);
+  EXPECT_NE(wider[0].form, wider[2].form);
+  EXPECT_NE(wider[3].form, wider[4].form);
 }
 
 TEST(Decode, Zeros) {
