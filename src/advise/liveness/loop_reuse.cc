@@ -102,7 +102,7 @@ class LoopReuse {
     if (carrier && (row.parallel == Loop::Parallel::kNo || is_tested(variable))) return finding;
     if (ways.carried && !is_reduced(variable.name, row) && ways_.goes_behind_as_copy(variable.accesses, inside_))
       return not_known(variable, "is handed from one iteration to the next, and used behind the loop", nullptr);
-    if (carrier) return judge_rest(variable, row);
+    if (carrier) return judge_rest(variable, ways, row);
     if (ways.carried && is_local(variable) && goes_on(variable)) return step_of(variable);
     std::vector<const ddg::Access*> culprit;
     const bool how = ways.to_behind && ways.unknown.empty();
@@ -129,7 +129,7 @@ class LoopReuse {
 
   /// Members of a variable that another one of is a reduction, or is set once and for all: what is not carried may be
   /// reused.
-  Finding judge_rest(const Variable& variable, Loop& row) {
+  Finding judge_rest(const Variable& variable, const Ways& ways, Loop& row) {
     Variable rest = variable;
     std::erase_if(rest.accesses, [&](const ddg::Access* access) {
       return access->store ? ways_.is_carried(*access, inside_) : ways_.gets_carried(*access, inside_);
@@ -142,6 +142,8 @@ class LoopReuse {
     });
     if (reduced)
       return not_known(variable, "is reduced in one part, and used anew by each iteration in another", nullptr);
+    if (ways.to_behind && !ways_.of(rest.accesses, inside_).to_behind)
+      return not_known(variable, "is kept in one part for what is behind the loop, and used anew in another", nullptr);
     return judge(rest, row);
   }
 
