@@ -91,6 +91,19 @@ std::vector<std::string> names_of(const std::vector<std::uint32_t>& nodes, const
   return names;
 }
 
+/// The steps for a loop that is to run in parallel as it is written; empty: it is about something else.
+std::string parallel_steps(const Suggestion& suggestion, const profile::Region& region) {
+  if ((suggestion.rule != "LF-PAR" && suggestion.rule != "LF-RED") || suggestion.loops.size() != 1) return "";
+  for (const Loop& loop : region.loops) {
+    if (std::find(loop.nodes.begin(), loop.nodes.end(), suggestion.loops.front()) == loop.nodes.end()) continue;
+    const bool reduction = loop.parallel == Loop::Parallel::kReduction;
+    if (!reduction && loop.parallel != Loop::Parallel::kYes) return "";  // blocks of its iterations
+    const std::string name = name_of(suggestion.loops.front(), region);
+    return name.empty() ? "" : fmt::format("parallel {}{}", name, reduction ? " reduction" : "");
+  }
+  return "";
+}
+
 /// What else must be legal: with tiles of one iteration, those of a wavefront at once.
 std::string wavefront_steps(const Suggestion& suggestion, const profile::Region& region) {
   const std::vector<std::string> names = names_of(suggestion.loops, region);
@@ -131,6 +144,27 @@ bool needs_reduction(const Suggestion& suggestion) {
                      [](const profile::Requirement& r) { return r.kind == "reduction"; });
 }
 
+std::string line_of(const std::optional<profile::Source>& source) {
+  return source ? fmt::format("{}:{}", source->file.substr(source->file.rfind('/') + 1), source->line) : "?";
+}
+
+/// A loop that was found to be parallel is examined in another way: if that finds a value which is needed in a later
+/// iteration, one of the two is wrong, and nothing is claimed.
+void doubt(const CheckAnswer& answer, Suggestion& suggestion) {
+  if (answer.verdict != CheckAnswer::Verdict::kIllegal) return;
+  std::string what = "a live range is cut";
+  if (!answer.violations.empty()) {
+    const Violation& first = answer.violations.front();
+    what = fmt::format("{} of {} is needed by {} in another iteration",
+                       first.variable.empty() ? "a value" : first.variable, line_of(first.from), line_of(first.to));
+  } else if (!answer.collisions.empty()) {
+    what = fmt::format("values of {} get in each other's way", answer.collisions.front().variable);
+  }
+  suggestion.legal = Suggestion::Legal::kUnknown;
+  suggestion.requirements.push_back({"unknown", "", std::nullopt, "", std::nullopt});
+  suggestion.evidence.push_back(fmt::format("not sure: as `loopfold check` sees it, {}", what));
+}
+
 }  // namespace
 
 std::string steps_of(const Suggestion& suggestion, const profile::Region& region) {
@@ -163,6 +197,9 @@ void decide_orders(const ddg::Graph& graph, const poly::Context& context, const 
       return answer ? std::optional(*answer) : std::nullopt;
     };
     for (Suggestion& suggestion : region.suggestions) {
+      if (suggestion.legal == Suggestion::Legal::kYes)
+        if (const std::optional<CheckAnswer> answer = ask(parallel_steps(suggestion, region)))
+          doubt(*answer, suggestion);
       if (!is_undecided(suggestion)) continue;
       std::vector<std::string> orders = {steps_of(suggestion, region)};
       if (suggestion.rule == "LF-SKW") orders.push_back(wavefront_steps(suggestion, region));

@@ -1,6 +1,7 @@
 #include "advise/plan.h"
 
 #include <algorithm>
+#include <set>
 
 #include "poly/budget.h"
 
@@ -21,7 +22,9 @@ class Planner {
   void run(const profile::Region& region) {
     for (const FlowOfLoop& loop : flow_.loops()) {
       const std::uint32_t node = context_.nodes[loop.loop.loops.front()];
-      if (node == region.node && loop.loop.left_from == kNoContext) return solve(loop, {});
+      if (node != region.node || loop.loop.left_from != kNoContext) continue;
+      solve(loop, {});
+      return number_places();
     }
   }
 
@@ -60,28 +63,53 @@ class Planner {
     plan_.nests.push_back(std::move(nest));
   }
 
-  /// The loops directly inside, in their order.
+  /// The loops directly inside. The place of one is its node, for now: nodes are in the order of the run, copies of one
+  /// loop and loops of different calls too.
   void solve_inside(const FlowOfLoop& loop, const Outer& outer) {
-    std::int64_t place = 0;
     for (const FlowOfLoop& inner : flow_.loops()) {
       const ContextId around = flow_.loop_around(context_.tree[inner.loop.loops.front()].parent);
       if (around == kNoContext || inner.loop.left_from != kNoContext) continue;
       if (std::find(loop.loop.loops.begin(), loop.loop.loops.end(), around) == loop.loop.loops.end()) continue;
       const double share = static_cast<double>(ops_of(inner)) /
                            static_cast<double>(std::max<std::uint64_t>(profile_.program.instructions, 1));
+      if (share < limits_.min_share) continue;
       Outer here = outer;
-      here.emplace_back(around, place++);
-      add_recursion(context_.tree[inner.loop.loops.front()].parent, around, here);
-      if (share >= limits_.min_share) solve(inner, here);
+      if (!here.empty()) here.back().second = context_.nodes[around];
+      add_outer(inner.loop.loops.front(), around, here);
+      solve(inner, here);
     }
   }
 
-  /// Recursion between a loop and one inside it counts, too.
-  void add_recursion(ContextId from, ContextId loop, Outer& outer) const {
+  /// A loop around another one, and recursion between them, which counts too.
+  void add_outer(ContextId inner, ContextId loop, Outer& outer) const {
     const std::size_t first = outer.size();
-    for (; from != loop; from = context_.tree[from].parent)
-      if (context_.tree[from].kind == structure::Context::Kind::kRecursion)
-        outer.insert(outer.begin() + static_cast<std::ptrdiff_t>(first), {from, 0});
+    ContextId inside = inner;
+    for (ContextId from = context_.tree[inner].parent;; from = context_.tree[from].parent) {
+      if (from != loop && context_.tree[from].kind != structure::Context::Kind::kRecursion) continue;
+      outer.insert(outer.begin() + static_cast<std::ptrdiff_t>(first), {from, context_.nodes[inside]});
+      inside = from;
+      if (from == loop) return;
+    }
+  }
+
+  /// Places are 0, 1, 2 ... of what is inside one loop.
+  void number_places() {
+    const auto same_until = [](const Outer& a, const Outer& b, std::size_t depth) {
+      return a.size() > depth && b.size() > depth && a[depth].first == b[depth].first &&
+             std::equal(a.begin(), a.begin() + static_cast<std::ptrdiff_t>(depth), b.begin());
+    };
+    std::vector<Outer> places;
+    for (const NestPlan& nest : plan_.nests) places.push_back(nest.outer);
+    for (NestPlan& nest : plan_.nests) {
+      const Outer own = places[static_cast<std::size_t>(&nest - plan_.nests.data())];
+      for (std::size_t depth = 0; depth < own.size(); ++depth) {
+        std::set<std::int64_t> before;
+        for (const Outer& other : places)
+          if (same_until(own, other, depth) && other[depth].second < own[depth].second)
+            before.insert(other[depth].second);
+        nest.outer[depth].second = static_cast<std::int64_t>(before.size());
+      }
+    }
   }
 
   static constexpr std::chrono::milliseconds kNet{20'000};
