@@ -197,6 +197,7 @@ void RegionFlow::add_flows(const JudgedLoop& judged, FlowOfLoop& into) {
     KeptFlow carried = flow_of(judged, kept.edge);
     carried.where = KeptFlow::Where::kCarried;
     carried.reduction = kept.why == KeptEdge::Why::kReduction;
+    carried.operation = kept.operation;
     carried.count = edge.carried;
     carried.least = edge.least;
     carried.greatest = edge.greatest;

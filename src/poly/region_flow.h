@@ -57,6 +57,7 @@ struct KeptFlow {
   Where where = Where::kInside;
   bool direct = false;  // the graph has a dependence of just this
   bool reduction = false;
+  trace::Associative operation = trace::Associative::kNone;  // of a reduction
   bool exits = false;  // a decision whether there is more of the loop, over what comes behind it in the iteration
   ddg::ObjectId object = ddg::kUnknownObject;
   std::int64_t least = 0;  // distance in iterations, if carried; both 0: not known

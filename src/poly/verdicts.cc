@@ -311,7 +311,8 @@ class Judge {
       for (const std::uint32_t edge : found.chain) chains_[edge] = true;
       explained.insert(found.edges.begin(), found.edges.end());
       if (found.what.operation != trace::Associative::kNone)
-        for (const std::uint32_t edge : found.edges) kept_.push_back({edge, KeptEdge::Why::kReduction});
+        for (const std::uint32_t edge : found.edges)
+          kept_.push_back({edge, KeptEdge::Why::kReduction, found.what.operation});
       if (found.what.operation != trace::Associative::kNone) verdict_.reductions.push_back(found.what);
     }
     std::erase_if(carried_, [&](std::uint32_t edge) { return explained.contains(edge); });
@@ -391,11 +392,11 @@ class Judge {
   void conclude() {
     for (const std::uint32_t edge : carried_) {
       add_blocking(flow_.edges[edge], kind_of(flow_.edges[edge]), flow_.edges[edge].carried);
-      kept_.push_back({edge, KeptEdge::Why::kBlocking});
+      kept_.push_back({edge, KeptEdge::Why::kBlocking, {}});
     }
     for (const std::uint32_t edge : turns_) {
       add_blocking(flow_.edges[edge], Blocking::Kind::kTurn, values_.facts(edge).turns);
-      kept_.push_back({edge, KeptEdge::Why::kTurn});
+      kept_.push_back({edge, KeptEdge::Why::kTurn, {}});
     }
     for (const auto& [key, blocking] : merged_) verdict_.blocking.push_back(blocking);
     std::stable_sort(verdict_.blocking.begin(), verdict_.blocking.end(),

@@ -84,6 +84,7 @@ struct KeptEdge {
   enum class Why : std::uint8_t { kBlocking, kReduction, kTurn };
   std::uint32_t edge = 0;
   Why why = Why::kBlocking;
+  trace::Associative operation = trace::Associative::kNone;  // of a reduction
 };
 
 /// A loop that was just judged, with all that was looked at.

@@ -13,6 +13,7 @@
 #include "advise/liveness/value_ways.h"
 #include "advise/liveness/variables.h"
 #include "poly/budget.h"
+#include "poly/functions.h"
 #include "poly/loop_words.h"
 
 namespace loopfold::advise::liveness {
@@ -241,13 +242,23 @@ class LoopReuse {
   /// What hands a value from iteration to iteration: a counter, a reduction, or what keeps the iterations in order. A
   /// counter that the loop's test does not read is computed anew by each iteration, into a place of its own.
   bool is_carrier(const Variable& variable) const { return is_tested(variable) || !stores_index(variable); }
+  /// Whether an element of an array is an index value does not matter where it is stored because it is the least so far.
+  bool is_step_of_reduction(const Variable& variable) const {
+    return std::any_of(variable.accesses.begin(), variable.accesses.end(), [&](const ddg::Access* access) {
+      const CodePoint at{access->statement, access->instruction};
+      return access->store && std::any_of(loop_.flows.begin(), loop_.flows.end(), [&](const poly::KeptFlow& kept) {
+               return kept.reduction && kept.from == at;
+             });
+    });
+  }
   bool is_tested(const Variable& variable) const {
     return std::any_of(variable.accesses.begin(), variable.accesses.end(), [&](const ddg::Access* access) {
       return !access->store && loop_.tests.contains({access->statement, access->instruction});
     });
   }
   bool stores_index(const Variable& variable) const {
-    return std::all_of(variable.accesses.begin(), variable.accesses.end(),
+    return !is_step_of_reduction(variable) &&
+           std::all_of(variable.accesses.begin(), variable.accesses.end(),
                        [&](const ddg::Access* access) { return !access->store || ways_.stores_index(*access, flow_); });
   }
 
@@ -489,13 +500,15 @@ class LoopReuse {
     const ddg::Dependence& use = *left.use;
     const CodePoint to{use.to, use.to_instruction};
     const std::uint64_t address = instruction_at(left.at).address;
-    const std::uint32_t kinds = instruction_at(left.at).kinds;
+    const bool loaded = ways_.is_plain_load(left.at);
+    const bool overwritten = loaded && is_overwritten(left.at);
+    if (left.index && loaded && !overwritten) return false;
     if (use.operand == ddg::kFlagsOperand || use.address) return false;
     Ways ways;
     ways.leaving.push_back(&use);
     const bool last = is_from_last_iteration(ways) && runs_in_each(left.at.statement);
-    const bool loaded = (kinds & trace::kLoad) != 0 && (kinds & trace::kArithmetic) == 0;
-    const bool may_be_other = last || loop_.loop.loops.size() != 1;  // what the compiler loads once for two uses
+    // What the compiler loads once for two uses, unless something is stored there meanwhile.
+    const bool may_be_other = (last || loop_.loop.loops.size() != 1) && !overwritten;
     if (loaded && may_be_other && !is_line_of_loop(location_of(to), row)) return false;
     const int at_line = location_of(left.at).line;
     if (!loaded && std::any_of(row.reductions.begin(), row.reductions.end(), [&](const profile::Reduction& reduction) {
@@ -527,6 +540,25 @@ class LoopReuse {
     }
     add(variable, finding, row);
     return true;
+  }
+
+  /// Whether the loop may store to what an instruction of it loads.
+  bool is_overwritten(CodePoint load) const {
+    const auto bytes = [](const ddg::Access& access) {
+      const poly::Extent offsets = poly::extent_of(access.address, 1);
+      return std::pair(offsets.minimum, offsets.maximum + static_cast<std::int64_t>(access.size));
+    };
+    for (const ddg::Access& loaded : ways_.accesses(load.statement)) {
+      if (loaded.store || loaded.instruction != load.instruction) continue;
+      const auto [first, end] = bytes(loaded);
+      for (const ddg::StatementId id : inside_.statements)
+        for (const ddg::Access& other : ways_.accesses(id)) {
+          if (!other.store || other.object != loaded.object) continue;
+          const auto [from, to] = bytes(other);
+          if (from < end && first < to) return true;
+        }
+    }
+    return false;
   }
 
   /// As often as anything right in the loop; but a test at its top runs once more in each entry.
@@ -574,6 +606,9 @@ class LoopReuse {
     for (const CodePoint at : by)
       if (facts_of(at).associative != trace::Associative::kNone)
         steps.insert(poly::operator_name(facts_of(at).associative));
+    for (const poly::KeptFlow& kept : loop_.flows)
+      if (kept.reduction && std::find(by.begin(), by.end(), kept.from) != by.end())
+        steps.insert(poly::operator_name(kept.operation));
     const auto is_it = [&](const profile::Reduction& one) {
       const bool sums = one.operation == "+" || one.operation == "*";
       if (!one.source || (sums && one.reassociates != floating)) return false;

@@ -284,6 +284,33 @@ bool ValueWays::is_never_used(poly::CodePoint at) const {
          });
 }
 
+bool ValueWays::is_plain_load(poly::CodePoint at) const {
+  const std::vector<ddg::Instruction>& all = graph_.statements[at.statement].instructions;
+  const std::uint32_t kinds = at.instruction < all.size() ? all[at.instruction].kinds : 0;
+  return (kinds & trace::kLoad) != 0 && (kinds & trace::kArithmetic) == 0;
+}
+
+bool ValueWays::comes_from_memory(poly::CodePoint at, const Inside& inside) const {
+  constexpr std::size_t kMost = 200;
+  std::vector<poly::CodePoint> all{at};
+  const auto add = [&](poly::CodePoint from) {
+    if (inside.holds(from.statement) && std::find(all.begin(), all.end(), from) == all.end()) all.push_back(from);
+  };
+  for (std::size_t i = 0; i < all.size() && i < kMost; ++i) {
+    const poly::CodePoint here = all[i];
+    for (const ddg::Access& access : accesses(here.statement))
+      if (!access.store && access.instruction == here.instruction &&
+          graph_.objects[access.object].kind != ddg::Object::Kind::kStack)
+        return true;
+    for (const ddg::LocalFlow& local : graph_.statements[here.statement].local)
+      if (local.to == here.instruction) add({here.statement, local.from});
+    for (const ddg::Dependence& dependence : into(here.statement, here.instruction))
+      if (dependence.kind == Kind::kRegister && dependence.from != ddg::kNoStatement)
+        add({dependence.from, dependence.from_instruction});
+  }
+  return false;
+}
+
 std::vector<Left> ValueWays::left_in_registers(const Inside& inside, const poly::FlowOfLoop& loop,
                                                const poly::RegionFlow& flow) const {
   std::vector<Left> left;
@@ -311,12 +338,13 @@ std::vector<Left> ValueWays::left_in_registers(const Inside& inside, const poly:
       const ddg::Dependence& dependence = graph_.dependences[number];
       const poly::CodePoint at{id, dependence.from_instruction};
       if (dependence.kind != Kind::kRegister || counts_of(dependence, inside).before == 0) continue;
-      if (flow.is_index(at) || is_reduced(at) || is_saved(dependence)) continue;
+      const bool index = flow.is_index(at);
+      if ((index && !comes_from_memory(at, inside)) || is_reduced(at) || is_saved(dependence)) continue;
       const bool carried = std::any_of(from_[id].begin(), from_[id].end(), [&](std::uint32_t other) {
         const ddg::Dependence& d = graph_.dependences[other];
         return d.from_instruction == at.instruction && d.kind == Kind::kRegister && counts_of(d, inside).carried > 0;
       });
-      left.push_back({at, &dependence, carried});
+      left.push_back({at, &dependence, carried, index});
     }
   }
   return left;

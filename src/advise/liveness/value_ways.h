@@ -50,10 +50,16 @@ struct Left {
   poly::CodePoint at;  // that computes it
   const ddg::Dependence* use = nullptr;
   bool carried = false;  // and hands it on from iteration to iteration
+  bool index = false;    // it could be computed from the iteration
 };
 
 class ValueWays {
  public:
+  /// It loads, and does nothing else with what it gets.
+  bool is_plain_load(poly::CodePoint at) const;
+  /// A value of the loop is made of what was loaded in it, from somewhere that is no frame: it is no counter.
+  bool comes_from_memory(poly::CodePoint at, const Inside& inside) const;
+
   ValueWays(const ddg::Graph& graph, const structure::LoopTree& tree);
 
   /// `whole`: an iteration is one of the loop that the binary has, and none of the level that this is of it
