@@ -58,6 +58,9 @@ class LoopValues {
   bool counts_repetitions(std::uint32_t node) const;
   /// Its step and test are one of several ways to end an iteration, all of which do the same.
   bool ends_alike(ddg::StatementId statement) const;
+  /// Of a test that ends the loop and is no matter of data: it compares what grows evenly, so that the number of
+  /// iterations is known before they run.
+  bool counts_iterations(ddg::StatementId statement) const;
   /// The last instruction of a statement in the loop.
   std::uint32_t branch_node(ddg::StatementId statement) const;
   /// An induction variable, or a copy of one: every iteration can compute it for itself.
@@ -82,6 +85,8 @@ class LoopValues {
   void add_statements(const WholeLoop* whole);
   void judge_alone();
   bool is_steady(CodePoint at) const;
+  bool has_value(CodePoint at) const;
+  bool is_mask_test(std::uint32_t node) const;
 
   bool find_decided();
   bool find_opaque();

@@ -217,6 +217,48 @@ bool LoopValues::ends_alike(ddg::StatementId statement) const {
   return true;
 }
 
+bool LoopValues::has_value(CodePoint at) const {
+  const std::span<const std::uint32_t> values = index_.values_of(at.statement);
+  return std::any_of(values.begin(), values.end(), [&](std::uint32_t number) {
+    const ddg::Value& value = index_.graph().values[number];
+    return value.instruction == at.instruction && value.reg != kStackPointer;
+  });
+}
+
+/// `test` with a constant: of some bits of a number that grows evenly.
+bool LoopValues::is_mask_test(std::uint32_t node) const {
+  const trace::InstructionFacts* const facts = flow_.nodes[node].facts;
+  return facts != nullptr && facts->flags_written != 0 && facts->writes.empty() && (facts->kinds & trace::kStore) == 0 &&
+         facts->compared == trace::kNoOperand && facts->constants != 0 && !is_unchanging(node);
+}
+
+/// Back from the test, to the first values that are recorded. What has none is a comparison, or done in memory.
+bool LoopValues::counts_iterations(ddg::StatementId statement) const {
+  using trace::Associative;
+  if (!tells_lines_ || counts_repetitions(branch_node(statement))) return true;
+  std::vector<std::uint32_t> open{branch_node(statement)};
+  std::vector<bool> seen(flow_.nodes.size());
+  while (!open.empty()) {
+    const std::uint32_t node = open.back();
+    open.pop_back();
+    if (is_mask_test(node)) return false;
+    for (const std::uint32_t number : flow_.in[node]) {
+      const std::uint32_t from = flow_.edges[number].from;
+      if (from == kOutside || seen[from]) continue;
+      seen[from] = true;
+      if (has_value(flow_.nodes[from].at)) {
+        if (!steady_[from]) return false;
+        continue;
+      }
+      const trace::InstructionFacts* const facts = flow_.nodes[from].facts;
+      if (facts == nullptr) return false;
+      if (facts->associative > Associative::kSubtract && (facts->kinds & trace::kStore) != 0) return false;
+      open.push_back(from);
+    }
+  }
+  return true;
+}
+
 bool LoopValues::agree(std::span<const std::uint32_t> nodes) const {
   const auto value_of = [&](std::uint32_t node) {
     const CodePoint at = flow_.nodes[node].at;

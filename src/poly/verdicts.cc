@@ -285,8 +285,13 @@ class Judge {
     for (const structure::ContextId loop : flow_.loops) {
       for (const ddg::StatementId id : control_.exit_deciders(loop)) {
         const std::uint32_t branch = values_.branch_node(id);
-        if (!values_.decides_by_data(id) || values_.ends_alike(id)) continue;
-        if (!graph_.statements[id].followed) continue;
+        if (!graph_.statements[id].followed || values_.ends_alike(id)) continue;
+        if (!values_.decides_by_data(id)) {
+          if (!values_.counts_iterations(id))
+            doubt("an end of the loop that only its iterations find", flow_.nodes[branch].at,
+                  graph_.statements[id].count);
+          continue;
+        }
         Blocking blocking;
         blocking.kind = Blocking::Kind::kExit;
         blocking.from = blocking.to = flow_.nodes[branch].at;
