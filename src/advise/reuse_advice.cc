@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "advise/suggest.h"
+
 namespace loopfold::advise {
 
 namespace {
@@ -25,10 +27,15 @@ bool is_moved(std::uint32_t node, const std::vector<Suggestion>& all) {
   });
 }
 
+/// Of a loop that must be made innermost before, whether that is suggested by itself or not.
+bool is_for_new_order(const Suggestion& suggestion) {
+  return suggestion.title.find(kOnceInnermost) != std::string::npos;
+}
+
 bool is_as_written(const Suggestion& suggestion, const std::vector<Suggestion>& all) {
   if (suggestion.loops.size() != 1) return false;
   if (suggestion.rule == "LF-PAR" || suggestion.rule == "LF-RED") return true;
-  return suggestion.rule == "LF-SIMD" && !is_moved(suggestion.loops.front(), all);
+  return suggestion.rule == "LF-SIMD" && !is_for_new_order(suggestion) && !is_moved(suggestion.loops.front(), all);
 }
 
 /// What is suggested for a loop whose iterations keep their order is about blocks of them; the row speaks of single

@@ -508,7 +508,7 @@ class Suggester {
       const bool reduction = order.bands[inner->band].carries[inner->place] == Carries::kReduction;
       Suggestion& made =
           add("LF-SIMD",
-              fmt::format("Vectorise {}, once it is innermost{}", place(*loop), reduction ? ", as a reduction" : ""),
+              fmt::format("Vectorise {}, {}{}", place(*loop), kOnceInnermost, reduction ? ", as a reduction" : ""),
               {node});
       const double share = share_of(std::min(ops_in(nest, order, node), nest.ops));
       made.gain = amdahl(share, 1 / ((1 - near) + near / width));

@@ -14,6 +14,7 @@
 #pragma once
 
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "advise/distribute.h"
@@ -21,6 +22,9 @@
 #include "profile/profile.h"
 
 namespace loopfold::advise {
+
+/// In the title of a suggestion for a loop that another one is inside of as it is written.
+inline constexpr std::string_view kOnceInnermost = "once it is innermost";
 
 inline constexpr double kCores = 8;
 inline constexpr double kLineCost = 8;

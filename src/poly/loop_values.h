@@ -86,7 +86,7 @@ class LoopValues {
   void judge_alone();
   bool is_steady(CodePoint at) const;
   bool has_value(CodePoint at) const;
-  bool is_mask_test(std::uint32_t node) const;
+  bool bends(std::uint32_t node) const;
 
   bool find_decided();
   bool find_opaque();

@@ -225,34 +225,34 @@ bool LoopValues::has_value(CodePoint at) const {
   });
 }
 
-/// `test` with a constant: of some bits of a number that grows evenly.
-bool LoopValues::is_mask_test(std::uint32_t node) const {
+/// It makes something of what grows evenly that does not; or it loads what lies somewhere.
+bool LoopValues::bends(std::uint32_t node) const {
+  using trace::Associative;
   const trace::InstructionFacts* const facts = flow_.nodes[node].facts;
-  return facts != nullptr && facts->flags_written != 0 && facts->writes.empty() && (facts->kinds & trace::kStore) == 0 &&
-         facts->compared == trace::kNoOperand && facts->constants != 0 && !is_unchanging(node);
+  if (facts == nullptr) return true;
+  const bool linear = facts->associative == Associative::kAdd || facts->associative == Associative::kSubtract;
+  if ((facts->kinds & trace::kArithmetic) != 0 && !linear && facts->condition == trace::kNoCondition)
+    return !facts->writes.empty() || (facts->kinds & trace::kStore) != 0;
+  const std::vector<std::uint32_t>& in = flow_.in[node];
+  return (facts->kinds & trace::kLoad) != 0 && std::none_of(in.begin(), in.end(), [&](std::uint32_t number) {
+           return flow_.edges[number].kind == Kind::kMemory;
+         });
 }
 
-/// Back from the test, to the first values that are recorded. What has none is a comparison, or done in memory.
+/// Back from the test, to what is known to grow evenly.
 bool LoopValues::counts_iterations(ddg::StatementId statement) const {
-  using trace::Associative;
   if (!tells_lines_ || counts_repetitions(branch_node(statement))) return true;
   std::vector<std::uint32_t> open{branch_node(statement)};
   std::vector<bool> seen(flow_.nodes.size());
   while (!open.empty()) {
     const std::uint32_t node = open.back();
     open.pop_back();
-    if (is_mask_test(node)) return false;
     for (const std::uint32_t number : flow_.in[node]) {
       const std::uint32_t from = flow_.edges[number].from;
       if (from == kOutside || seen[from]) continue;
       seen[from] = true;
-      if (has_value(flow_.nodes[from].at)) {
-        if (!steady_[from]) return false;
-        continue;
-      }
-      const trace::InstructionFacts* const facts = flow_.nodes[from].facts;
-      if (facts == nullptr) return false;
-      if (facts->associative > Associative::kSubtract && (facts->kinds & trace::kStore) != 0) return false;
+      if (has_value(flow_.nodes[from].at) && steady_[from]) continue;
+      if (bends(from)) return false;
       open.push_back(from);
     }
   }

@@ -100,7 +100,8 @@ class LoopReuse {
     if (variable.object == ddg::kUnknownObject) return not_known(variable, "is in memory that is not known", nullptr);
     const bool carrier = ways.carried && is_carrier(variable);
     if (carrier && !stores_index(variable)) name_reductions(variable, row);
-    if (carrier && (row.parallel == Loop::Parallel::kNo || is_tested(variable))) return finding;
+    if (carrier && row.parallel == Loop::Parallel::kNo) return finding;
+    if (carrier && is_tested(variable)) return counter(variable, ways);
     if (ways.carried && !is_reduced(variable.name, row) && ways_.goes_behind_as_copy(variable.accesses, inside_))
       return not_known(variable, "is handed from one iteration to the next, and used behind the loop", nullptr);
     if (carrier) return judge_rest(variable, ways, row);
@@ -125,6 +126,15 @@ class LoopReuse {
     }
     finding.kind = Finding::Kind::kExpand;
     finding.bytes = variable.bytes * (shared == Shared::kInputsOnly ? 1 : std::max<std::uint64_t>(trips_, 1));
+    return finding;
+  }
+
+  /// What ends the loop: every iteration knows it, but it is a private copy that is gone behind the loop.
+  static Finding counter(const Variable& variable, const Ways& ways) {
+    Finding finding;
+    if (!ways.to_behind || !variable.named_in_source) return finding;
+    finding.kind = Finding::Kind::kPrivate;
+    finding.last = true;
     return finding;
   }
 
