@@ -542,10 +542,11 @@ class Checker {
           doubts_.push_back(
               fmt::format("what {} is behind the loop, or in an iteration, is known of the order as written only",
                           touched_name(touched)));
-        if (!touched.object || touched.clause.starts_with("linear("))
+        const bool counts = touched.clause.starts_with("linear(") || touched.clause.starts_with("private(");
+        if (!touched.object || counts)
           add(touched_name(touched), touched.clause, touched.source);
       }
-      for (Collision& collision : answer_.collisions) take_clause(row, collision);
+      for (Collision& collision : answer_.collisions) take_clause(row, loop, collision);
       if (row.reuse == profile::Loop::Reuse::kUnknown && !row.reuse_why.empty()) doubts_.push_back(row.reuse_why);
     }
   }
@@ -561,11 +562,22 @@ class Checker {
   }
 
   /// What the loop's row knows of a variable beyond where it is kept: that each iteration computes it from its number,
-  /// or that its last value is needed.
-  static void take_clause(const profile::Loop& row, Collision& collision) {
+  /// or that its last value is needed. Iterations that do nothing but count are no instances of the nest: only the row
+  /// knows that the last one does not set it.
+  void take_clause(const profile::Loop& row, const NamedLoop& loop, Collision& collision) const {
     if (collision.repair != "private") return;
     for (const profile::Touched& touched : row.privates)
       if (touched.variable == collision.variable && hangs_on_order(touched)) collision.clause = touched.clause;
+    if (collision.clause.find("lastprivate") == std::string::npos) return;
+    for (const profile::Touched& touched : row.expand) {
+      if (touched.variable != collision.variable) continue;
+      collision.clause.clear();
+      collision.repair = options_.expansion ? "expand" : "unknown";
+      collision.why = options_.expansion ? "" : "what is used behind the loop is not what its last iteration sets";
+      collision.bytes = touched.bytes;
+      collision.along = {loop.node};
+      collision.along_lines = {loop.name};
+    }
   }
   static bool hangs_on_order(const profile::Touched& touched) {
     return touched.clause.starts_with("linear(") || touched.clause.find("lastprivate") != std::string::npos;

@@ -4,7 +4,8 @@ Every program in kernels/, kernels/verdicts, kernels/advice and kernels/hidden i
 profile is corrupted (verify_corruptions.py), at random but always in the same way, in as many claims as possible at once,
 and verified again: every corrupted claim is violated, with a line of the source that belongs to it, and no other is.
 
-Each program is built at one level of optimisation, those in kernels/verdicts at two, -O1 being one of them.
+Each program is built at one level of optimisation, those in kernels/verdicts at two, -O1 being one of them. One of kernels/moved has
+loops that follow each other in a loop that stays as it is.
 
     LOOPFOLD_KERNELS  a regular expression: only the programs that it matches
     LOOPFOLD_SOAK     more than 1: every program at every level, and more corruptions of each
@@ -165,6 +166,7 @@ def cases():
         sources = sorted(glob.glob(os.path.join(lf.SOURCE, "kernels", pattern)))
         sources = [source for source in sources if shutil.which(COMPILERS[os.path.splitext(source)[1]][0])]
         every += [(source, level) for number, source in enumerate(sources) for level in levels_of(number, source)]
+    every.append((os.path.join(lf.SOURCE, "kernels", "moved", "blocked_lu.c"), "-O3"))
     wanted = os.environ.get("LOOPFOLD_KERNELS", "")
     return [case for case in every if re.search(wanted, os.path.basename(case[0]))]
 
