@@ -98,7 +98,7 @@ TEST(Program, BeforeAndBehindAnInnerLoopAreTwoGroups) {
 
 TEST(Program, ABoundComesBeforeAllOfItsLoop) {
   // Nothing flows from the head to the body, but to the branch behind it, which decides how often the body runs.
-  NestScene scene({{'H', {computes()}}, {'B', {stores()}}, {'C', {adds(), computes()}}});
+  NestScene scene({{'H', {computes()}}, {'B', {stores()}}, {'C', {adds(), adds()}}});
   scene.counts('H', 0, Carrier::kOuter, false);
   scene.counts('C', 0, Carrier::kInner, true);
   scene.local('C', 0, 1, 0);

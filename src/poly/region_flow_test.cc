@@ -76,7 +76,7 @@ TEST(RegionFlow, WhatOnlyTheOuterLoopSeesIsKeptAtAnyDistance) {
 }
 
 TEST(RegionFlow, TheTestOfALoopAndWhatLeadsToIt) {
-  NestScene scene({{'B', {stores()}}, {'C', {adds(), computes(), computes()}}});
+  NestScene scene({{'B', {stores()}}, {'C', {adds(), adds(), computes()}}});
   scene.counts('C', 0, Carrier::kInner, true);
   scene.local('C', 0, 1, 0);
   scene.local('C', 1, scene.branch('C'), ddg::kFlagsOperand);

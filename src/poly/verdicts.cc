@@ -145,6 +145,8 @@ class Judge {
       const structure::Context& context = index_.tree()[loop];
       if (is_cut(context.function, context.loop))
         doubt("a loop with several ways in: its iterations may be no iterations of the source", {}, context.entries);
+      else if (is_part_of_itself(loop))
+        doubt("loops inside each other that count on where the other has got to", {}, context.entries);
       else if (names_ != nullptr && names_->is_two_loops(context.function, context.loop))
         doubt("a loop whose ways back are those of two loops of the source", {}, context.entries);
       else
@@ -159,6 +161,78 @@ class Judge {
     for (structure::LoopId inner = loop + 1; inner < loops.size(); ++inner)
       if (loops[inner].parent == loop && loops[inner].irreducible && are_one(function, loop, inner)) return true;
     return false;
+  }
+
+  /// A compiler makes a loop of the iterations for which a condition holds, inside that of all of them: in one line, and
+  /// with one counter, which the outer one goes on with.
+  bool is_part_of_itself(structure::ContextId loop) const {
+    if (names_ == nullptr) return false;
+    if (counts_on(index_.tree()[loop].parent, loop)) return true;
+    const std::span<const ddg::StatementId> all = index_.statements_in(loop);
+    return std::any_of(all.begin(), all.end(), [&](ddg::StatementId id) {
+      const structure::ContextId inner = graph_.statements[id].context;
+      return inner != loop && index_.tree()[inner].parent == loop && counts_on(loop, inner);
+    });
+  }
+
+  /// Whether the outer loop steps and tests what the inner one has stepped and tested.
+  bool counts_on(structure::ContextId outer, structure::ContextId inner) const {
+    using structure::Context;
+    const Context& around = index_.tree()[outer];
+    const Context& within = index_.tree()[inner];
+    if (around.kind != Context::Kind::kLoop || within.kind != Context::Kind::kLoop) return false;
+    if (around.function != within.function) return false;
+    const std::optional<symbols::LoopSource> source = names_->of(around.function, around.loop).source;
+    const std::optional<symbols::LoopSource>& other = names_->of(within.function, within.loop).source;
+    if (!source || !other || source->scope != other->scope || source->own_line != other->own_line) return false;
+    for (const ddg::StatementId id : index_.statements_in(outer)) {
+      if (graph_.statements[id].context != outer) continue;
+      for (const std::uint32_t number : index_.dependences_to(id)) {
+        const ddg::Dependence& d = graph_.dependences[number];
+        if (d.kind != Kind::kRegister || d.from == ddg::kNoStatement || graph_.statements[d.from].context != inner)
+          continue;
+        const std::optional<std::uint8_t> counter = stepped({id, d.to_instruction});
+        if (counter && counter == stepped({d.from, d.from_instruction}) && is_tested(outer, *counter) &&
+            is_tested(inner, *counter))
+          return true;
+      }
+    }
+    return false;
+  }
+
+  const trace::InstructionFacts* facts_of(CodePoint at) const {
+    const ddg::Statement& statement = graph_.statements[at.statement];
+    if (statement.kind != ddg::Statement::Kind::kCode || at.instruction >= statement.instructions.size()) return nullptr;
+    return &(*graph_.facts)[statement.block][statement.first_instruction + std::size_t{at.instruction}];
+  }
+
+  /// The register that an instruction adds a number to.
+  std::optional<std::uint8_t> stepped(CodePoint at) const {
+    const trace::InstructionFacts* const facts = facts_of(at);
+    if (facts == nullptr || facts->reads.size() != 1 || facts->writes.size() != 1) return std::nullopt;
+    const bool adds =
+        facts->associative == trace::Associative::kAdd || facts->associative == trace::Associative::kSubtract;
+    const trace::RegisterUse& to = facts->writes[0];
+    if (!adds || (facts->kinds & (trace::kLoad | trace::kStore)) != 0) return std::nullopt;
+    if (to.file != trace::RegisterFile::kGeneral || facts->reads[0].file != to.file) return std::nullopt;
+    return facts->reads[0].index == to.index ? std::optional(to.index) : std::nullopt;
+  }
+
+  /// Whether a branch out of the loop, or round it, looks at a register.
+  bool is_tested(structure::ContextId loop, std::uint8_t reg) const {
+    const std::span<const ddg::StatementId> exits = control_.exit_deciders(loop);
+    return std::any_of(exits.begin(), exits.end(), [&](ddg::StatementId id) {
+      const ddg::Statement& statement = graph_.statements[id];
+      if (statement.instructions.empty()) return false;
+      const auto last = static_cast<std::uint16_t>(statement.instructions.size() - 1);
+      const trace::InstructionFacts* const branch = facts_of({id, last});
+      if (branch == nullptr || branch->condition_from < 0) return false;
+      const std::vector<trace::RegisterUse>& reads =
+          (*graph_.facts)[statement.block][static_cast<std::size_t>(branch->condition_from)].reads;
+      return std::any_of(reads.begin(), reads.end(), [&](const trace::RegisterUse& use) {
+        return use.file == trace::RegisterFile::kGeneral && use.index == reg;
+      });
+    });
   }
 
   bool are_one(structure::FunctionId function, structure::LoopId a, structure::LoopId b) const {

@@ -130,6 +130,31 @@ TEST(Verdicts, ACounterIsAnInductionVariable) {
   EXPECT_TRUE(verdict.blocking.empty());
 }
 
+TEST(Verdicts, AnEndThatIsNoMatterOfCounting) {
+  // if (f(i)) break: the counter is an induction variable, what is made of it is not even.
+  for (const bool even : {false, true}) {
+    Body body({adds(), computes()});
+    body.flow(0, 0, 0, 9);
+    body.value(0, true);
+    body.within(0, 1, 0);
+    body.value(1, even);
+    body.within(1, body.branch(), ddg::kFlagsOperand);
+    const LoopVerdict verdict = body.judged();
+    EXPECT_EQ(verdict.parallel, even ? Parallel::kYes : Parallel::kUnknown);
+    EXPECT_EQ(verdict.doubts.size(), even ? 0u : 1u);
+    EXPECT_TRUE(verdict.blocking.empty());
+  }
+}
+
+TEST(Verdicts, AnEndBehindASumThatIsNotRecorded) {
+  Body body({adds(), adds()});
+  body.flow(0, 0, 0, 9);
+  body.value(0, true);
+  body.within(0, 1, 0);
+  body.within(1, body.branch(), ddg::kFlagsOperand);
+  EXPECT_EQ(body.judged().parallel, Parallel::kYes);
+}
+
 TEST(Verdicts, ARecurrenceThatIsNotAffineIsData) {
   InstructionFacts other = computes();
   Body body({other});
