@@ -9,7 +9,7 @@ int main(void) {
   int v = -2, w = 9;
   for (int i = 0; i < N; i++) a[i] = (i * 7919) % 997;
   for (int i = 0; i < N; i++) { if (i < N / 2) w = i * 2; else c[i] ^= w; }  // loop: verdict no unknown
-  for (int i = 0; i < N; i++) {  // loop: needs v
+  for (int i = 0; i < N; i++) {  // loop: needs \bv\b
     if (i < N / 2) { v = a[i]; c[i] += v; }
   }
   unsigned h = 0;

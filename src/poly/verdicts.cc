@@ -163,8 +163,8 @@ class Judge {
     return false;
   }
 
-  /// A compiler makes a loop of the iterations for which a condition holds, inside that of all of them: in one line, and
-  /// with one counter, which the outer one goes on with.
+  /// A compiler makes a loop of the iterations for which a condition holds, inside that of all of them, with one counter
+  /// that the outer one goes on with.
   bool is_part_of_itself(structure::ContextId loop) const {
     if (names_ == nullptr) return false;
     if (counts_on(index_.tree()[loop].parent, loop)) return true;
@@ -184,7 +184,7 @@ class Judge {
     if (around.function != within.function) return false;
     const std::optional<symbols::LoopSource> source = names_->of(around.function, around.loop).source;
     const std::optional<symbols::LoopSource>& other = names_->of(within.function, within.loop).source;
-    if (!source || !other || source->scope != other->scope || source->own_line != other->own_line) return false;
+    if (!source || !other || source->scope != other->scope) return false;
     for (const ddg::StatementId id : index_.statements_in(outer)) {
       if (graph_.statements[id].context != outer) continue;
       for (const std::uint32_t number : index_.dependences_to(id)) {
