@@ -86,6 +86,7 @@ class LoopValues {
   void judge_alone();
   bool is_steady(CodePoint at) const;
   bool has_value(CodePoint at) const;
+  bool is_condition(CodePoint at) const;
   bool bends(std::uint32_t node) const;
 
   bool find_decided();

@@ -225,11 +225,24 @@ bool LoopValues::has_value(CodePoint at) const {
   });
 }
 
+/// All that it has computed is 0 or 1: a condition, which is as good as what it is made of.
+bool LoopValues::is_condition(CodePoint at) const {
+  for (const std::uint32_t number : index_.values_of(at.statement)) {
+    const ddg::Value& value = index_.graph().values[number];
+    if (value.instruction != at.instruction || value.reg == kStackPointer) continue;
+    if (value.value.pieces.empty()) return false;
+    const Extent extent = extent_of(value.value, 0);
+    if (extent.minimum < 0 || extent.maximum > 1) return false;
+  }
+  return has_value(at);
+}
+
 /// It makes something of what grows evenly that does not; or it loads what lies somewhere.
 bool LoopValues::bends(std::uint32_t node) const {
   using trace::Associative;
   const trace::InstructionFacts* const facts = flow_.nodes[node].facts;
   if (facts == nullptr) return true;
+  if (is_condition(flow_.nodes[node].at) && (facts->kinds & trace::kLoad) == 0) return false;
   const bool linear = facts->associative == Associative::kAdd || facts->associative == Associative::kSubtract;
   if ((facts->kinds & trace::kArithmetic) != 0 && !linear && facts->condition == trace::kNoCondition)
     return !facts->writes.empty() || (facts->kinds & trace::kStore) != 0;
