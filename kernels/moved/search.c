@@ -27,8 +27,17 @@ int main(void) {
     if (i * i > 1234577) break;
     root = i;
   }
+  int low = 0, bits = 0;
+  for (int i = 77; i < 50000; i += 77) {  // loop: verdict no unknown
+    if ((i & 63) == 0) break;
+    low = i;
+  }
+  for (int i = 5; i < 50000; i += 7) {  // loop: verdict no unknown
+    if ((unsigned char)i == 3) break;
+    bits = i;
+  }
   long sum = 0;
   for (int i = 0; i < N; i++) sum += out[i];  // loop: verdict reduction
-  printf("%d %d %d %ld\n", first, factor, root, sum);
+  printf("%d %d %d %d %d %ld\n", first, factor, root, low, bits, sum);
   return 0;
 }

@@ -403,6 +403,7 @@ class Checker {
     const Repair repair = find_repair(storage, times, conflicts, nest_.counters(), nest_.domains(), how);
     if (repair.kind == Repair::Kind::kPrivate && is_private_anyway(made, proposed)) return;
     if (repair.kind != Repair::Kind::kPrivate && !made.doubt.empty()) return doubt(made, made.doubt);
+    if (!made.doubt.empty()) doubtful_.insert(storage.name);
     Collision& collision = answer_.collisions.emplace_back();
     collision.variable = storage.name;
     collision.source = source_of(made.at);
@@ -542,12 +543,31 @@ class Checker {
           doubts_.push_back(
               fmt::format("what {} is behind the loop, or in an iteration, is known of the order as written only",
                           touched_name(touched)));
-        const bool counts = touched.clause.starts_with("linear(") || touched.clause.starts_with("private(");
+        const bool counts = touched.clause.starts_with("linear(") ||
+                            (touched.clause.starts_with("private(") && is_as_written(proposed));
         if (!touched.object || counts)
           add(touched_name(touched), touched.clause, touched.source);
       }
       for (Collision& collision : answer_.collisions) take_clause(row, loop, collision);
+      add_expanded(row, loop);
       if (row.reuse == profile::Loop::Reuse::kUnknown && !row.reuse_why.empty()) doubts_.push_back(row.reuse_why);
+    }
+  }
+
+  /// Variables that the compiler keeps in registers: whose values behind the loop are not those of its last iteration.
+  void add_expanded(const profile::Loop& row, const NamedLoop& loop) {
+    for (const profile::Touched& touched : row.expand) {
+      const std::string name = touched_name(touched);
+      const auto known = [&](const Collision& collision) { return collision.variable == name; };
+      if (touched.object || std::any_of(answer_.collisions.begin(), answer_.collisions.end(), known)) continue;
+      Collision& collision = answer_.collisions.emplace_back();
+      collision.variable = name;
+      collision.repair = options_.expansion ? "expand" : "unknown";
+      collision.why = options_.expansion ? "" : "what is used behind the loop is not what its last iteration sets";
+      collision.source = touched.source;
+      collision.bytes = touched.bytes;
+      collision.along = {loop.node};
+      collision.along_lines = {loop.name};
     }
   }
 
@@ -568,12 +588,15 @@ class Checker {
     if (collision.repair != "private") return;
     for (const profile::Touched& touched : row.privates)
       if (touched.variable == collision.variable && hangs_on_order(touched)) collision.clause = touched.clause;
-    if (collision.clause.find("lastprivate") == std::string::npos) return;
+    if (collision.clause.find("lastprivate") == std::string::npos || collision.variable.empty()) return;
+    const bool declared =
+        std::find(answer_.privates.begin(), answer_.privates.end(), collision.variable) != answer_.privates.end();
+    const bool expands = options_.expansion && !declared && !doubtful_.contains(collision.variable);
     for (const profile::Touched& touched : row.expand) {
       if (touched.variable != collision.variable) continue;
       collision.clause.clear();
-      collision.repair = options_.expansion ? "expand" : "unknown";
-      collision.why = options_.expansion ? "" : "what is used behind the loop is not what its last iteration sets";
+      collision.repair = expands ? "expand" : "unknown";
+      collision.why = expands ? "" : "what is used behind the loop is not what its last iteration sets";
       collision.bytes = touched.bytes;
       collision.along = {loop.node};
       collision.along_lines = {loop.name};
@@ -609,6 +632,7 @@ class Checker {
   Certainty certainty_;
   CheckAnswer answer_;
   std::vector<Isl<isl_map>> violated_;  // by violation
+  std::set<std::string> doubtful_;  // variables that private copies help whatever their addresses are
   std::vector<std::string> doubts_;
 };
 

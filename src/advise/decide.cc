@@ -139,6 +139,8 @@ bool is_legal(const CheckAnswer& answer) {
   return answer.verdict == CheckAnswer::Verdict::kLegal || answer.verdict == CheckAnswer::Verdict::kLegalAfter;
 }
 
+bool is_illegal(const CheckAnswer& answer) { return answer.verdict == CheckAnswer::Verdict::kIllegal; }
+
 bool needs_reduction(const Suggestion& suggestion) {
   return std::any_of(suggestion.requirements.begin(), suggestion.requirements.end(),
                      [](const profile::Requirement& r) { return r.kind == "reduction"; });
@@ -151,14 +153,15 @@ std::string line_of(const std::optional<profile::Source>& source) {
 /// A loop that was found to be parallel is examined in another way: if that finds a value which is needed in a later
 /// iteration, one of the two is wrong, and nothing is claimed.
 void doubt(const CheckAnswer& answer, Suggestion& suggestion) {
-  if (answer.verdict != CheckAnswer::Verdict::kIllegal) return;
   std::string what = "a live range is cut";
+  const auto stuck = std::find_if(answer.collisions.begin(), answer.collisions.end(),
+                                  [](const Collision& collision) { return collision.repair == "none"; });
   if (!answer.violations.empty()) {
     const Violation& first = answer.violations.front();
     what = fmt::format("{} of {} is needed by {} in another iteration",
                        first.variable.empty() ? "a value" : first.variable, line_of(first.from), line_of(first.to));
-  } else if (!answer.collisions.empty()) {
-    what = fmt::format("values of {} get in each other's way", answer.collisions.front().variable);
+  } else if (stuck != answer.collisions.end()) {
+    what = fmt::format("values of {} get in each other's way", stuck->variable.empty() ? line_of(stuck->source) : stuck->variable);
   }
   suggestion.legal = Suggestion::Legal::kUnknown;
   suggestion.requirements.push_back({"unknown", "", std::nullopt, "", std::nullopt});
@@ -186,20 +189,22 @@ void decide_orders(const ddg::Graph& graph, const poly::Context& context, const 
                    profile::Profile& profile, BuiltNests& built) {
   for (profile::Region& region : profile.regions) {
     if (region.vertices > kMostStatements) continue;
-    const auto ask = [&](const std::string& steps) -> std::optional<CheckAnswer> {
+    const auto ask = [&](const std::string& steps, bool only_verdict = true) -> std::optional<CheckAnswer> {
       const Result<ScheduleText> schedule = parse_schedule(steps);
       if (steps.empty() || !schedule) return std::nullopt;
       CheckOptions options;
       options.region = region.id;
       options.operations = kCheckOperations;
-      options.only_verdict = true;
+      options.only_verdict = only_verdict;
       const Result<CheckAnswer> answer = check(graph, context, flow, profile, *schedule, options, &built);
       return answer ? std::optional(*answer) : std::nullopt;
     };
     for (Suggestion& suggestion : region.suggestions) {
-      if (suggestion.legal == Suggestion::Legal::kYes)
-        if (const std::optional<CheckAnswer> answer = ask(parallel_steps(suggestion, region)))
-          doubt(*answer, suggestion);
+      if (suggestion.legal == Suggestion::Legal::kYes) {
+        const std::string steps = parallel_steps(suggestion, region);
+        if (const std::optional<CheckAnswer> answer = ask(steps); answer && is_illegal(*answer))
+          doubt(ask(steps, false).value_or(*answer), suggestion);
+      }
       if (!is_undecided(suggestion)) continue;
       std::vector<std::string> orders = {steps_of(suggestion, region)};
       if (suggestion.rule == "LF-SKW") orders.push_back(wavefront_steps(suggestion, region));

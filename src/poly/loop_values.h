@@ -87,6 +87,8 @@ class LoopValues {
   bool is_steady(CodePoint at) const;
   bool has_value(CodePoint at) const;
   bool is_condition(CodePoint at) const;
+  bool masks(std::uint32_t node) const;
+  bool is_cut_off(const FlowEdge& edge) const;
   bool bends(std::uint32_t node) const;
 
   bool find_decided();

@@ -237,6 +237,30 @@ bool LoopValues::is_condition(CodePoint at) const {
   return has_value(at);
 }
 
+/// `test` of some bits of a number, and no comparison with 0 or of a condition.
+bool LoopValues::masks(std::uint32_t node) const {
+  const trace::InstructionFacts& facts = *flow_.nodes[node].facts;
+  if (facts.flags_written == 0 || facts.compared != trace::kNoOperand) return false;
+  if (facts.reads.size() == 1 && facts.constants == trace::kNoConstants) return false;
+  return std::any_of(flow_.in[node].begin(), flow_.in[node].end(), [&](std::uint32_t number) {
+    const std::uint32_t from = flow_.edges[number].from;
+    return from != kOutside && !is_condition(flow_.nodes[from].at) && !is_unchanging(from);
+  });
+}
+
+/// Of a number that is wider than what the consumer looks at, which is no condition.
+bool LoopValues::is_cut_off(const FlowEdge& edge) const {
+  const trace::InstructionFacts* const facts = flow_.nodes[edge.to].facts;
+  if (facts == nullptr || edge.operand >= facts->reads.size()) return false;
+  const CodePoint at = flow_.nodes[edge.from].at;
+  const std::span<const std::uint32_t> values = index_.values_of(at.statement);
+  const bool wider = std::any_of(values.begin(), values.end(), [&](std::uint32_t number) {
+    const ddg::Value& value = index_.graph().values[number];
+    return value.instruction == at.instruction && facts->reads[edge.operand].width < std::min<unsigned>(value.width, 4);
+  });
+  return wider && !is_condition(at);
+}
+
 /// It makes something of what grows evenly that does not; or it loads what lies somewhere.
 bool LoopValues::bends(std::uint32_t node) const {
   using trace::Associative;
@@ -245,7 +269,7 @@ bool LoopValues::bends(std::uint32_t node) const {
   if (is_condition(flow_.nodes[node].at) && (facts->kinds & trace::kLoad) == 0) return false;
   const bool linear = facts->associative == Associative::kAdd || facts->associative == Associative::kSubtract;
   if ((facts->kinds & trace::kArithmetic) != 0 && !linear && facts->condition == trace::kNoCondition)
-    return !facts->writes.empty() || (facts->kinds & trace::kStore) != 0;
+    return !facts->writes.empty() || (facts->kinds & trace::kStore) != 0 || masks(node);
   const std::vector<std::uint32_t>& in = flow_.in[node];
   return (facts->kinds & trace::kLoad) != 0 && std::none_of(in.begin(), in.end(), [&](std::uint32_t number) {
            return flow_.edges[number].kind == Kind::kMemory;
@@ -264,7 +288,10 @@ bool LoopValues::counts_iterations(ddg::StatementId statement) const {
       const std::uint32_t from = flow_.edges[number].from;
       if (from == kOutside || seen[from]) continue;
       seen[from] = true;
-      if (has_value(flow_.nodes[from].at) && steady_[from]) continue;
+      if (has_value(flow_.nodes[from].at) && steady_[from]) {
+        if (is_cut_off(flow_.edges[number])) return false;
+        continue;
+      }
       if (bends(from)) return false;
       open.push_back(from);
     }

@@ -168,11 +168,10 @@ class Judge {
   bool is_part_of_itself(structure::ContextId loop) const {
     if (names_ == nullptr) return false;
     if (counts_on(index_.tree()[loop].parent, loop)) return true;
-    const std::span<const ddg::StatementId> all = index_.statements_in(loop);
-    return std::any_of(all.begin(), all.end(), [&](ddg::StatementId id) {
-      const structure::ContextId inner = graph_.statements[id].context;
-      return inner != loop && index_.tree()[inner].parent == loop && counts_on(loop, inner);
-    });
+    std::set<structure::ContextId> inner;
+    for (const ddg::StatementId id : index_.statements_in(loop))
+      if (index_.tree()[graph_.statements[id].context].parent == loop) inner.insert(graph_.statements[id].context);
+    return std::any_of(inner.begin(), inner.end(), [&](structure::ContextId id) { return counts_on(loop, id); });
   }
 
   /// Whether the outer loop steps and tests what the inner one has stepped and tested.
@@ -200,15 +199,9 @@ class Judge {
     return false;
   }
 
-  const trace::InstructionFacts* facts_of(CodePoint at) const {
-    const ddg::Statement& statement = graph_.statements[at.statement];
-    if (statement.kind != ddg::Statement::Kind::kCode || at.instruction >= statement.instructions.size()) return nullptr;
-    return &(*graph_.facts)[statement.block][statement.first_instruction + std::size_t{at.instruction}];
-  }
-
   /// The register that an instruction adds a number to.
   std::optional<std::uint8_t> stepped(CodePoint at) const {
-    const trace::InstructionFacts* const facts = facts_of(at);
+    const trace::InstructionFacts* const facts = index_.facts(at);
     if (facts == nullptr || facts->reads.size() != 1 || facts->writes.size() != 1) return std::nullopt;
     const bool adds =
         facts->associative == trace::Associative::kAdd || facts->associative == trace::Associative::kSubtract;
@@ -225,7 +218,7 @@ class Judge {
       const ddg::Statement& statement = graph_.statements[id];
       if (statement.instructions.empty()) return false;
       const auto last = static_cast<std::uint16_t>(statement.instructions.size() - 1);
-      const trace::InstructionFacts* const branch = facts_of({id, last});
+      const trace::InstructionFacts* const branch = index_.facts({id, last});
       if (branch == nullptr || branch->condition_from < 0) return false;
       const std::vector<trace::RegisterUse>& reads =
           (*graph_.facts)[statement.block][static_cast<std::size_t>(branch->condition_from)].reads;

@@ -60,18 +60,9 @@ class TestFinder {
 
   bool is_test(NodeId node) const {
     if (std::binary_search(loop_.latches.begin(), loop_.latches.end(), node)) return false;
-    if (std::binary_search(calls_.begin(), calls_.end(), node) || closes(node)) return false;
+    if (std::binary_search(calls_.begin(), calls_.end(), node)) return false;
     const std::span<const NodeId> next = function_.graph.successors(node);
     return std::any_of(next.begin(), next.end(), [&](NodeId to) { return !forest_.contains(which_, to); });
-  }
-
-  /// A test at the bottom with only moves behind it, before the header: registers that change places.
-  bool closes(NodeId node) const {
-    if (node == loop_.header) return false;
-    return std::any_of(loop_.latches.begin(), loop_.latches.end(), [&](NodeId latch) {
-      const std::span<const NodeId> before = function_.graph.predecessors(latch);
-      return before.size() == 1 && before[0] == node && code_.only_moves(function_.places[latch]);
-    });
   }
 
   std::vector<NodeId> straight() const {

@@ -247,8 +247,6 @@ std::uint32_t mix(std::uint32_t hash, std::uint64_t value) {
   return hash;
 }
 
-constexpr std::uint32_t kNoConstants = 2166136261u;
-
 /// The accumulator is made wider as movsx and movsxd do it; which is why both are of one form.
 std::optional<std::uint32_t> form_of_widening(const Decoded& decoded) {
   const auto form = [](ZydisMnemonic mnemonic, unsigned to, unsigned from) {

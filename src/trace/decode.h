@@ -97,6 +97,7 @@ inline constexpr std::int8_t kNoOperand = -3;
 
 /// Value of InstructionFacts::condition where there is none.
 inline constexpr std::uint8_t kNoCondition = 255;
+inline constexpr std::uint32_t kNoConstants = 2166136261u;  // InstructionFacts::constants of none
 
 struct InstructionFacts {
   std::uint32_t kinds = 0;

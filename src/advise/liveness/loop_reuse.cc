@@ -66,7 +66,11 @@ class LoopReuse {
       for (const ddg::Access& access : ways_.accesses(id)) accesses.push_back(&access);
     }
     Finding::Kind worst = Finding::Kind::kNothing;
-    for (const Variable& variable : find_variables(graph_, context_, loop_.loop, accesses, tests_, locals_)) {
+    const std::vector<Variable> variables = find_variables(graph_, context_, loop_.loop, accesses, tests_, locals_);
+    counters_ = std::count_if(variables.begin(), variables.end(), [&](const Variable& variable) {
+      return is_tested(variable) && ways_.of(variable.accesses, inside_).carried;
+    });
+    for (const Variable& variable : variables) {
       if (variable.born_inside || !variable.at) continue;
       if (variable.scratch && !ways_.of(variable.accesses, inside_).to_behind) continue;
       const Finding finding = judge(variable, row);
@@ -129,10 +133,12 @@ class LoopReuse {
     return finding;
   }
 
-  /// What ends the loop: every iteration knows it, but it is a private copy that is gone behind the loop.
-  static Finding counter(const Variable& variable, const Ways& ways) {
+  /// What ends the loop: every iteration knows it, but it is a private copy that is gone behind the loop. Of several, one
+  /// is the loop's own, and it is not known which.
+  Finding counter(const Variable& variable, const Ways& ways) {
     Finding finding;
     if (!ways.to_behind || !variable.named_in_source) return finding;
+    if (counters_ > 1 && goes_on(variable)) return step_of(variable);
     finding.kind = Finding::Kind::kPrivate;
     finding.last = true;
     return finding;
@@ -510,10 +516,10 @@ class LoopReuse {
     const ddg::Dependence& use = *left.use;
     const CodePoint to{use.to, use.to_instruction};
     const std::uint64_t address = instruction_at(left.at).address;
+    if (use.operand == ddg::kFlagsOperand || use.address) return false;
     const bool loaded = ways_.is_plain_load(left.at);
     const bool overwritten = loaded && is_overwritten(left.at);
     if (left.index && loaded && !overwritten) return false;
-    if (use.operand == ddg::kFlagsOperand || use.address) return false;
     Ways ways;
     ways.leaving.push_back(&use);
     const bool last = is_from_last_iteration(ways) && runs_in_each(left.at.statement);
@@ -560,10 +566,12 @@ class LoopReuse {
     };
     for (const ddg::Access& loaded : ways_.accesses(load.statement)) {
       if (loaded.store || loaded.instruction != load.instruction) continue;
+      if (loaded.address.pieces.empty()) return true;
       const auto [first, end] = bytes(loaded);
       for (const ddg::StatementId id : inside_.statements)
         for (const ddg::Access& other : ways_.accesses(id)) {
           if (!other.store || other.object != loaded.object) continue;
+          if (other.address.pieces.empty()) return true;
           const auto [from, to] = bytes(other);
           if (from < end && first < to) return true;
         }
@@ -712,6 +720,7 @@ class LoopReuse {
   isl_ctx* isl_;
   Inside inside_;
   std::vector<std::uint64_t> tests_;
+  std::ptrdiff_t counters_ = 0;  // variables that the loop steps and tests
   std::uint64_t trips_ = 0;
   std::map<const ddg::Access*, Isl<isl_map>> cells_;
   Isl<isl_set> iterations_;

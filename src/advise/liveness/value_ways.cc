@@ -308,7 +308,7 @@ bool ValueWays::comes_from_memory(poly::CodePoint at, const Inside& inside) cons
       if (dependence.kind == Kind::kRegister && dependence.from != ddg::kNoStatement)
         add({dependence.from, dependence.from_instruction});
   }
-  return false;
+  return all.size() > kMost;
 }
 
 std::vector<Left> ValueWays::left_in_registers(const Inside& inside, const poly::FlowOfLoop& loop,
