@@ -545,8 +545,7 @@ class Checker {
                           touched_name(touched)));
         const bool counts = touched.clause.starts_with("linear(") ||
                             (touched.clause.starts_with("private(") && is_as_written(proposed));
-        if (!touched.object || counts)
-          add(touched_name(touched), touched.clause, touched.source);
+        if (!touched.object || counts) add(touched_name(touched), touched.clause, touched.source);
       }
       for (Collision& collision : answer_.collisions) take_clause(row, loop, collision);
       add_expanded(row, loop);
@@ -632,7 +631,7 @@ class Checker {
   Certainty certainty_;
   CheckAnswer answer_;
   std::vector<Isl<isl_map>> violated_;  // by violation
-  std::set<std::string> doubtful_;  // variables that private copies help whatever their addresses are
+  std::set<std::string> doubtful_;      // variables that private copies help whatever their addresses are
   std::vector<std::string> doubts_;
 };
 

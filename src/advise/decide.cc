@@ -161,7 +161,8 @@ void doubt(const CheckAnswer& answer, Suggestion& suggestion) {
     what = fmt::format("{} of {} is needed by {} in another iteration",
                        first.variable.empty() ? "a value" : first.variable, line_of(first.from), line_of(first.to));
   } else if (stuck != answer.collisions.end()) {
-    what = fmt::format("values of {} get in each other's way", stuck->variable.empty() ? line_of(stuck->source) : stuck->variable);
+    what = fmt::format("values of {} get in each other's way",
+                       stuck->variable.empty() ? line_of(stuck->source) : stuck->variable);
   }
   suggestion.legal = Suggestion::Legal::kUnknown;
   suggestion.requirements.push_back({"unknown", "", std::nullopt, "", std::nullopt});

@@ -506,10 +506,9 @@ class Suggester {
       if (size >= 16 || is_assembly(*loop) || has_vectors(*loop)) continue;
       const double width = kVectorBytes / size;
       const bool reduction = order.bands[inner->band].carries[inner->place] == Carries::kReduction;
-      Suggestion& made =
-          add("LF-SIMD",
-              fmt::format("Vectorise {}, {}{}", place(*loop), kOnceInnermost, reduction ? ", as a reduction" : ""),
-              {node});
+      Suggestion& made = add(
+          "LF-SIMD",
+          fmt::format("Vectorise {}, {}{}", place(*loop), kOnceInnermost, reduction ? ", as a reduction" : ""), {node});
       const double share = share_of(std::min(ops_in(nest, order, node), nest.ops));
       made.gain = amdahl(share, 1 / ((1 - near) + near / width));
       made.estimate = fmt::format(

@@ -7,8 +7,9 @@
 // value can be computed anew wherever it is used.
 //
 // But where it is used must come behind all that it is made of. A sum over an inner loop may be the same in every
-// iteration of the outer one, and an index value of that; in the inner loop it is data, and whatever is computed from it
-// behind that loop, or decided by it, is *bound* to come later. What is bound is no index value here, and it is kept:
+// iteration of the outer one, and an index value of that; in the inner loop it is data, and whatever is computed from
+// it behind that loop, or decided by it, is *bound* to come later. What is bound is no index value here, and it is
+// kept:
 //   for (i...) { for (j...) s += b[j];  t = 2 * s;  if (s > i) c[i] = t; }
 // Copies that a loop sees through, and that run because something bound said so, are choices: their own flow is kept.
 //
@@ -133,8 +134,8 @@ class RegionFlow {
   std::vector<std::uint32_t> depth_;             // by context
   std::vector<std::uint32_t> first_point_;       // by statement, and one more
   std::vector<State> points_;                    // by instruction
-  std::vector<bool> seen_through_;               // by instruction: a copy that some loop sees through, no restored register
-  std::vector<bool> chosen_;                     // by statement: something bound decides whether it runs
+  std::vector<bool> seen_through_;  // by instruction: a copy that some loop sees through, no restored register
+  std::vector<bool> chosen_;        // by statement: something bound decides whether it runs
   std::vector<Decision> decisions_;
   std::vector<FlowOfLoop> loops_;
   std::vector<std::uint32_t> loop_of_;                      // by context: in loops_

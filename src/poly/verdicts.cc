@@ -163,8 +163,8 @@ class Judge {
     return false;
   }
 
-  /// A compiler makes a loop of the iterations for which a condition holds, inside that of all of them, with one counter
-  /// that the outer one goes on with.
+  /// A compiler makes a loop of the iterations for which a condition holds, inside that of all of them, with one
+  /// counter that the outer one goes on with.
   bool is_part_of_itself(structure::ContextId loop) const {
     if (names_ == nullptr) return false;
     if (counts_on(index_.tree()[loop].parent, loop)) return true;

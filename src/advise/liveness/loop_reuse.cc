@@ -133,8 +133,8 @@ class LoopReuse {
     return finding;
   }
 
-  /// What ends the loop: every iteration knows it, but it is a private copy that is gone behind the loop. Of several, one
-  /// is the loop's own, and it is not known which.
+  /// What ends the loop: every iteration knows it, but it is a private copy that is gone behind the loop. Of several,
+  /// one is the loop's own, and it is not known which.
   Finding counter(const Variable& variable, const Ways& ways) {
     Finding finding;
     if (!ways.to_behind || !variable.named_in_source) return finding;
@@ -258,7 +258,8 @@ class LoopReuse {
   /// What hands a value from iteration to iteration: a counter, a reduction, or what keeps the iterations in order. A
   /// counter that the loop's test does not read is computed anew by each iteration, into a place of its own.
   bool is_carrier(const Variable& variable) const { return is_tested(variable) || !stores_index(variable); }
-  /// Whether an element of an array is an index value does not matter where it is stored because it is the least so far.
+  /// Whether an element of an array is an index value does not matter where it is stored because it is the least so
+  /// far.
   bool is_step_of_reduction(const Variable& variable) const {
     return std::any_of(variable.accesses.begin(), variable.accesses.end(), [&](const ddg::Access* access) {
       const CodePoint at{access->statement, access->instruction};
