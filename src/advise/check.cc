@@ -561,13 +561,22 @@ class Checker {
       if (touched.object || std::any_of(answer_.collisions.begin(), answer_.collisions.end(), known)) continue;
       Collision& collision = answer_.collisions.emplace_back();
       collision.variable = name;
-      collision.repair = options_.expansion ? "expand" : "unknown";
-      collision.why = options_.expansion ? "" : "what is used behind the loop is not what its last iteration sets";
       collision.source = touched.source;
-      collision.bytes = touched.bytes;
-      collision.along = {loop.node};
-      collision.along_lines = {loop.name};
+      expand(touched, loop, collision);
     }
+  }
+
+  /// As the loop's row says, unless that is ruled out or was in doubt.
+  void expand(const profile::Touched& touched, const NamedLoop& loop, Collision& collision) const {
+    const bool declared =
+        std::find(answer_.privates.begin(), answer_.privates.end(), collision.variable) != answer_.privates.end();
+    const bool possible = options_.expansion && !declared && !doubtful_.contains(collision.variable);
+    collision.clause.clear();
+    collision.repair = possible ? "expand" : "unknown";
+    collision.why = possible ? "" : "what is used behind the loop is not what its last iteration sets";
+    collision.bytes = touched.bytes;
+    collision.along = {loop.node};
+    collision.along_lines = {loop.name};
   }
 
   /// But for what runs in parallel.
@@ -588,18 +597,8 @@ class Checker {
     for (const profile::Touched& touched : row.privates)
       if (touched.variable == collision.variable && hangs_on_order(touched)) collision.clause = touched.clause;
     if (collision.clause.find("lastprivate") == std::string::npos || collision.variable.empty()) return;
-    const bool declared =
-        std::find(answer_.privates.begin(), answer_.privates.end(), collision.variable) != answer_.privates.end();
-    const bool expands = options_.expansion && !declared && !doubtful_.contains(collision.variable);
-    for (const profile::Touched& touched : row.expand) {
-      if (touched.variable != collision.variable) continue;
-      collision.clause.clear();
-      collision.repair = expands ? "expand" : "unknown";
-      collision.why = expands ? "" : "what is used behind the loop is not what its last iteration sets";
-      collision.bytes = touched.bytes;
-      collision.along = {loop.node};
-      collision.along_lines = {loop.name};
-    }
+    for (const profile::Touched& touched : row.expand)
+      if (touched.variable == collision.variable) expand(touched, loop, collision);
   }
   static bool hangs_on_order(const profile::Touched& touched) {
     return touched.clause.starts_with("linear(") || touched.clause.find("lastprivate") != std::string::npos;
