@@ -92,6 +92,7 @@ void LoopValues::add_statements(const WholeLoop* whole) {
   opaque_.assign(flow_.nodes.size(), false);
   steady_.assign(flow_.nodes.size(), false);
   unvalued_.assign(flow_.nodes.size(), false);
+  led_.assign(flow_.nodes.size(), false);
 }
 
 std::uint32_t LoopValues::branch_node(ddg::StatementId statement) const {
@@ -172,19 +173,26 @@ bool LoopValues::is_steady(CodePoint point) const {
 // ---- Decisions and copies ------------------------------------------------------------------------------------------
 
 /// Statements that run or not as data decide. The loop's own exits do not count here: data that decide them are a
-/// verdict of their own. Says whether there are more than before.
+/// verdict of their own. (What stands behind one that data decide about is decided as that is.) Nor does what runs in
+/// every iteration that another one follows, whatever decides how control gets there: data may only lead elsewhere if
+/// the loop ends there. Says whether there are more than before.
 bool LoopValues::find_decided() {
   bool more = false;
   for (const ddg::StatementId statement : statements_) {
     const std::uint32_t first = base_[statement];
-    if (flow_.nodes[first].data_decided) continue;
+    if (flow_.nodes[first].data_decided || led_[first]) continue;
     for (const ddg::StatementId decider : control_.deciders(statement)) {
       if (base_[decider] == kOutside || !decides_by_data(decider)) continue;
-      if (std::binary_search(exits_.begin(), exits_.end(), decider)) continue;
+      const bool ends = std::binary_search(exits_.begin(), exits_.end(), decider);
+      if (ends && !flow_.nodes[base_[decider]].data_decided) continue;
+      if (is_on_every_round(statement)) {
+        led_[first] = true;
+        break;
+      }
       more = true;
       for (std::size_t i = 0; i < index_.graph().statements[statement].instructions.size(); ++i) {
         flow_.nodes[first + i].data_decided = true;
-        if (!agreed_[first + i] && !known_[first + i]) data_[first + i] = true;
+        if (agreed_[first + i] == 0 && !known_[first + i]) data_[first + i] = true;
       }
       break;
     }
@@ -257,7 +265,7 @@ void LoopValues::find_data() {
 bool LoopValues::is_computable(std::uint32_t node, int depth) const {
   const FlowNode& n = flow_.nodes[node];
   if (data_[node]) return false;
-  if (n.in_recurrence) return true;
+  if (n.in_recurrence || agreed_[node] != 0 || chained_[node]) return true;
   if (!n.copy || passes_[node] == Pass::kLoad || opaque_[node] || depth >= kLongestChain) return false;
   for (const std::uint32_t edge : flow_.in[node]) {
     const FlowEdge& e = flow_.edges[edge];

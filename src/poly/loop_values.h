@@ -13,6 +13,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -54,6 +55,8 @@ class LoopValues {
   }
   /// Whether what a statement decides (control.h) is decided by data, in this loop.
   bool decides_by_data(ddg::StatementId statement) const;
+  /// Whether the loop had come to this test or had ended before it, by data.
+  bool is_led_by_data(ddg::StatementId statement) const { return led_[base_[statement]]; }
   /// A repeated string instruction that goes on as its counter says; what it steps are pointers and that counter.
   bool counts_repetitions(std::uint32_t node) const;
   /// Its step and test are one of several ways to end an iteration, all of which do the same.
@@ -122,8 +125,14 @@ class LoopValues {
   bool goes_on_in_memory(std::uint32_t from, const FlowEdge& stored) const;
   bool starts_in(CodePoint at, ddg::ObjectId object, int depth) const;
   static bool is_frame_access(const trace::InstructionFacts& facts);
+  struct Test {
+    std::uint32_t steps = 0;  // as in agreed_
+    std::uint32_t compare = FlowEdge::kOutside;
+  };
   void find_agreed();
-  bool tests_step(ddg::StatementId statement) const;
+  bool are_one_step(std::uint32_t a, std::uint32_t b) const;
+  bool make_a_chain(std::span<const std::uint32_t> nodes);
+  std::optional<Test> tested_step(ddg::StatementId statement) const;
   bool agree(std::span<const std::uint32_t> nodes) const;
   bool is_anchored(std::uint32_t node) const;
   bool adds_constant(std::uint32_t node) const;
@@ -150,8 +159,10 @@ class LoopValues {
   bool tells_lines_ = false;             // it has iterations enough to tell affine values from others
   std::vector<bool> steady_;             // by node: its values are affine along the loop
   std::vector<bool> unvalued_;           // by node
-  std::vector<bool> agreed_;             // by node: one of the ways in which every iteration does the same
-  std::vector<bool> known_;              // by node: an index value of the whole loop, and so of this level
+  std::vector<bool> led_;              // by first node of a statement: data decide that it runs, or that the loop ends
+  std::vector<std::uint32_t> agreed_;  // by node: 0, or the number of steps of which every iteration makes one
+  std::vector<bool> chained_;          // by node: a step that no iteration between its first and last one leaves out
+  std::vector<bool> known_;            // by node: an index value of the whole loop, and so of this level
 };
 
 }  // namespace loopfold::poly

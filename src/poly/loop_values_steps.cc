@@ -148,75 +148,6 @@ bool LoopValues::find_state() {
   return any;
 }
 
-/// Where a compiler has put the end of a body on several ways, each way steps the counter: whichever data choose, every
-/// iteration does the same. Such steps are told by their values: each iteration runs one of them, and all have the same
-/// affine function of the iteration.
-void LoopValues::find_agreed() {
-  agreed_.assign(flow_.nodes.size(), false);
-  std::vector<std::vector<std::uint32_t>> groups;
-  std::vector<std::uint32_t> group_of(flow_.nodes.size(), kOutside);
-  const auto is_step = [&](std::uint32_t node) {
-    const FlowNode& n = flow_.nodes[node];
-    if (data_[node] || !steady_[node] || index_.dimensions(n.at.statement) != flow_.level + 1) return false;
-    return n.facts->associative == trace::Associative::kAdd || n.facts->associative == trace::Associative::kSubtract;
-  };
-  for (const FlowEdge& edge : flow_.edges) {
-    if (edge.from == kOutside || edge.carried == 0 || edge.address || edge.from == edge.to) continue;
-    if (edge.operand == ddg::kFlagsOperand || !is_step(edge.from) || !is_step(edge.to)) continue;
-    std::uint32_t& group = group_of[edge.from];
-    if (group == kOutside && group_of[edge.to] == kOutside) {
-      group = static_cast<std::uint32_t>(groups.size());
-      groups.push_back({edge.from});
-    }
-    const std::uint32_t both = group != kOutside ? group : group_of[edge.to];
-    for (const std::uint32_t node : {edge.from, edge.to}) {
-      if (group_of[node] == both) {
-        if (std::find(groups[both].begin(), groups[both].end(), node) == groups[both].end())
-          groups[both].push_back(node);
-        continue;
-      }
-      if (group_of[node] != kOutside) continue;
-      group_of[node] = both;
-      groups[both].push_back(node);
-    }
-  }
-  for (const std::vector<std::uint32_t>& group : groups) {
-    if (group.size() < 2 || !agree(group)) continue;
-    for (const std::uint32_t node : group) agreed_[node] = true;
-  }
-}
-
-/// It ends with a branch on a comparison of agreed steps with what was there before the loop.
-bool LoopValues::tests_step(ddg::StatementId statement) const {
-  const std::uint32_t branch = branch_node(statement);
-  const trace::InstructionFacts* facts = flow_.nodes[branch].facts;
-  if (facts == nullptr || (facts->kinds & trace::kBranch) == 0 || (facts->kinds & trace::kConditional) == 0)
-    return false;
-  bool any = false;
-  for (const std::uint32_t flag : flow_.in[branch]) {
-    const std::uint32_t compare = flow_.edges[flag].from;
-    if (compare == kOutside || flow_.nodes[compare].at.statement != statement) return false;
-    if (agreed_[compare]) {
-      any = true;
-      continue;
-    }
-    for (const std::uint32_t edge : flow_.in[compare]) {
-      const FlowEdge& e = flow_.edges[edge];
-      if (e.from == kOutside) continue;
-      if (!agreed_[e.from] || e.inside == 0 || e.carried > 0) return false;
-      any = true;
-    }
-  }
-  return any;
-}
-
-bool LoopValues::ends_alike(ddg::StatementId statement) const {
-  if (!tests_step(statement)) return false;
-  for (std::uint32_t node = 0; node < flow_.nodes.size(); ++node)
-    if (agreed_[node] && !tests_step(flow_.nodes[node].at.statement)) return false;
-  return true;
-}
-
 bool LoopValues::has_value(CodePoint at) const {
   const std::span<const std::uint32_t> values = index_.values_of(at.statement);
   return std::any_of(values.begin(), values.end(), [&](std::uint32_t number) {
@@ -299,35 +230,6 @@ bool LoopValues::counts_iterations(ddg::StatementId statement) const {
   return true;
 }
 
-bool LoopValues::agree(std::span<const std::uint32_t> nodes) const {
-  const auto value_of = [&](std::uint32_t node) {
-    const CodePoint at = flow_.nodes[node].at;
-    for (const std::uint32_t number : index_.values_of(at.statement)) {
-      const ddg::Value& value = index_.graph().values[number];
-      if (value.instruction == at.instruction && value.reg != kStackPointer)
-        return common_function(value.value, 0, false);
-    }
-    return CommonFunction{};
-  };
-  std::uint64_t ran = 0;
-  const CommonFunction first = value_of(nodes.front());
-  if (first.coefficients.empty() || !first.affine() || !first.constant || *first.coefficients[flow_.level] == 0)
-    return false;
-  for (const std::uint32_t node : nodes) {
-    const CommonFunction value = value_of(node);
-    if (value.coefficients != first.coefficients || value.constant != first.constant) return false;
-    for (const std::uint32_t edge : flow_.in[node]) {
-      const FlowEdge& e = flow_.edges[edge];
-      if (e.inside > 0) return false;
-      if (e.carried > 0 && std::find(nodes.begin(), nodes.end(), e.from) == nodes.end()) return false;
-    }
-    ran += index_.graph().statements[flow_.nodes[node].at.statement].count;
-  }
-  std::uint64_t iterations = 0;
-  for (const structure::ContextId copy : flow_.loops) iterations += index_.tree()[copy].trips.total;
-  return ran >= iterations && ran > 0;
-}
-
 /// Right in this loop, in every iteration that another one follows.
 bool LoopValues::is_on_every_round(ddg::StatementId statement) const {
   const structure::ContextId around = index_.graph().statements[statement].context;
@@ -392,7 +294,7 @@ bool LoopValues::is_unchanging(std::uint32_t node, std::vector<bool>& above) con
 }
 
 bool LoopValues::is_anchored(std::uint32_t node) const {
-  if (agreed_[node]) return true;
+  if (agreed_[node] != 0 || chained_[node]) return true;
   // A state that changes back and forth is even where a body was unrolled; only sums step.
   const FlowNode& n = flow_.nodes[node];
   const bool steps =

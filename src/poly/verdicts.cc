@@ -353,7 +353,7 @@ class Judge {
       for (const ddg::StatementId id : control_.exit_deciders(loop)) {
         const std::uint32_t branch = values_.branch_node(id);
         if (!graph_.statements[id].followed || values_.ends_alike(id)) continue;
-        if (!values_.decides_by_data(id)) {
+        if (!values_.decides_by_data(id) && !values_.is_led_by_data(id)) {
           if (whole_ == nullptr && !values_.counts_iterations(id))
             doubt("an end of the loop that only its iterations find", flow_.nodes[branch].at,
                   graph_.statements[id].count);

@@ -15,6 +15,19 @@ bool is_sum(const Node& node) {
          (node.facts->associative == Associative::kAdd || node.facts->associative == Associative::kSubtract);
 }
 
+/// The same instruction but for its registers.
+bool is_alike(const Node& a, const Node& b) {
+  return a.facts->form == b.facts->form && a.facts->constants == b.facts->constants &&
+         a.facts->displacement == b.facts->displacement;
+}
+
+/// mov r,imm and its like.
+bool makes_constant(const Node& node) {
+  constexpr std::uint32_t kMore = trace::kLoad | trace::kStore | trace::kBranch | trace::kCall | trace::kUnknown;
+  return node.facts != nullptr && (node.facts->kinds & kMore) == 0 && node.facts->reads.empty() &&
+         node.facts->constants != trace::kNoConstants && node.facts->flags_read == 0;
+}
+
 }  // namespace
 
 Judge::Judge(const Flow& flow, const structure::Structure& structure, const structure::LoopTree& tree,
@@ -311,7 +324,9 @@ bool Judge::agree(const std::vector<std::uint32_t>& group) const {
   for (const std::uint32_t index : group) {
     for (const std::uint32_t number : in_[index]) {
       const Flowing& edge = edges_[number];
-      if (edge.inside > 0 || std::find(group.begin(), group.end(), edge.from) == group.end()) return false;
+      if (edge.inside > 0) return false;
+      if (std::find(group.begin(), group.end(), edge.from) == group.end() && !makes_constant(node(edge.from)))
+        return false;
     }
     for (const Line::Entry& entry : node(index).values[loop_.level].entries()) {
       const auto found =
@@ -339,9 +354,11 @@ bool Judge::agree(const std::vector<std::uint32_t>& group) const {
   });
 }
 
-/// The part ends with a branch on a comparison of agreed steps with what was there before the loop: which nodes that
+/// The part ends with a branch on a comparison of these steps with what was there before the loop: which nodes that
 /// takes.
-bool Judge::tests_agreed(PartIndex part, std::vector<std::uint32_t>& tests) const {
+bool Judge::tests_agreed(PartIndex part, const std::vector<std::uint32_t>& group,
+                         std::vector<std::uint32_t>& tests) const {
+  const auto is_one = [&](std::uint32_t index) { return std::find(group.begin(), group.end(), index) != group.end(); };
   const std::uint32_t branch = index_[flow_.parts[part].nodes.back()];
   const trace::InstructionFacts* facts = node(branch).facts;
   if (facts == nullptr || (facts->kinds & trace::kBranch) == 0 || (facts->kinds & trace::kConditional) == 0)
@@ -350,31 +367,38 @@ bool Judge::tests_agreed(PartIndex part, std::vector<std::uint32_t>& tests) cons
   for (const std::uint32_t flag : in_[branch]) {
     const std::uint32_t compare = edges_[flag].from;
     if (node(compare).part != part) return false;
-    if (agreed_[compare]) {
+    tests.push_back(compare);
+    if (is_one(compare)) {
       any = true;
       continue;
     }
     for (const std::uint32_t number : in_[compare]) {
-      if (!agreed_[edges_[number].from] || edges_[number].carried > 0) return false;
+      if (!is_one(edges_[number].from) || edges_[number].carried > 0) return false;
       any = true;
     }
-    tests.push_back(compare);
   }
   tests.push_back(branch);
   return any;
 }
 
+/// First those that are one instruction: what only reads a step is no step, and often a sum, too.
 void Judge::find_agreed() {
+  find_agreed(true);
+  find_agreed(false);
+}
+
+void Judge::find_agreed(bool alike) {
   const auto is_step = [&](std::uint32_t index) {
     const Node& n = node(index);
-    if (!is_sum(n) || n.values.size() <= loop_.level) return false;
+    if (agreed_[index] || !is_sum(n) || n.values.size() <= loop_.level) return false;
     return n.values[loop_.level].even() && flow_.parts[n.part].levels == loop_.level + 1u;
   };
   std::vector<std::vector<std::uint32_t>> groups;
   std::vector<std::uint32_t> group_of(nodes_.size(), kNone);
   for (const Flowing& edge : edges_) {
-    if (edge.carried == 0 || edge.use->address || edge.use->operand == kFlagsOperand || edge.from == edge.to) continue;
+    if (edge.carried == 0 || edge.use->operand == kFlagsOperand || edge.from == edge.to) continue;
     if (!is_step(edge.from) || !is_step(edge.to)) continue;
+    if (alike ? !is_alike(node(edge.from), node(edge.to)) : edge.use->address) continue;
     std::uint32_t group = group_of[edge.from] != kNone ? group_of[edge.from] : group_of[edge.to];
     if (group == kNone) {
       group = static_cast<std::uint32_t>(groups.size());
@@ -389,12 +413,27 @@ void Judge::find_agreed() {
   std::erase_if(groups, [&](const auto& group) { return group.size() < 2 || !agree(group); });
   for (const std::vector<std::uint32_t>& group : groups)
     for (const std::uint32_t index : group) agreed_[index] = true;
-  for (const std::vector<std::uint32_t>& group : groups) {
-    std::vector<std::uint32_t> tests;
-    if (std::all_of(group.begin(), group.end(),
-                    [&](std::uint32_t index) { return tests_agreed(node(index).part, tests); }))
-      for (const std::uint32_t test : tests) agreed_[test] = true;
+  for (const std::vector<std::uint32_t>& group : groups) find_tests(group);
+}
+
+/// Each step is followed by a test, in its own iteration: the tests are agreed, too.
+void Judge::find_tests(const std::vector<std::uint32_t>& group) {
+  std::vector<std::uint32_t> tests;
+  std::vector<bool> compares(nodes_.size());
+  for (const PartIndex part : parts_) {
+    std::vector<std::uint32_t> found;
+    if (flow_.parts[part].nodes.empty() || !tests_agreed(part, group, found)) continue;
+    for (const std::uint32_t test : found) compares[test] = true;
+    tests.insert(tests.end(), found.begin(), found.end());
   }
+  for (const std::uint32_t index : group) {
+    if (compares[index]) continue;
+    std::uint64_t tested = 0;
+    for (const std::uint32_t number : out_[index])
+      if (compares[edges_[number].to]) tested += edges_[number].inside;
+    if (tested < node(index).count) return;
+  }
+  for (const std::uint32_t test : tests) agreed_[test] = true;
 }
 
 /// x = x + c, once in every iteration, c from before the loop.
@@ -415,6 +454,16 @@ bool Judge::adds_constant(std::uint32_t index) const {
   if (recurring < 0) return false;
   if (n.facts->associative != Associative::kSubtract || n.facts->accumulator == trace::kAnyOperand) return true;
   return n.facts->accumulator == trace::kMemoryOperand ? recurring >= kFirstMemory : recurring == n.facts->accumulator;
+}
+
+/// A number, or one that is added to what was there before the loop.
+bool Judge::is_made_of_constants(std::uint32_t index) const {
+  const Node& n = node(index);
+  if (makes_constant(n)) return true;
+  if (!is_sum(n) || n.facts->reads.size() != 1 || (n.facts->kinds & (trace::kLoad | trace::kStore)) != 0) return false;
+  return std::all_of(in_[index].begin(), in_[index].end(), [&](std::uint32_t number) {
+    return edges_[number].from == index || makes_constant(node(edges_[number].from));
+  });
 }
 
 void Judge::mark_recurrences() {
@@ -514,6 +563,8 @@ bool Judge::is_excused(const Carried& carried) const {
   const bool data = is_data(carried.from);
   if (carried.between_copies && !data) return true;
   if (is_computable(carried.from) && (!carried.edge->behind_copies || carried.greatest <= 1)) return true;
+  if (!data && carried.greatest <= 1 && (is_agreed(carried.from) || is_made_of_constants(index_[carried.from])))
+    return true;
   const EdgeLevel* level = carried.edge->levels.size() > loop_.level ? &carried.edge->levels[loop_.level] : nullptr;
   if (carried.edge->load && is_repeatable(carried.from) && level != nullptr && level->rewritten == 0 &&
       level->reread == 0)

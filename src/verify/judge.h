@@ -62,8 +62,8 @@ class Judge {
   using Ends = std::pair<NodeIndex, NodeIndex>;  // of something carried: from, to
 
   /// `pure`: by context, calls of functions that may be reordered; may be empty.
-  Judge(const Flow& flow, const structure::Structure& structure, const structure::LoopTree& tree,
-        const LoopPlace& loop, const std::vector<bool>& pure);
+  Judge(const Flow& flow, const structure::Structure& structure, const structure::LoopTree& tree, const LoopPlace& loop,
+        const std::vector<bool>& pure);
 
   /// All that the loop carries, whatever it is.
   const std::vector<Carried>& carried() const { return carried_; }
@@ -130,11 +130,14 @@ class Judge {
   bool find_recurrences();
   bool find_state();
   void find_agreed();
+  void find_agreed(bool alike);
+  void find_tests(const std::vector<std::uint32_t>& group);
   bool agree(const std::vector<std::uint32_t>& group) const;
-  bool tests_agreed(PartIndex part, std::vector<std::uint32_t>& tests) const;
+  bool tests_agreed(PartIndex part, const std::vector<std::uint32_t>& group, std::vector<std::uint32_t>& tests) const;
   bool is_anchored(std::uint32_t node) const;
   bool advances(const Node& node) const;
   bool adds_constant(std::uint32_t node) const;
+  bool is_made_of_constants(std::uint32_t node) const;
   std::vector<std::uint32_t> components(const std::vector<bool>& left_out) const;
   void mark_recurrences();
   void find_carried();
@@ -155,7 +158,7 @@ class Judge {
   std::vector<std::uint32_t> copy_;        // by node: which of the loop's copies it is in
   std::vector<std::uint32_t> part_index_;  // by part of the flow
   std::vector<PartIndex> parts_;
-  std::vector<std::vector<std::uint32_t>> in_;   // by node: edges_
+  std::vector<std::vector<std::uint32_t>> in_;  // by node: edges_
   std::vector<std::vector<std::uint32_t>> out_;
   std::vector<Flowing> edges_;
   std::vector<Deciding> decisions_;
