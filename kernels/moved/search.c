@@ -4,6 +4,7 @@
 
 enum { N = 20000 };
 int out[N];
+volatile int start = 5;  // or a compiler finds out by itself where a loop ends
 
 static unsigned mixed(unsigned x) {
   x *= 2654435761u;
@@ -32,7 +33,7 @@ int main(void) {
     if ((i & 63) == 0) break;
     low = i;
   }
-  for (int i = 5; i < 50000; i += 7) {  // loop: verdict no unknown
+  for (int i = start; i < 50000; i += 7) {  // loop: verdict no unknown
     if ((unsigned char)i == 3) break;
     bits = i;
   }

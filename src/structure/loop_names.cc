@@ -1,6 +1,8 @@
 #include "structure/loop_names.h"
 
 #include <algorithm>
+#include <fstream>
+#include <sstream>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -207,24 +209,175 @@ std::vector<bool> LoopNames::behind(FunctionId id, LoopId which, NodeId block) c
   return reached;
 }
 
+// ---- Names ---------------------------------------------------------------------------------------------------------
+
+const std::optional<symbols::LoopSource>& LoopNames::by_lines(FunctionId id, LoopId which) {
+  const auto [found, added] = by_lines_.try_emplace(key(id, which));
+  if (added) found->second = symbols::name_loop(symbolizer_, addresses(id, which));
+  return found->second;
+}
+
+/// Whether a loop around this one, in the same function of the source, has the head of a line.
+bool LoopNames::is_around(FunctionId id, LoopId which, int line) {
+  const symbols::LoopSource& source = *by_lines(id, which);
+  const std::span<const Loop> loops = structure_.forests[id].loops();
+  for (LoopId outer = loops[which].parent; outer != kNoLoop; outer = loops[outer].parent) {
+    const std::optional<symbols::LoopSource>& other = by_head(id, outer);
+    if (other && other->scope == source.scope && other->file == source.file &&
+        heads_of(id, which).is_same_head(other->line, line))
+      return true;
+  }
+  return false;
+}
+
+/// How many there are in the same function of the source.
+std::size_t LoopNames::loops_around(FunctionId id, LoopId which) {
+  const std::uint64_t scope = by_lines(id, which)->scope;
+  const std::span<const Loop> loops = structure_.forests[id].loops();
+  std::size_t count = 0;
+  for (LoopId outer = loops[which].parent; outer != kNoLoop; outer = loops[outer].parent) {
+    const std::optional<symbols::LoopSource>& other = by_lines(id, outer);
+    if (other && other->scope == scope) ++count;
+  }
+  return count;
+}
+
+/// Whether there is a loop inside that may be the one of its line, and a good part of what this one does by itself is
+/// written outside of that, in the loop of `line` around it.
+bool LoopNames::is_loop_around(FunctionId id, LoopId which, const symbols::LoopSource& source, int line) {
+  const symbols::LoopHeads& heads = heads_of(id, which);
+  const LoopForest& forest = structure_.forests[id];
+  const Function& function = structure_.flow.functions()[id];
+  const CodeMap& code = structure_.code;
+  bool inner = false;
+  for (LoopId loop = which + 1; loop < forest.loops().size() && !inner; ++loop) {
+    if (forest.loops()[loop].parent != which) continue;
+    const std::optional<symbols::LoopSource>& other = by_lines(id, loop);
+    inner = other && other->scope == source.scope && other->own_file == source.file &&
+            heads.is_inside(other->own_line, source.line);
+  }
+  if (!inner) return false;
+  std::size_t all = 0;
+  std::size_t outside = 0;
+  for (NodeId node = 0; node < function.places.size(); ++node) {
+    const PlaceId place = function.places[node];
+    if (place == code.hidden() || forest.innermost(node) != which) continue;
+    constexpr std::uint64_t kStep = 2;  // bytes: hardly an instruction is shorter
+    for (std::uint64_t at = code.address(place); at <= code.last_instruction(place); at += kStep) {
+      const int here = line_in(source, at);
+      ++all;
+      if (here != 0 && !heads.is_inside(here, source.line) && heads.is_inside(here, line)) ++outside;
+    }
+  }
+  return 4 * outside >= all && outside > 0;
+}
+
+/// The line of a head, if there is one.
+const std::optional<symbols::LoopSource>& LoopNames::by_head(FunctionId id, LoopId which) {
+  const auto known = by_head_.find(key(id, which));
+  if (known != by_head_.end()) return known->second;
+  std::optional<symbols::LoopSource> source = by_lines(id, which);
+  if (source && source->line == source->own_line && source->file == source->own_file) {
+    const symbols::LoopHeads& heads = heads_of(id, which);
+    std::optional<int> line;
+    if (heads.nested_in(source->line) == 0) {
+      const std::vector<int> lines = heads.at(source->line);
+      if (const std::size_t around = loops_around(id, which); around < lines.size()) line = lines[around];
+    } else {
+      line = heads.around(source->line, 1);
+      if (line && !is_loop_around(id, which, *source, *line)) line.reset();
+    }
+    if (line && !is_around(id, which, *line)) {
+      source->line = *line;
+      source->column = 0;
+    }
+  }
+  return by_head_.emplace(key(id, which), std::move(source)).first->second;
+}
+
+/// How many loops are inside each other, in this one, and have its line.
+std::size_t LoopNames::alike_inside(FunctionId id, LoopId which) {
+  const std::optional<symbols::LoopSource> source = by_head(id, which);
+  const std::span<const Loop> loops = structure_.forests[id].loops();
+  std::size_t most = 0;
+  for (LoopId inner = which + 1; source && inner < loops.size(); ++inner) {
+    if (loops[inner].parent != which) continue;
+    const std::optional<symbols::LoopSource>& other = by_head(id, inner);
+    if (other && other->scope == source->scope && other->file == source->file && other->line == source->line)
+      most = std::max(most, 1 + alike_inside(id, inner));
+  }
+  return most;
+}
+
+/// Of the file that a loop is written in; none if it cannot be read.
+const symbols::LoopHeads& LoopNames::heads_of(FunctionId id, LoopId which) {
+  using symbols::LoopHeads;
+  const Function& function = structure_.flow.functions()[id];
+  const std::string& file = by_lines(id, which)->own_file;
+  const PlaceId header = function.places[structure_.forests[id].loops()[which].header];
+  std::string path = file;
+  if (header != structure_.code.hidden() && !file.starts_with('/')) {
+    const std::string_view directory = symbolizer_.locate(structure_.code.address(header)).directory;
+    if (!directory.empty()) path = std::string(directory) + "/" + file;
+  }
+  std::unique_ptr<LoopHeads>& heads = heads_[path];
+  if (heads) return *heads;
+  // Only where it was when it was compiled: another file of that name might be found elsewhere.
+  const std::optional<LoopHeads::Language> language = LoopHeads::language_of(path);
+  std::ostringstream text;
+  if (std::ifstream stream(path, std::ios::binary); language && stream) text << stream.rdbuf();
+  heads = std::make_unique<LoopHeads>(text.view(), language.value_or(LoopHeads::Language::kC));
+  return *heads;
+}
+
+/// If its line is that of a loop inside a loop that is inside this one: the one around that.
+std::optional<int> LoopNames::around_inner(FunctionId id, LoopId which, const symbols::LoopSource& source) {
+  const symbols::LoopHeads& heads = heads_of(id, which);
+  const std::span<const Loop> loops = structure_.forests[id].loops();
+  for (LoopId inner = which + 1; inner < loops.size(); ++inner) {
+    if (loops[inner].parent != which) continue;
+    const std::optional<symbols::LoopSource>& other = by_head(id, inner);
+    if (!other || other->scope != source.scope || other->file != source.file) continue;
+    if (!heads.is_inside(source.line, other->line) || heads.is_same_head(source.line, other->line)) continue;
+    const std::vector<int> lines = heads.at(other->line);
+    const std::size_t around = loops_around(id, which);
+    if (around < lines.size() && !heads.is_same_head(lines[around], other->line)) return lines[around];
+  }
+  return std::nullopt;
+}
+
+std::optional<symbols::LoopSource> LoopNames::by_text(FunctionId id, LoopId which) {
+  std::optional<symbols::LoopSource> source = by_head(id, which);
+  if (!source || source->file != source->own_file) return source;
+  const symbols::LoopHeads& heads = heads_of(id, which);
+  const std::size_t inside = alike_inside(id, which);
+  const std::size_t written = heads.nested_in(source->line);
+  std::optional<int> line;
+  if (written != 0 && inside + 1 > written) line = heads.around(source->line, inside + 1 - written);
+  if (inside == 0) line = around_inner(id, which, *source);
+  if (!line || is_around(id, which, *line)) return source;
+  source->line = *line;
+  source->column = 0;
+  return source;
+}
+
 const LoopName& LoopNames::of(FunctionId id, LoopId which) {
-  const auto key = [&](LoopId loop) { return std::uint64_t{id} << 32 | loop; };
   std::vector<LoopId> missing;
-  for (LoopId loop = which; loop != kNoLoop && !names_.contains(key(loop));
+  for (LoopId loop = which; loop != kNoLoop && !names_.contains(key(id, loop));
        loop = structure_.forests[id].loops()[loop].parent)
     missing.push_back(loop);
   for (std::size_t i = missing.size(); i-- > 0;) {
     LoopName name;
-    name.source = symbols::name_loop(symbolizer_, addresses(id, missing[i]));
+    name.source = by_text(id, missing[i]);
     name.depth = 1;
     if (const LoopId parent = structure_.forests[id].loops()[missing[i]].parent; parent != kNoLoop) {
-      const LoopName& outer = names_.at(key(parent));
+      const LoopName& outer = names_.at(key(id, parent));
       const bool copy = name.source && outer.source && symbols::is_same_source_loop(*name.source, *outer.source);
       name.depth = outer.depth + (copy ? 0 : 1);
     }
-    names_.emplace(key(missing[i]), std::move(name));
+    names_.emplace(key(id, missing[i]), std::move(name));
   }
-  return names_.at(key(which));
+  return names_.at(key(id, which));
 }
 
 void find_tests(Structure& structure, LoopNames& names, symbols::Symbolizer& symbolizer) {

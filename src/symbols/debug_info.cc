@@ -215,6 +215,9 @@ const DebugInfo::Found* DebugInfo::find(std::uint64_t address) {
   Unit* unit = unit_at(address);
   if (unit == nullptr) return nullptr;
   found_.position = position_of(*unit, address);
+  Dwarf_Attribute directory;
+  const char* const name = dwarf_formstring(dwarf_attr(&unit->die, DW_AT_comp_dir, &directory));
+  found_.directory = name != nullptr ? std::string_view(name) : std::string_view();
   found_.scopes.clear();
   add_scopes(*unit, address, found_.scopes);
   return &found_;

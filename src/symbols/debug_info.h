@@ -38,7 +38,8 @@ class DebugInfo {
   };
   struct Found {
     Position position;
-    std::vector<Scope> scopes;  // innermost first; the last one is a function, unless the DWARF is odd
+    std::string_view directory;  // that relative names of files are below; empty if unknown
+    std::vector<Scope> scopes;   // innermost first; the last one is a function, unless the DWARF is odd
   };
 
   /// `dwarf` must outlive this. `trusts_alternate`: if there is an alternate file, it is the one that is meant.

@@ -27,7 +27,9 @@ struct LoopSource {
   std::string function;              // that the code is in
   std::uint64_t scope = 0;           // instance of the function or inlined function that the loop is written in
   std::uint64_t function_id = 0;     // of that: the same for all its instances (see Frame)
-  std::string own_file;  // where the loop itself is written: differs from `file` and `line` if that is library code
+  // Where the loop itself is written, by its instructions: differs from `file` and `line` if that is library code, or
+  // if the line of its head is known otherwise.
+  std::string own_file;
   int own_line = 0;
   int own_column = 0;
 };

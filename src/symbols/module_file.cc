@@ -317,6 +317,7 @@ void ModuleFile::locate(std::uint64_t file_address, Location& location) {
   const DebugInfo::Found* found = debug_info_ ? debug_info_->find(file_address + debug_bias_) : nullptr;
   if (found != nullptr) {
     location.file = found->position.file;
+    location.directory = found->directory;
     location.line = found->position.line;
     location.column = found->position.column;
     add_frames(*found, location);

@@ -32,9 +32,10 @@ struct Frame {
 };
 
 struct Location {
-  std::string function;      // demangled, the function that the code is in, whatever was inlined; empty if unknown
-  std::uint64_t offset = 0;  // from the function's start
-  std::string file;          // of the line table: of the innermost frame; empty if unknown
+  std::string function;        // demangled, the function that the code is in, whatever was inlined; empty if unknown
+  std::uint64_t offset = 0;    // from the function's start
+  std::string file;            // of the line table: of the innermost frame; empty if unknown
+  std::string_view directory;  // that relative names of files are below, where the code was compiled; empty if unknown
   int line = 0;
   int column = 0;
   std::string module;               // base name of the file, empty for code in no file (JIT)
