@@ -253,7 +253,7 @@ void FlowIndex::find_restoring() {
     (same ? restores_ : refuted)[first_point_[to.statement] + to.instruction] = true;
   };
   const auto moves_back = [&](CodePoint from, CodePoint to) {
-    return pass(from) == Pass::kRegisterCopy && source_of(*facts(from))->width == target_of(*facts(to))->width &&
+    return pass(from) == Pass::kRegisterCopy && source_of(*facts(from))->width == source_of(*facts(to))->width &&
            graph_.statements[from.statement].context == graph_.statements[to.statement].context;
   };
   for (const ddg::Dependence& d : graph_.dependences) {

@@ -114,6 +114,7 @@ class LoopValues {
   bool consumes(std::uint32_t node, std::uint8_t operand) const;
   void find_handing();
   bool hands_on(const ddg::Origin& origin, std::uint32_t by, std::uint32_t to) const;
+  bool is_handed(const ddg::Origin& origin, std::uint32_t by, bool always) const;
   bool keeps_place(std::uint32_t copy, bool seen_always) const;
   void add_edge(FlowEdge edge, EdgeFacts facts);
   void set_distance(const fold::Folded& map, FlowEdge& edge) const;

@@ -83,7 +83,10 @@ void LoopValues::find_handing() {
 /// run after the copy did.
 bool LoopValues::hands_on(const ddg::Origin& origin, std::uint32_t by, std::uint32_t to) const {
   const ddg::StatementId use = flow_.nodes[to].at.statement;
-  const bool always = index_.dimensions(use) == flow_.level + 1 && runs_always(use);
+  return is_handed(origin, by, index_.dimensions(use) == flow_.level + 1 && runs_always(use));
+}
+
+bool LoopValues::is_handed(const ddg::Origin& origin, std::uint32_t by, bool always) const {
   if (handed_[always ? 1 : 0][by]) return true;
   if (origin.local || !before_[by] || keeps_place(by, always)) return false;
   for (const std::uint32_t number : index_.dependences_to(origin.to)) {
