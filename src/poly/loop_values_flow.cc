@@ -273,7 +273,7 @@ void LoopValues::origin_edges(const ddg::Statement& statement) {
     }
     // A use in an inner loop gets one after the other in each iteration; it is this loop's matter only if an earlier
     // iteration has put something in its place.
-    if (!o.load && by != kOutside && !is_handed(o, by, false)) more.turns = 0;
+    if (!o.load && by != kOutside && passes_[by] != Pass::kNone && !is_handed(o, by, false)) more.turns = 0;
     // Handed on from iteration to iteration: only what is in its place anyway, or is seen by every iteration.
     if (edge.before > 0 && !more.even && by != kOutside && hands_on(o, by, to)) more.turns += edge.before;
     add_edge(edge, more);

@@ -26,6 +26,7 @@ struct Traits {
   bool memory = false;
   bool floating = false;
   bool move = false;
+  bool jump = false;  // direct, and always taken
 };
 
 std::vector<Traits> traits_of(const trace::Block& block) {
@@ -34,6 +35,8 @@ std::vector<Traits> traits_of(const trace::Block& block) {
   for (std::size_t i = 0; i < traits.size() && i < facts.size(); ++i) {
     traits[i].floating = computes_in_floating_point(facts[i]);
     traits[i].move = moves_registers(facts[i]);
+    constexpr std::uint32_t kOther = trace::kConditional | trace::kIndirect | trace::kCall | trace::kReturn;
+    traits[i].jump = (facts[i].kinds & trace::kBranch) != 0 && (facts[i].kinds & kOther) == 0;
   }
   for (const trace::Access& access : block.accesses)
     if (access.instruction < facts.size() && trace::accesses_memory(facts[access.instruction]))
@@ -89,6 +92,7 @@ void CodeMap::cut_blocks() {
   exits_.resize(trace_exits_.size());
   last_instruction_.assign(address_.size(), 0);
   only_moves_.assign(address_.size(), true);
+  only_moves_and_jumps_.assign(address_.size(), true);
   for (const trace::Exit& exit : trace_exits_) exits_of[exit.block].push_back(exit.id);
   for (const trace::Block& block : blocks_) {
     const std::vector<Traits> traits = traits_of(block);
@@ -115,6 +119,7 @@ void CodeMap::cut_blocks() {
         part.memory += traits[i].memory;
         part.floating += traits[i].floating;
         if (!traits[i].move) only_moves_[part.place] = false;
+        if (!traits[i].move && !traits[i].jump) only_moves_and_jumps_[part.place] = false;
         last = address;
         last_instruction_[part.place] = std::max(last_instruction_[part.place], address);
         address += block.lengths[i];

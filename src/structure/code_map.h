@@ -87,6 +87,8 @@ class CodeMap {
   std::uint64_t last_instruction(PlaceId place) const { return last_instruction_[place]; }
   /// Nothing but moves between registers: what compilers put between the parts of a loop.
   bool only_moves(PlaceId place) const { return only_moves_[place]; }
+  /// The same, but it may end with a jump that is always taken.
+  bool only_moves_and_jumps(PlaceId place) const { return only_moves_and_jumps_[place]; }
 
  private:
   void find_places();
@@ -99,6 +101,7 @@ class CodeMap {
   std::vector<std::uint64_t> function_;
   std::vector<std::uint64_t> last_instruction_;
   std::vector<bool> only_moves_;
+  std::vector<bool> only_moves_and_jumps_;
   std::vector<std::uint8_t> start_;
   std::vector<ExitCode> exits_;
   std::vector<Part> parts_;

@@ -131,6 +131,8 @@ NodeId LoopNames::closing(FunctionId id, LoopId which, NodeId latch) const {
   const std::span<const NodeId> before = function.graph.predecessors(latch);
   if (latch == header || before.size() != 1 || !forest.contains(which, before[0])) return latch;
   if (code.only_moves(function.places[latch])) return before[0];
+  if (code.only_moves_and_jumps(function.places[latch]) && before[0] != header && leaves(id, which, before[0]))
+    return before[0];
   const bool only_goes_back = function.graph.successors(latch).size() == 1;
   const bool is_behind_test = before[0] != header && leaves(id, which, before[0]);
   if (!only_goes_back || !is_behind_test) return latch;
@@ -330,7 +332,7 @@ const symbols::LoopHeads& LoopNames::heads_of(FunctionId id, LoopId which) {
   return *heads;
 }
 
-/// If its line is that of a loop inside a loop that is inside this one: the one around that.
+/// If the loop of its line is not around a loop that is inside this one: the one that is.
 std::optional<int> LoopNames::around_inner(FunctionId id, LoopId which, const symbols::LoopSource& source) {
   const symbols::LoopHeads& heads = heads_of(id, which);
   const std::span<const Loop> loops = structure_.forests[id].loops();
@@ -338,7 +340,7 @@ std::optional<int> LoopNames::around_inner(FunctionId id, LoopId which, const sy
     if (loops[inner].parent != which) continue;
     const std::optional<symbols::LoopSource>& other = by_head(id, inner);
     if (!other || other->scope != source.scope || other->file != source.file) continue;
-    if (!heads.is_inside(source.line, other->line) || heads.is_same_head(source.line, other->line)) continue;
+    if (heads.is_inside(other->line, source.line)) continue;
     const std::vector<int> lines = heads.at(other->line);
     const std::size_t around = loops_around(id, which);
     if (around < lines.size() && !heads.is_same_head(lines[around], other->line)) return lines[around];
