@@ -5,7 +5,7 @@
 
 enum { N = 40, M = 1000 };
 double in[N][N], out[N][N];
-int a[M], b[M], c[M], rows[N][20], best[2][M], weight[8] = {3, 17, 8, 40, 1, 25, 12, 6};
+int a[M], b[M], c[M], rows[N][20], late[M], early[M], best[2][M], weight[8] = {3, 17, 8, 40, 1, 25, 12, 6};
 
 __attribute__((noinline)) void diagonal(int n) {
   for (int i = 0; i < n; i++)                               // loop: verdict yes
@@ -81,6 +81,28 @@ __attribute__((noinline)) int by_row(int k) {
   return k;
 }
 
+// Data say from which iteration on it is stepped; or up to which one, of which nobody in the loop takes notice.
+__attribute__((noinline)) int from_somewhere(int k) {
+  for (int i = 0; i < M; i++)                               // loop: verdict no unknown
+    switch (late[i]) {
+      case 0: b[i] = k; break;
+      case 1: b[i] = k; c[i] = a[i]; k++; break;
+      case 2: b[i] = k * 3; k++; break;
+      case 3: b[i] = k ^ 4; k++; c[i] = 1; break;
+      case 4: b[i] = k - c[i]; k++; break;
+      default: b[i] = 1;
+    }
+  return k;
+}
+
+__attribute__((noinline)) int up_to_somewhere(int k) {
+  for (int i = 0; i < M; i++)                               // loop: verdict no unknown
+    if (early[i] < 300) {
+      if (a[i] & 4) { b[i] = k - a[i]; k += 3; } else { c[i] = k; k += 3; }
+    }
+  return k;
+}
+
 // Twice on one way.
 __attribute__((noinline)) int twice(int k) {
   for (int i = 0; i < M; i++) {                             // loop: verdict no unknown
@@ -103,11 +125,12 @@ int main(void) {
   for (int i = 0; i < M; i++) a[i] = (i * 7919) % 997;
   for (int i = 0; i < N; i++)
     for (int j = 0; j < 20; j++) rows[i][j] = a[i] > 400 ? j + 1 : -j;
+  for (int i = 0; i < M; i++) late[i] = i < 200 ? 0 : 1 + a[i] % 4, early[i] = i;
   diagonal(N);
   corners(.2);
   for (int item = 0; item < 8; item++) pack(item, item & 1);
   int n = both(5) + some(7);
-  n += squeeze(0) + keeps(-5) + by_row(1) + twice(2) + merged();
+  n += squeeze(0) + keeps(-5) + from_somewhere(3) + up_to_somewhere(4) + by_row(1) + twice(2) + merged();
   double s = 0;
   unsigned h = 0;
   for (int i = 0; i < N; i++)

@@ -116,7 +116,8 @@ class Suggester {
     for (const profile::Reduction& r : loop.reductions)
       suggestion.requirements.push_back(
           {"reduction", r.variable, loop.node,
-           is_name(r.variable) ? fmt::format("reduction({}:{})", r.operation, r.variable) : "", std::nullopt});
+           is_name(r.variable) && !r.partly ? fmt::format("reduction({}:{})", r.operation, r.variable) : "",
+           std::nullopt});
     if (loop.reductions.empty()) suggestion.requirements.push_back({"reduction", "", loop.node, "", std::nullopt});
   }
 

@@ -114,7 +114,8 @@ class LoopValues {
   bool consumes(std::uint32_t node, std::uint8_t operand) const;
   void find_handing();
   bool hands_on(const ddg::Origin& origin, std::uint32_t by, std::uint32_t to) const;
-  bool is_handed(const ddg::Origin& origin, std::uint32_t by, bool always) const;
+  bool is_moved(const ddg::Origin& origin, std::uint32_t by) const;
+  bool is_carried(const ddg::Origin& origin) const;
   bool keeps_place(std::uint32_t copy, bool seen_always) const;
   void add_edge(FlowEdge edge, EdgeFacts facts);
   void set_distance(const fold::Folded& map, FlowEdge& edge) const;
@@ -133,6 +134,8 @@ class LoopValues {
   void find_agreed();
   bool are_one_step(std::uint32_t a, std::uint32_t b) const;
   bool make_a_chain(std::span<const std::uint32_t> nodes);
+  bool run_in_all(std::span<const std::uint32_t> nodes) const;
+  bool is_same_test(ddg::StatementId one, std::uint32_t compare, ddg::StatementId other, std::uint32_t with) const;
   std::optional<Test> tested_step(ddg::StatementId statement) const;
   bool agree(std::span<const std::uint32_t> nodes) const;
   bool is_anchored(std::uint32_t node) const;
@@ -157,6 +160,7 @@ class LoopValues {
   std::vector<bool> materialised_;       // by node: seen through, and a node all the same
   std::vector<bool> before_;             // by node: a copy that may pass on what was there before the loop
   std::vector<bool> handed_[2];          // by node: see find_handing; for uses in some or in all iterations
+  std::vector<bool> moved_;              // by node: the same, wherever it was put
   bool tells_lines_ = false;             // it has iterations enough to tell affine values from others
   std::vector<bool> steady_;             // by node: its values are affine along the loop
   std::vector<bool> unvalued_;           // by node

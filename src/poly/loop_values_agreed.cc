@@ -8,9 +8,10 @@
 //   one of them in the iteration before, never from further back nor from its own iteration, or else from before the
 //   loop: in one and the same iteration of every entry, the first as a rule. (Or from a constant that stands in the
 //   loop and is read in one iteration only: a compiler that knows the first iteration's number writes the second
-//   one's.) Nobody reads a step that is older than an iteration. Then x in iteration t is x0 + c t wherever it is read,
-//   whatever decides between the ways. This is for ways that few iterations take, whose values say little: the diagonal
-//   of `i == j ? 1 : 0` fits 'i + 1' as well as 'j + 1'.
+//   one's.) Nobody reads a step that is older than an iteration. Then x grows by c from iteration to iteration wherever
+//   it is read. If every iteration makes such a step, it does not matter what decides between the ways; if not, data
+//   must decide about none of them, or it would be theirs where the steps begin and end. This is for ways that few
+//   iterations take, whose values say little: the diagonal of `i == j ? 1 : 0` fits 'i + 1' as well as 'j + 1'.
 #include <algorithm>
 #include <map>
 #include <numeric>
@@ -136,12 +137,23 @@ void LoopValues::find_agreed() {
   for (Groups* groups : {&by_form, &by_register})
     for (const std::vector<std::uint32_t>& group : groups->all())
       if (std::none_of(group.begin(), group.end(), [&](std::uint32_t node) { return agreed_[node] != 0; }) &&
-          make_a_chain(group))
-        note(group);
+          make_a_chain(group)) {
+        if (run_in_all(group)) note(group);
+        for (const std::uint32_t node : group) chained_[node] = true;
+      }
   for (std::uint32_t node = 0; node < flow_.nodes.size(); ++node)
-    if (agreed_[node] == 0 && is_step(node) && adds_number(flow_.nodes[node].facts) &&
+    if (agreed_[node] == 0 && !chained_[node] && is_step(node) && adds_number(flow_.nodes[node].facts) &&
         make_a_chain(std::span(&node, 1)))
       chained_[node] = true;
+}
+
+/// As often as there are iterations.
+bool LoopValues::run_in_all(std::span<const std::uint32_t> nodes) const {
+  std::uint64_t ran = 0;
+  std::uint64_t iterations = 0;
+  for (const std::uint32_t node : nodes) ran += index_.graph().statements[flow_.nodes[node].at.statement].count;
+  for (const structure::ContextId copy : flow_.loops) iterations += index_.tree()[copy].trips.total;
+  return ran >= iterations && ran > 0;
 }
 
 /// The same instruction but for the registers.
@@ -160,13 +172,11 @@ bool LoopValues::make_a_chain(std::span<const std::uint32_t> nodes) {
     });
   };
   std::vector<std::uint32_t> constants;
-  std::uint64_t ran = 0;
   std::uint64_t started = 0;
   std::optional<std::int64_t> start;  // iteration
   for (const std::uint32_t node : nodes) {
     const CodePoint at = flow_.nodes[node].at;
     const ddg::Statement& statement = index_.graph().statements[at.statement];
-    ran += statement.count;
     for (const ddg::LocalFlow& local : statement.local)
       if (local.to == at.instruction && local.operand == 0) return false;
     for (const std::uint32_t number : index_.dependences_to(at.statement)) {
@@ -190,13 +200,9 @@ bool LoopValues::make_a_chain(std::span<const std::uint32_t> nodes) {
     }
     if (is_stale(node)) return false;
   }
-  std::uint64_t iterations = 0;
   std::uint64_t entries = 0;
-  for (const structure::ContextId copy : flow_.loops) {
-    iterations += index_.tree()[copy].trips.total;
-    entries += index_.tree()[copy].entries;
-  }
-  if (ran == 0 || (ran < iterations && started != entries)) return false;
+  for (const structure::ContextId copy : flow_.loops) entries += index_.tree()[copy].entries;
+  if (started != entries && !run_in_all(nodes)) return false;
   for (const std::uint32_t constant : constants) chained_[constant] = true;
   return true;
 }
@@ -232,18 +238,38 @@ std::optional<LoopValues::Test> LoopValues::tested_step(ddg::StatementId stateme
   return test.steps != 0 ? std::optional(test) : std::nullopt;
 }
 
+/// Comparisons of the same registers with the same numbers, for the same, at a way out of the loop; or at what may be
+/// one, that no iteration has taken.
+bool LoopValues::is_same_test(ddg::StatementId one, std::uint32_t compare, ddg::StatementId other,
+                              std::uint32_t with) const {
+  const trace::InstructionFacts& a = *flow_.nodes[compare].facts;
+  const trace::InstructionFacts& b = *flow_.nodes[with].facts;
+  const auto same_register = [](const trace::RegisterUse& x, const trace::RegisterUse& y) {
+    return x.file == y.file && x.index == y.index && x.byte == y.byte && x.width == y.width;
+  };
+  if (a.form != b.form || a.constants != b.constants || a.displacement != b.displacement || a.scale != b.scale)
+    return false;
+  if (!std::equal(a.reads.begin(), a.reads.end(), b.reads.begin(), b.reads.end(), same_register)) return false;
+  // The condition, or its opposite.
+  if (flow_.nodes[branch_node(one)].facts->condition / 2 != flow_.nodes[branch_node(other)].facts->condition / 2)
+    return false;
+  const auto may_end = [&](ddg::StatementId statement) {
+    const std::span<const ddg::StatementId> one_way = control_.one_way();
+    return std::binary_search(exits_.begin(), exits_.end(), statement) ||
+           std::binary_search(one_way.begin(), one_way.end(), statement);
+  };
+  return may_end(one) && may_end(other);
+}
+
 /// Each of the steps is followed by such a test, in its own iteration, and all tests are the same.
 bool LoopValues::ends_alike(ddg::StatementId statement) const {
   const std::optional<Test> test = tested_step(statement);
   if (!test) return false;
-  const trace::InstructionFacts& facts = *flow_.nodes[test->compare].facts;
   std::vector<bool> compares(flow_.nodes.size());
   for (const ddg::StatementId id : statements_) {
     const std::optional<Test> other = tested_step(id);
     if (!other || other->steps != test->steps) continue;
-    const trace::InstructionFacts& with = *flow_.nodes[other->compare].facts;
-    if (with.form != facts.form || with.constants != facts.constants || with.displacement != facts.displacement)
-      return false;
+    if (!is_same_test(statement, test->compare, id, other->compare)) return false;
     compares[other->compare] = true;
   }
   for (std::uint32_t node = 0; node < flow_.nodes.size(); ++node) {
@@ -266,7 +292,6 @@ bool LoopValues::agree(std::span<const std::uint32_t> nodes) const {
     }
     return CommonFunction{};
   };
-  std::uint64_t ran = 0;
   const CommonFunction first = value_of(nodes.front());
   if (first.coefficients.empty() || !first.affine() || !first.constant || *first.coefficients[flow_.level] == 0)
     return false;
@@ -278,11 +303,8 @@ bool LoopValues::agree(std::span<const std::uint32_t> nodes) const {
       if (e.inside > 0) return false;
       if (e.carried > 0 && std::find(nodes.begin(), nodes.end(), e.from) == nodes.end()) return false;
     }
-    ran += index_.graph().statements[flow_.nodes[node].at.statement].count;
   }
-  std::uint64_t iterations = 0;
-  for (const structure::ContextId copy : flow_.loops) iterations += index_.tree()[copy].trips.total;
-  return ran >= iterations && ran > 0;
+  return run_in_all(nodes);
 }
 
 }  // namespace loopfold::poly

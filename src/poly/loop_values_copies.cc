@@ -68,6 +68,10 @@ void LoopValues::find_handing() {
     }
   };
   spread(before_, true);
+  moved_.assign(count, false);
+  for (const Hop& hop : hops)
+    if (hop.carried && before_[hop.from] && !index_.preserves(flow_.nodes[hop.from].at)) moved_[hop.to] = true;
+  spread(moved_, false);
   for (const bool always : {false, true}) {
     std::vector<bool>& handed = handed_[always ? 1 : 0];
     handed.assign(count, false);
@@ -83,12 +87,20 @@ void LoopValues::find_handing() {
 /// run after the copy did.
 bool LoopValues::hands_on(const ddg::Origin& origin, std::uint32_t by, std::uint32_t to) const {
   const ddg::StatementId use = flow_.nodes[to].at.statement;
-  return is_handed(origin, by, index_.dimensions(use) == flow_.level + 1 && runs_always(use));
-}
-
-bool LoopValues::is_handed(const ddg::Origin& origin, std::uint32_t by, bool always) const {
+  const bool always = index_.dimensions(use) == flow_.level + 1 && runs_always(use);
   if (handed_[always ? 1 : 0][by]) return true;
   if (origin.local || !before_[by] || keeps_place(by, always)) return false;
+  return is_carried(origin);
+}
+
+/// Whether a value from before the loop may come to a use by any copy of an earlier iteration, even by one that brings
+/// it back to where it was put aside: it may have been moved there before that.
+bool LoopValues::is_moved(const ddg::Origin& origin, std::uint32_t by) const {
+  return moved_[by] || (!origin.local && !index_.preserves(flow_.nodes[by].at) && is_carried(origin));
+}
+
+/// Whether a use gets something from the copy of an earlier iteration.
+bool LoopValues::is_carried(const ddg::Origin& origin) const {
   for (const std::uint32_t number : index_.dependences_to(origin.to)) {
     const ddg::Dependence& d = index_.graph().dependences[number];
     if (d.to_instruction != origin.to_instruction || d.operand != origin.operand) continue;

@@ -272,8 +272,10 @@ void LoopValues::origin_edges(const ddg::Statement& statement) {
         more.even = false;
     }
     // A use in an inner loop gets one after the other in each iteration; it is this loop's matter only if an earlier
-    // iteration has put something in its place.
-    if (!o.load && by != kOutside && passes_[by] != Pass::kNone && !is_handed(o, by, false)) more.turns = 0;
+    // iteration may have put something in its place.
+    if (!o.load && by != kOutside && passes_[by] != Pass::kNone && index_.dimensions(statement.id) > flow_.level + 1u &&
+        !is_moved(o, by))
+      more.turns = 0;
     // Handed on from iteration to iteration: only what is in its place anyway, or is seen by every iteration.
     if (edge.before > 0 && !more.even && by != kOutside && hands_on(o, by, to)) more.turns += edge.before;
     add_edge(edge, more);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string_view>
 #include <tuple>
 
 #include "trace/system_calls.h"
@@ -32,6 +33,10 @@ std::string earlier(const Blocking& blocking) {
   if (blocking.least != blocking.greatest)
     return fmt::format("{} to {} iterations before", blocking.least, blocking.greatest);
   return fmt::format("{} iteration{} before", blocking.least, blocking.least == 1 ? "" : "s");
+}
+
+bool is_of_structures(std::string_view type) {
+  return type.starts_with("struct ") || type.starts_with("union ") || type.starts_with("class ");
 }
 
 }  // namespace
@@ -146,6 +151,8 @@ profile::Reduction LoopWords::reduction(const Reduction& from) const {
   to.reassociates =
       from.floating && from.operation != trace::Associative::kMin && from.operation != trace::Associative::kMax;
   to.array = from.array;
+  to.partly = from.partly || (from.in_memory && from.object < graph_.objects.size() &&
+                              is_of_structures(graph_.objects[from.object].type));
   to.source = place(from.at).source;
   return to;
 }

@@ -280,14 +280,15 @@ class Judge {
       const EdgeFacts& facts = values_.facts(number);
       const CodePoint to = flow_.nodes[edge.to].at;
       if (whole_ != nullptr && !whole_->asks_for(to, edge.operand, edge.lane)) continue;
-      if (facts.turns > 0) turns_.push_back(number);
+      if (facts.turns > 0 && !starts_behind(edge, facts.turns)) turns_.push_back(number);
       if (facts.window > 0 && !moves_on(edge))
         doubt("values from before the loop, one after the other, as of a window over an array", to, facts.window);
       if (edge.carried == 0 || edge.from == kOutside) continue;
       const FlowNode& from = flow_.nodes[edge.from];
       if (is_pure(from.at.statement) && is_pure(to.statement)) continue;
-      // A copy may hold a value of any earlier iteration: it must be the last one.
-      if (values_.is_computable(edge.from) && (!edge.behind_copies || edge.greatest <= 1)) continue;
+      // A copy may hold a value of any earlier iteration: it must be the same one, counted from this.
+      const bool same_distance = edge.greatest <= 1 || edge.least == edge.greatest;
+      if (values_.is_computable(edge.from) && (!edge.behind_copies || same_distance)) continue;
       if (edge.from == edge.to && edge.kind == Kind::kRegister && values_.counts_repetitions(edge.from)) continue;
       if (is_end_of_inner_loop(edge)) continue;
       if (facts.load && values_.can_be_repeated(edge.from) && facts.rewritten == 0 && facts.reread == 0) {
@@ -323,6 +324,24 @@ class Judge {
     const structure::ContextId loop = graph_.statements[branch.at.statement].context;
     const std::span<const ddg::StatementId> exits = control_.exit_deciders(loop);
     return std::find(exits.begin(), exits.end(), branch.at.statement) != exits.end();
+  }
+
+  /// A copy that keeps an induction variable as it was some iterations ago (`before = p; p += 8`) has values from
+  /// before the loop in so many first iterations: which one is a matter of counting.
+  bool starts_behind(const FlowEdge& first, std::uint64_t turns) const {
+    if (first.from != kOutside) return false;
+    std::uint64_t entries = 0;
+    for (const structure::ContextId loop : flow_.loops) entries += index_.tree()[loop].entries;
+    bool any = false;
+    for (const std::uint32_t number : flow_.in[first.to]) {
+      const FlowEdge& edge = flow_.edges[number];
+      if (edge.operand != first.operand || edge.lane != first.lane || edge.from == kOutside) continue;
+      if (edge.carried == 0 || edge.inside > 0 || !values_.is_computable(edge.from)) return false;
+      if (edge.least != edge.greatest || edge.least < 2) return false;
+      if (turns > static_cast<std::uint64_t>(edge.least - 1) * entries) return false;
+      any = true;
+    }
+    return any;
   }
 
   /// Whether a window that begins with elements from before the loop goes on with such as the loop loads. Where it does
@@ -385,6 +404,7 @@ class Judge {
       if (found.what.operation != trace::Associative::kNone)
         for (const std::uint32_t edge : found.edges)
           kept_.push_back({edge, KeptEdge::Why::kReduction, found.what.operation});
+      found.what.partly = found.what.in_memory && uses_other_parts(found.what.object);
       if (found.what.operation != trace::Associative::kNone) verdict_.reductions.push_back(found.what);
     }
     std::erase_if(carried_, [&](std::uint32_t edge) { return explained.contains(edge); });
@@ -399,6 +419,25 @@ class Judge {
       doubt("values of vector registers: several iterations of the source may be in one", flow_.nodes[edge.from].at,
             edge.carried);
       return true;
+    });
+  }
+
+  /// Whether some load from an object is of other cells than those that the loop stores to. In a frame, places that do
+  /// not change are other variables.
+  bool uses_other_parts(ddg::ObjectId object) const {
+    std::vector<const ddg::Access*> loads;
+    std::vector<const ddg::Access*> stores;
+    for (const ddg::StatementId id : values_.statements())
+      for (const std::uint32_t number : index_.accesses_of(id)) {
+        const ddg::Access& access = graph_.accesses[number];
+        if (access.object == object) (access.store ? stores : loads).push_back(&access);
+      }
+    const bool frame = graph_.objects[object].kind == ddg::Object::Kind::kStack;
+    return std::any_of(loads.begin(), loads.end(), [&](const ddg::Access* load) {
+      if (frame && load->same_block && load->same_offset) return false;
+      return std::none_of(stores.begin(), stores.end(), [&](const ddg::Access* store) {
+        return store->size == load->size && store->address.pieces == load->address.pieces;
+      });
     });
   }
 

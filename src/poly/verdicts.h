@@ -48,6 +48,7 @@ struct Reduction {
   CodePoint at;                                // the operation
   ddg::ObjectId object = ddg::kUnknownObject;  // where the variable is, if it is in memory
   bool in_memory = false;
+  bool partly = false;  // in memory: the loop uses other parts of the object, too
 };
 
 /// Why a loop cannot be judged.

@@ -274,6 +274,7 @@ void visit(Visitor& fields, Thing& reduction) {
   fields.need("variable", reduction.variable);
   fields.need("reassociates", reduction.reassociates);
   fields.need("array", reduction.array);
+  fields.may("partly", reduction.partly);
   fields.need("source", reduction.source);
 }
 

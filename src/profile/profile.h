@@ -254,6 +254,7 @@ struct Reduction {
   bool reassociates = false;  // another order may give another result: floating point
   bool array = false;         // many variables: bins[x] += w
   std::optional<Source> source;
+  bool partly = false;  // the loop uses other parts of `variable`, too: no copies of all of it
   friend bool operator==(const Reduction&, const Reduction&) = default;
 };
 

@@ -217,6 +217,7 @@ void Judge::find_data() {
   data_.resize(nodes_.size());
   part_decided_.resize(parts_.size());
   agreed_.resize(nodes_.size());
+  on_line_.resize(nodes_.size());
   find_agreed();
   for (std::uint32_t index = 0; index < nodes_.size(); ++index) data_[index] = speaks_against(node(index));
   std::vector<std::uint32_t> work;
@@ -298,7 +299,7 @@ bool Judge::advances(const Node& n) const {
 /// What an instruction stores has no recorded value; who loads it has.
 bool Judge::is_anchored(std::uint32_t index) const {
   const Node& n = node(index);
-  if (agreed_[index]) return true;
+  if (agreed_[index] || on_line_[index]) return true;
   if ((n.copy || n.load || is_sum(n)) && advances(n)) return true;
   if (adds_constant(index)) return true;
   if (!is_sum(n) || (n.facts->kinds & trace::kStore) == 0) return false;
@@ -390,7 +391,7 @@ void Judge::find_agreed() {
 void Judge::find_agreed(bool alike) {
   const auto is_step = [&](std::uint32_t index) {
     const Node& n = node(index);
-    if (agreed_[index] || !is_sum(n) || n.values.size() <= loop_.level) return false;
+    if (agreed_[index] || on_line_[index] || !is_sum(n) || n.values.size() <= loop_.level) return false;
     return n.values[loop_.level].even() && flow_.parts[n.part].levels == loop_.level + 1u;
   };
   std::vector<std::vector<std::uint32_t>> groups;
@@ -411,6 +412,15 @@ void Judge::find_agreed(bool alike) {
     }
   }
   std::erase_if(groups, [&](const auto& group) { return group.size() < 2 || !agree(group); });
+  // Where not every iteration makes one of the steps, it may be data that say where they begin and end.
+  std::uint64_t iterations = 0;
+  for (const structure::ContextId loop : loop_.contexts) iterations += tree_[loop].trips.total;
+  std::erase_if(groups, [&](const auto& group) {
+    std::uint64_t ran = 0;
+    for (const std::uint32_t index : group) ran += node(index).count;
+    for (const std::uint32_t index : group) on_line_[index] = true;
+    return ran < iterations;
+  });
   for (const std::vector<std::uint32_t>& group : groups)
     for (const std::uint32_t index : group) agreed_[index] = true;
   for (const std::vector<std::uint32_t>& group : groups) find_tests(group);
@@ -555,15 +565,32 @@ std::vector<NodeIndex> Judge::exits() const {
   return found;
 }
 
+/// It gets an induction variable as it was some iterations ago, and so values from before the loop in the first ones.
+bool Judge::starts_behind(const Use& use) const {
+  std::uint64_t entries = 0;
+  for (const structure::ContextId loop : loop_.contexts) entries += tree_[loop].entries;
+  bool any = false;
+  for (const Edge& edge : use.edges) {
+    if (!contains(edge.from) || !edge.counts(loop_.level) || edge.levels[loop_.level].carried == 0) continue;
+    const EdgeLevel& level = edge.levels[loop_.level];
+    if (!is_computable(edge.from) || level.least != level.greatest || level.least < 2) return false;
+    if (use.levels[loop_.level].turns > static_cast<std::uint64_t>(level.least - 1) * entries) return false;
+    any = true;
+  }
+  return any;
+}
+
 /// Whether it does not keep iterations in order.
 bool Judge::is_excused(const Carried& carried) const {
   if (carried.kind == Carried::Kind::kControl) return !leads_by_data(index_[carried.from]);
-  if (carried.kind == Carried::Kind::kTurn) return !carried.use->levels[loop_.level].uneven;
+  if (carried.kind == Carried::Kind::kTurn)
+    return !carried.use->levels[loop_.level].uneven || starts_behind(*carried.use);
   if (is_pure(carried.from) && is_pure(carried.to)) return true;
   const bool data = is_data(carried.from);
   if (carried.between_copies && !data) return true;
-  if (is_computable(carried.from) && (!carried.edge->behind_copies || carried.greatest <= 1)) return true;
-  if (!data && carried.greatest <= 1 && (is_agreed(carried.from) || is_made_of_constants(index_[carried.from])))
+  const bool same_distance = carried.greatest <= 1 || carried.least == carried.greatest;
+  if (is_computable(carried.from) && (!carried.edge->behind_copies || same_distance)) return true;
+  if (!data && carried.greatest <= 1 && (on_line_[index_[carried.from]] || is_made_of_constants(index_[carried.from])))
     return true;
   const EdgeLevel* level = carried.edge->levels.size() > loop_.level ? &carried.edge->levels[loop_.level] : nullptr;
   if (carried.edge->load && is_repeatable(carried.from) && level != nullptr && level->rewritten == 0 &&

@@ -138,6 +138,7 @@ class Judge {
   bool advances(const Node& node) const;
   bool adds_constant(std::uint32_t node) const;
   bool is_made_of_constants(std::uint32_t node) const;
+  bool starts_behind(const Use& use) const;
   std::vector<std::uint32_t> components(const std::vector<bool>& left_out) const;
   void mark_recurrences();
   void find_carried();
@@ -168,6 +169,7 @@ class Judge {
   std::vector<bool> part_led_;                       // by part: see find_led
   std::vector<bool> recurs_;                         // by node
   std::vector<bool> agreed_;                         // by node: one of several steps that are one, or its test
+  std::vector<bool> on_line_;                        // by node: one of several steps on one line
   std::vector<bool> ends_;  // by node: a branch of which one way stays in the loop, and all others leave it
   std::vector<PartIndex> decided_parts_;
   std::vector<Carried> carried_;

@@ -115,16 +115,19 @@ std::string AdviceWords::lines(const Suggestion& suggestion) const {
   return fmt::format("{}", fmt::join(places, ", "));
 }
 
-/// Whether the order of the loop's sums is of account.
-bool AdviceWords::reassociates(const profile::Requirement& requirement) const {
-  if (requirement.kind != "reduction" || !requirement.loop) return false;
+/// What a loop says of a reduction that is required: of several of one variable, of the one with more to say.
+const profile::Reduction* AdviceWords::reduction_of(const profile::Requirement& requirement) const {
+  if (requirement.kind != "reduction" || !requirement.loop) return nullptr;
+  const profile::Reduction* found = nullptr;
   for (const Region& region : profile_.regions)
-    for (const Loop& loop : region.loops)
-      if (std::find(loop.nodes.begin(), loop.nodes.end(), *requirement.loop) != loop.nodes.end())
-        return std::any_of(loop.reductions.begin(), loop.reductions.end(), [&](const profile::Reduction& reduction) {
-          return reduction.reassociates && reduction.variable == requirement.variable;
-        });
-  return false;
+    for (const Loop& loop : region.loops) {
+      if (std::find(loop.nodes.begin(), loop.nodes.end(), *requirement.loop) == loop.nodes.end()) continue;
+      for (const profile::Reduction& reduction : loop.reductions)
+        if (reduction.variable == requirement.variable && (found == nullptr || reduction.reassociates))
+          found = &reduction;
+      return found;
+    }
+  return nullptr;
 }
 
 std::string AdviceWords::requirement(const profile::Requirement& requirement) const {
@@ -150,7 +153,11 @@ std::string AdviceWords::requirement(const profile::Requirement& requirement) co
   if (requirement.loop) text += fmt::format(", along {}", loop(*requirement.loop));
   if (requirement.bytes) text += fmt::format(", {}", short_bytes(*requirement.bytes));
   if (!requirement.clause.empty()) text += fmt::format(": {}", words_.text(requirement.clause));
-  if (reassociates(requirement)) text += "; reassociates, so floating-point results may differ in rounding";
+  const profile::Reduction* const reduction = reduction_of(requirement);
+  if (reduction != nullptr && reduction->partly)
+    text += "; only into copies of what it puts something into: the loop uses other parts of it, too";
+  if (reduction != nullptr && reduction->reassociates)
+    text += "; reassociates, so floating-point results may differ in rounding";
   return text;
 }
 

@@ -62,7 +62,7 @@ class AdviceWords {
   std::vector<std::string> schedule(const profile::Region& region) const;
 
  private:
-  bool reassociates(const profile::Requirement& requirement) const;
+  const profile::Reduction* reduction_of(const profile::Requirement& requirement) const;
   std::string interchanges(const profile::Transformed& transformed) const;
   std::vector<std::string> why_not(const profile::Region& region) const;
   std::string band(const profile::Band& band) const;

@@ -640,12 +640,14 @@ class LoopReuse {
       if (one.variable == name) return;
       if (one.variable == instead) {
         one.variable = name;
+        one.partly = one.partly && one.array;
         return;
       }
       alike = one;
     }
     if (!alike || !is_reduced(by)) return;
     alike->variable = name;
+    alike->partly = false;
     row.reductions.push_back(*alike);
   }
   void name_reductions(const Variable& variable, Loop& row) const {
