@@ -249,10 +249,15 @@ bool LoopValues::is_same_test(ddg::StatementId one, std::uint32_t compare, ddg::
   };
   if (a.form != b.form || a.constants != b.constants || a.displacement != b.displacement || a.scale != b.scale)
     return false;
-  if (!std::equal(a.reads.begin(), a.reads.end(), b.reads.begin(), b.reads.end(), same_register)) return false;
-  // The condition, or its opposite.
-  if (flow_.nodes[branch_node(one)].facts->condition / 2 != flow_.nodes[branch_node(other)].facts->condition / 2)
-    return false;
+  // The condition, or its opposite; it may be asked the other way round whether two are equal.
+  constexpr std::uint8_t kEqual = 2;
+  const std::uint8_t condition = flow_.nodes[branch_node(one)].facts->condition / 2;
+  if (condition != flow_.nodes[branch_node(other)].facts->condition / 2) return false;
+  const bool same =
+      condition == kEqual
+          ? std::is_permutation(a.reads.begin(), a.reads.end(), b.reads.begin(), b.reads.end(), same_register)
+          : std::equal(a.reads.begin(), a.reads.end(), b.reads.begin(), b.reads.end(), same_register);
+  if (!same) return false;
   const auto may_end = [&](ddg::StatementId statement) {
     const std::span<const ddg::StatementId> one_way = control_.one_way();
     return std::binary_search(exits_.begin(), exits_.end(), statement) ||

@@ -93,7 +93,7 @@ Loop full_loop(const Profile& profile, std::mt19937& random) {
   loop.period = 1 + random() % 1000;
   loop.block = 1 + random() % 1000;
   loop.blocks = Loop::Parallel(random() % 3);
-  loop.reductions = {{"+", "s", true, false, source}, {"max", "", false, true, std::nullopt}};
+  loop.reductions = {{"+", "s", true, false, source, true}, {"max", "", false, true, std::nullopt}};
   loop.privates = {{source, 0}};
   loop.expand = {{std::nullopt, 1}};
   loop.reload = {{source, std::nullopt}, {source, 2}};

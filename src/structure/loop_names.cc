@@ -45,7 +45,8 @@ class TestFinder {
     const symbols::LoopSource& loop = *name_.source;
     const std::vector<symbols::Frame>& frames = symbolizer_.locate(address).frames;
     return std::any_of(frames.begin(), frames.end(), [&](const symbols::Frame& frame) {
-      return (frame.line == loop.line && frame.file == loop.file) ||
+      // What is shown may be known otherwise than by lines; of library code it is the line of a user's call.
+      return (frame.line == loop.line && frame.file == loop.file && loop.file != loop.own_file) ||
              (frame.line == loop.own_line && frame.file == loop.own_file);
     });
   }
@@ -232,6 +233,17 @@ bool LoopNames::is_around(FunctionId id, LoopId which, int line) {
   return false;
 }
 
+/// Directly. Loops are in pre-order.
+std::vector<LoopId> LoopNames::loops_inside(FunctionId id, LoopId which) const {
+  const std::span<const Loop> loops = structure_.forests[id].loops();
+  std::vector<LoopId> found;
+  for (LoopId inner = which + 1; inner < loops.size() && loops[inner].parent != kNoLoop; ++inner) {
+    if (loops[inner].parent < which) break;
+    if (loops[inner].parent == which) found.push_back(inner);
+  }
+  return found;
+}
+
 /// How many there are in the same function of the source.
 std::size_t LoopNames::loops_around(FunctionId id, LoopId which) {
   const std::uint64_t scope = by_lines(id, which)->scope;
@@ -252,8 +264,8 @@ bool LoopNames::is_loop_around(FunctionId id, LoopId which, const symbols::LoopS
   const Function& function = structure_.flow.functions()[id];
   const CodeMap& code = structure_.code;
   bool inner = false;
-  for (LoopId loop = which + 1; loop < forest.loops().size() && !inner; ++loop) {
-    if (forest.loops()[loop].parent != which) continue;
+  for (const LoopId loop : loops_inside(id, which)) {
+    if (inner) break;
     const std::optional<symbols::LoopSource>& other = by_lines(id, loop);
     inner = other && other->scope == source.scope && other->own_file == source.file &&
             heads.is_inside(other->own_line, source.line);
@@ -300,10 +312,9 @@ const std::optional<symbols::LoopSource>& LoopNames::by_head(FunctionId id, Loop
 /// How many loops are inside each other, in this one, and have its line.
 std::size_t LoopNames::alike_inside(FunctionId id, LoopId which) {
   const std::optional<symbols::LoopSource> source = by_head(id, which);
-  const std::span<const Loop> loops = structure_.forests[id].loops();
   std::size_t most = 0;
-  for (LoopId inner = which + 1; source && inner < loops.size(); ++inner) {
-    if (loops[inner].parent != which) continue;
+  if (!source) return most;
+  for (const LoopId inner : loops_inside(id, which)) {
     const std::optional<symbols::LoopSource>& other = by_head(id, inner);
     if (other && other->scope == source->scope && other->file == source->file && other->line == source->line)
       most = std::max(most, 1 + alike_inside(id, inner));
@@ -335,9 +346,7 @@ const symbols::LoopHeads& LoopNames::heads_of(FunctionId id, LoopId which) {
 /// If the loop of its line is not around a loop that is inside this one: the one that is.
 std::optional<int> LoopNames::around_inner(FunctionId id, LoopId which, const symbols::LoopSource& source) {
   const symbols::LoopHeads& heads = heads_of(id, which);
-  const std::span<const Loop> loops = structure_.forests[id].loops();
-  for (LoopId inner = which + 1; inner < loops.size(); ++inner) {
-    if (loops[inner].parent != which) continue;
+  for (const LoopId inner : loops_inside(id, which)) {
     const std::optional<symbols::LoopSource>& other = by_head(id, inner);
     if (!other || other->scope != source.scope || other->file != source.file) continue;
     if (heads.is_inside(other->line, source.line)) continue;
@@ -355,8 +364,10 @@ std::optional<symbols::LoopSource> LoopNames::by_text(FunctionId id, LoopId whic
   const std::size_t inside = alike_inside(id, which);
   const std::size_t written = heads.nested_in(source->line);
   std::optional<int> line;
-  if (written != 0 && inside + 1 > written) line = heads.around(source->line, inside + 1 - written);
-  if (inside == 0) line = around_inner(id, which, *source);
+  if (inside == 0)
+    line = around_inner(id, which, *source);
+  else if (written != 0 && inside + 1 > written)
+    line = heads.around(source->line, inside + 1 - written);
   if (!line || is_around(id, which, *line)) return source;
   source->line = *line;
   source->column = 0;

@@ -68,6 +68,7 @@ class LoopNames {
   const std::optional<symbols::LoopSource>& by_head(FunctionId function, LoopId loop);
   bool is_around(FunctionId function, LoopId loop, int line);
   std::size_t loops_around(FunctionId function, LoopId loop);
+  std::vector<LoopId> loops_inside(FunctionId function, LoopId loop) const;
   bool is_loop_around(FunctionId function, LoopId loop, const symbols::LoopSource& source, int line);
   const symbols::LoopHeads& heads_of(FunctionId function, LoopId loop);
   symbols::LoopAddresses addresses(FunctionId function, LoopId loop) const;

@@ -67,15 +67,19 @@ class Tokens {
 
   void skip_directive() {
     while (at_ < text_.size() && text_[at_] != '\n') {
-      if (text_[at_] == '\\' && at_ + 1 < text_.size() && text_[at_ + 1] == '\n') {
+      if (text_.substr(at_, 2) == "/*") {
+        skip_to("*/", 2);
+      } else if (text_.substr(at_, 2) == "\\\n" || text_.substr(at_, 3) == "\\\r\n") {
         ++line_;
+        at_ += text_[at_ + 1] == '\n' ? 2 : 3;
+      } else {
         ++at_;
       }
-      ++at_;
     }
   }
   void skip_quoted(char quote) {
     for (++at_; at_ < text_.size() && text_[at_] != quote; ++at_) {
+      if (text_[at_] == '\n') return;  // no string after all: prose, under an #if 0
       if (text_[at_] == '\\') ++at_;
       if (at_ < text_.size() && text_[at_] == '\n') ++line_;
     }
@@ -271,7 +275,14 @@ bool is_do(const std::string& text) {
   if (text == "do" || text.starts_with("dowhile(") || text.starts_with("doconcurrent(")) return true;
   std::size_t at = 2;
   while (at < text.size() && (is_word(text[at]) || text[at] == ',')) ++at;
-  return at < text.size() && text[at] == '=' && text.find(',', at) != std::string::npos;
+  if (at >= text.size() || text[at] != '=') return false;
+  int depth = 0;
+  for (; at < text.size(); ++at) {
+    if (text[at] == '(') ++depth;
+    if (text[at] == ')') --depth;
+    if (text[at] == ',' && depth == 0) return true;
+  }
+  return false;
 }
 
 std::string label_of_do(const std::string& text) {
@@ -294,7 +305,7 @@ bool find_fortran(std::string_view text, bool fixed, std::vector<Head>& heads) {
     ++number;
     if (is_do(line.text)) {
       heads.push_back({number, number, number, open.empty() ? kNone : open.back().head, false});
-      open.push_back({heads.size() - 1, label_of_do(line.text)});
+      if (line.text.find(";enddo") == std::string::npos) open.push_back({heads.size() - 1, label_of_do(line.text)});
     } else if (line.text.starts_with("enddo")) {
       if (open.empty()) return false;
       heads[open.back().head].end = number;

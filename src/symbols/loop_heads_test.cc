@@ -71,6 +71,18 @@ TEST(LoopHeads, what_is_no_code_does_not_count) {
             "10<*..10");
 }
 
+TEST(LoopHeads, directives_may_be_long) {
+  EXPECT_EQ(heads("#define A 1 /* the number\n"
+                  "  that isn't { used */\n"
+                  "#define EACH for (;;) { \\\r\n"
+                  "  {\r\n"
+                  "#if 0\r\n"
+                  "what isn't code\r\n"
+                  "#endif\r\n"
+                  "void f() { for (;;) g(); }\r\n"),
+            "8<*..8");
+}
+
 TEST(LoopHeads, loops_may_be_in_arguments_and_behind_initialisers) {
   EXPECT_EQ(heads("void f() {\n"
                   "int a[] = {1, 2};\n"
@@ -135,6 +147,15 @@ TEST(LoopHeads, fortran_has_do_and_end_do_and_labels) {
                   "end do\n",
                   Language::kFortran),
             "1<*..8 2<1..7 4<2..6 5<4..6 9<*..10 11<*..13");
+}
+
+TEST(LoopHeads, not_all_that_begins_with_do_is_a_loop) {
+  EXPECT_EQ(heads("dot = max(x(i), 3.0)\n"
+                  "do i = 1, 3; x = x + 1; end do\n"
+                  "do i = 1, n\n"
+                  "end do\n",
+                  Language::kFortran),
+            "2<*..2 3<*..4");
 }
 
 TEST(LoopHeads, old_fortran_has_comments_in_its_first_column) {
