@@ -97,7 +97,7 @@ std::uint32_t Builder::variant_of(const PartCode& code, structure::PlaceId place
     if (mine.size() > other.size()) known[i].code = &code;
     return i;
   }
-  known.push_back({&code, {}});
+  known.push_back({&code, {}, {}});
   return static_cast<std::uint32_t>(known.size() - 1);
 }
 
@@ -108,7 +108,12 @@ const PartCode& Builder::new_code(std::uint32_t part, const structure::Part& wha
       compile_part(block, (*facts_)[exit.block], what, exit.accesses, exit.results, granules_));
   PartCode& code = *parts_[part];
   variant_of_part_[part] = variant_of(code, what.place);
-  variants_[what.place][variant_of_part_[part]].numbers.renumber(code);
+  Variant& variant = variants_[what.place][variant_of_part_[part]];
+  variant.numbers.renumber(code);
+  const auto like = std::find_if(variant.rows.begin(), variant.rows.end(),
+                                 [&](const PartCode* known) { return have_same_rows(*known, code); });
+  code.row.like = like != variant.rows.end() ? *like : &code;
+  if (like == variant.rows.end()) variant.rows.push_back(&code);
   return code;
 }
 
@@ -145,6 +150,7 @@ Builder::Instance Builder::enter(const Where& where, StackState& stack, SiteId s
   for (std::size_t k = 0; k < dimensions.size(); ++k) point_[k] = static_cast<std::int64_t>(dimensions[k].counter);
   near_ = point_;
   innermost_ = dimensions.size() - 1;
+  note_since();
   return {site, levels.back().entry, dimensions.back().counter};
 }
 
@@ -157,15 +163,16 @@ const Builder::LastSite& Builder::find_site(const Where& where, std::uint32_t pa
   streams_.set_code(site, &code);
   OriginRecords::Uses* uses = nullptr;
   if (options_.origins && !streams_.cold(site)) uses = &origins_.records().uses(site, code.operands);
-  last_sites_[part] = {where.context, where.function, where.node, site, number, uses};
+  Journal* const journal = site < journals_.size() ? journals_[site].get() : nullptr;
+  last_sites_[part] = {where.context, where.function, where.node, site, number, uses, journal};
   return last_sites_[part];
 }
 
 /// Addresses are known as soon as the part begins.
-inline void Builder::prefetch(const PartCode& code, const Streams::Located& at) const {
+inline void Builder::prefetch(const PartCode& code, const Streams::Located& at, bool streams) const {
   for (const MemoryAccess& access : code.accesses)
     if (access.address.kind == trace::Value::Kind::kSlot) memory_.prefetch(slots_[access.address.data]);
-  streams_.prefetch(at);
+  if (streams) streams_.prefetch(at);
 }
 
 /// All that it calls is part of it: this is what takes the time of irregular code, and most of that is short.
@@ -179,16 +186,24 @@ inline void Builder::prefetch(const PartCode& code, const Streams::Located& at) 
   StackState& stack = this->stack(where.stack);
   const LastSite& last = site_of(where, index, part, code);
   const Streams::Located at = streams_.locate(last.site);
-  prefetch(code, at);
+  Journal* const journal = journal_for(last, at, index, code);
+  prefetch(code, at, journal == nullptr);
   const Instance instance = enter(where, stack, last.site);
-  const Running running{where, instance, at, levels_->back().serial, thread, stack};
+  std::uint64_t* const row = journal != nullptr ? begin_row(*journal, code) : nullptr;
+  const Running running{where, instance, at, levels_->back().serial, thread, stack, journal, row};
   if (recording_path_) note_path_part(where, {last.site, &code, &block, 0, exit.slots, 0});
   ++stack.parts;
   instructions_ += part.instructions;
   if (code.unknown) unknown_instructions_ += part.instructions;
 
-  streams_.instance(at, point_.data());
-  streams_.prefetch_folders(at);
+  if (row != nullptr) {
+    row[0] = instance.entry | std::uint64_t{since_} << 32;
+    row[1] = instance.counter;
+    row[2] = running.serial;
+  } else {
+    streams_.instance(at, point_.data());
+    streams_.prefetch_folders(at);
+  }
   const bool x87 = block.ftop.kind != trace::Value::Kind::kNone;
   const std::uint64_t top = x87 ? trace::evaluate(block, block.ftop, slots) : 0;
   if (!Streams::cold(at)) read_registers(running, code, top);
@@ -200,11 +215,14 @@ inline void Builder::prefetch(const PartCode& code, const Streams::Located& at) 
   for (const MemoryAccess& access : code.accesses) {
     if (code.moves_stack_pointer) follow_stack_pointer(where, code, access.instruction, thread, stack);
     const std::uint64_t address = trace::evaluate(block, access.address, slots);
-    if (access.guarded && address == 0) continue;
+    if (access.guarded && address == 0) {
+      if (row != nullptr) std::fill_n(row + access.in_row, access.store ? 3 : 5, std::uint64_t{0});
+      continue;
+    }
     if (access.store)
       store(running, access, address);
     else
-      load(running, access, address);
+      load(running, access, address, static_cast<std::size_t>(&access - code.accesses.data()));
   }
   if (code.moves_stack_pointer) follow_stack_pointer(where, code, kBehindAll, thread, stack);
   write_registers(code, instance, thread, top);
@@ -231,10 +249,17 @@ void Builder::forget_registers(ThreadState& thread) {
 
 void Builder::read_registers(const Running& part, const PartCode& code, std::uint64_t top) {
   const Cell* const registers = part.thread.registers.data();
+  std::uint64_t* noted = part.row != nullptr ? part.row + code.row.reads : nullptr;
   for (const RegisterRead& read : code.reads) {
     const LiveIn& first = code.live_ins[read.first];
     const Cell& cell = registers[first.granule];
     const bool one = part.thread.origins.joined.has(read.behind) || (read.consecutive && are_equal(&cell, read.count));
+    if (noted != nullptr) {
+      Journal::set_cell(noted, cell);
+      noted += 2;
+      if (!one) note_apart(part, code, static_cast<std::size_t>(&read - code.reads.data()));
+      continue;
+    }
     if (!one) {
       read_apart(part.at.id, code, read, top, part.thread.registers);
       continue;
@@ -276,8 +301,17 @@ void Builder::store(const Running& part, const MemoryAccess& access, std::uint64
   memory_.write(address, access.size, cell);
   if (Streams::cold(part.at)) return;
   const Objects::Place place = locate(part.where, part.thread, part.stack, address);
+  if (part.row != nullptr) return note_place(part, access, place, spill);
   streams_.access(part.at, access, point_.data(), place.object, place.block, place.offset, part.serial);
   if (spill) streams_.count_copy();
+}
+
+inline void Builder::note_place(const Running& part, const MemoryAccess& access, const Objects::Place& place,
+                                bool copy) {
+  std::uint64_t* const noted = part.row + access.in_row;
+  noted[0] = place.object | Journal::kHappened | (copy ? Journal::kCopy : 0);
+  noted[1] = static_cast<std::uint64_t>(place.block);
+  noted[2] = static_cast<std::uint64_t>(place.offset);
 }
 
 /// Who wrote some bytes, into chunks_.
@@ -294,7 +328,7 @@ std::size_t Builder::read_chunks(std::uint64_t address, std::uint32_t size) {
   return count;
 }
 
-void Builder::load(const Running& part, const MemoryAccess& access, std::uint64_t address) {
+void Builder::load(const Running& part, const MemoryAccess& access, std::uint64_t address, std::size_t access_index) {
   const bool cold = Streams::cold(part.at);
   const std::size_t count = !cold || options_.origins ? read_chunks(address, access.size) : 0;
   const std::span<const OriginTracker::Chunk> chunks{chunks_.data(), count};
@@ -305,6 +339,18 @@ void Builder::load(const Running& part, const MemoryAccess& access, std::uint64_
   }
   if (cold) return;
   const Objects::Place place = locate(part.where, part.thread, part.stack, address);
+  if (part.row != nullptr) {
+    note_place(part, access, place, reload);
+    Cell first;
+    for (const OriginTracker::Chunk& chunk : chunks) {
+      if (chunk.offset == 0)
+        first = chunk.cell;
+      else
+        part.journal->add_extra(true, access_index, static_cast<std::uint16_t>(chunk.offset), chunk.cell);
+    }
+    Journal::set_cell(part.row + access.in_row + Journal::kPlace, first);
+    return;
+  }
   streams_.access(part.at, access, point_.data(), place.object, place.block, place.offset, part.serial);
   if (reload) streams_.count_copy();
   Streams::Reader reader = reader_of(part.at.id, access);
@@ -400,6 +446,13 @@ Streams::Reader Builder::reader_of(SiteId site, const MemoryAccess& load) {
 void Builder::values(const Running& part, const PartCode& code, const trace::Block& block,
                      std::span<const std::uint64_t> slots) {
   if (results_.size() < code.values.size()) results_.resize(code.values.size());
+  if (part.row != nullptr) {
+    std::uint64_t* const noted = part.row + Journal::kHeader;
+    for (std::size_t i = 0; i < code.values.size(); ++i)
+      noted[i] = trace::evaluate(block, code.values[i].value, slots);
+    for (const std::uint32_t pointer : code.pointers) results_[pointer] = noted[pointer];
+    return;
+  }
   std::uint64_t* result = results_.data();
   for (const IntegerValue& value : code.values) {
     *result = trace::evaluate(block, value.value, slots);
@@ -506,6 +559,7 @@ Objects::Place Builder::in_frame(const Where& where, std::uint64_t address) {
 }
 
 void Builder::check_limits() {
+  settle_all();
   next_streams_ = streams_.count() + streams_.count() / 16 + kFewStreams;
   if (entries_.wants_collection()) collect();
   const std::uint64_t fixed = fixed_bytes();
@@ -518,7 +572,7 @@ void Builder::check_limits() {
 }
 
 std::uint64_t Builder::fixed_bytes() const {
-  return memory_.bytes() + entries_.bytes() + (options_.origins ? origins_.bytes() : 0);
+  return memory_.bytes() + entries_.bytes() + journal_bytes_ + (options_.origins ? origins_.bytes() : 0);
 }
 
 /// Frees the entries that no cell refers to any more.

@@ -3,11 +3,13 @@
 //
 // Per event: the registers that each part reads from outside are looked up in the shadow of the thread's registers,
 // loads in shadow memory, byte by byte; then the part's own writes take their place there. Iteration vectors are kept
-// by reference (entries.h). This is the plain form: one look at every operand of every instance. Iterations of a loop
-// that follow one path are done many at a time (builder_stretch.cc), with the same result; Options::by_runs turns that
-// off.
+// by reference (entries.h). In the plain form, every operand of every instance goes to its stream at once. Else what an
+// instance did is written into the journal of its site, and goes to the streams with that of others (journal.h); and
+// iterations of a loop that follow one path are done many at a time (builder_stretch.cc). The result is the same;
+// Options::by_runs turns both off.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -19,6 +21,7 @@
 #include "ddg/analysis.h"
 #include "ddg/entries.h"
 #include "ddg/graph.h"
+#include "ddg/journal.h"
 #include "ddg/objects.h"
 #include "ddg/origin_tracker.h"
 #include "ddg/part_code.h"
@@ -197,6 +200,8 @@ class Builder {
     const std::uint64_t serial;  // of the entry of the innermost loop
     ThreadState& thread;
     StackState& stack;
+    Journal* journal = nullptr;    // that it is written into, if it is
+    std::uint64_t* row = nullptr;  // of that
   };
 
   /// Where a part ran last: it runs there again, mostly.
@@ -207,6 +212,7 @@ class Builder {
     SiteId site = 0;
     std::uint64_t stack = 0;
     OriginRecords::Uses* uses = nullptr;
+    Journal* journal = nullptr;  // of the site, if it has one
   };
 
   template <class Frame>
@@ -257,7 +263,7 @@ class Builder {
     return same ? last : find_site(where, part, what, code);
   }
   const LastSite& find_site(const Where& where, std::uint32_t part, const structure::Part& what, const PartCode& code);
-  [[gnu::always_inline]] void prefetch(const PartCode& code, const Streams::Located& at) const;
+  [[gnu::always_inline]] void prefetch(const PartCode& code, const Streams::Located& at, bool streams) const;
 
   void execute(const Where& where, const structure::Part& part);
   /// Brings the entries of the stack up to date, sets point_, and gives the cell of what happens here.
@@ -265,10 +271,12 @@ class Builder {
   void read_registers(const Running& part, const PartCode& code, std::uint64_t top);
   void read_apart(SiteId site, const PartCode& code, const RegisterRead& read, std::uint64_t top,
                   const Registers& registers);
+  void note_apart(const Running& part, const PartCode& code, std::size_t index);
+  void note_place(const Running& part, const MemoryAccess& access, const Objects::Place& place, bool copy);
   void read_granules(std::span<const LiveIn> granules, std::uint64_t top, bool x87, Streams::Reader& reader,
                      const Registers& registers);
   void store(const Running& part, const MemoryAccess& access, std::uint64_t address);
-  void load(const Running& part, const MemoryAccess& access, std::uint64_t address);
+  void load(const Running& part, const MemoryAccess& access, std::uint64_t address, std::size_t access_index);
   void write_registers(const PartCode& code, const Instance& instance, ThreadState& thread, std::uint64_t top);
   void forget_registers(ThreadState& thread);
   OriginTracker::Instance tracked(const Instance& instance, OriginRecords::Uses* uses = nullptr) const {
@@ -316,6 +324,58 @@ class Builder {
   void read_arguments(const Instance& instance, ThreadState& thread, std::span<const std::uint8_t> registers);
   void forget_call_registers(ThreadState& thread);
   void produce(ThreadState& thread, const Instance& instance, std::span<const Granules::Piece> granules);
+
+  // ---- Several instances of a site at once (builder_journal.cc) ----------------------------------------------------
+
+  /// Rows of one code that are being worked off.
+  struct Rows {
+    Streams::Located at;
+    const PartCode* code = nullptr;
+    std::size_t dimensions = 0;
+    const std::uint64_t* numbers = nullptr;
+    Streams::Instances all;
+    std::vector<std::int64_t> points;
+    std::vector<fold::Ends> ends;
+    std::vector<EntryId> around;                               // of a row, by coordinate: entries that it is in
+    std::array<std::uint32_t, Journal::kMostRows> around_row;  // by row: where these are
+    std::array<std::uint64_t, Journal::kMostRows> serials;
+    std::array<EntryId, Journal::kMostRows> entries;
+    std::array<std::uint32_t, Journal::kMostRows> since;
+    std::array<std::int64_t, 2 * Journal::kMostRows> labels;
+    std::array<Cell, Journal::kMostRows> cells;
+    std::array<DefinitionId, Journal::kMostRows> from;  // their producers
+    std::array<ObjectId, Journal::kMostRows> objects;
+    // Of some of the rows.
+    std::array<std::uint8_t, Journal::kMostRows> chosen_rows;
+    const std::uint8_t* chosen = nullptr;
+    std::array<std::uint8_t, Journal::kMostRows> equal;
+    std::array<std::uint64_t, Journal::kMostRows> chosen_serials;
+    std::vector<std::int64_t> chosen_points;
+    std::vector<std::int64_t> producers;
+
+    const std::uint64_t* row(std::size_t i) const { return numbers + i * code->row.words; }
+    const std::int64_t* point(std::size_t i) const { return points.data() + i * dimensions; }
+  };
+  /// For the part that runs, if it is to be written down; else null.
+  Journal* journal_for(const LastSite& last, const Streams::Located& at, std::uint32_t part, const PartCode& code);
+  std::uint64_t* begin_row(Journal& journal, const PartCode& code);
+  void settle(Journal& journal);
+  void settle(SiteId site) {
+    if (site < journals_.size() && journals_[site] && !journals_[site]->empty()) settle(*journals_[site]);
+  }
+  void settle_all();
+  void settle_rows(const Journal::Segment& segment, const std::uint64_t* numbers, std::span<const Journal::Extra> extras);
+  void set_points(const Journal::Segment& segment);
+  void set_cells(std::size_t number);
+  void settle_value(const IntegerValue& value, std::size_t number);
+  void settle_access(const MemoryAccess& access);
+  void settle_operand(Streams::Reader& reader, const std::uint64_t* reloads);
+  void settle_extra(const Journal::Extra& extra, std::uint32_t row);
+  std::size_t producer_of(std::size_t row, const Cell& cell, std::size_t depth, std::int64_t* into) const;
+  Streams::Instances choose(std::uint64_t rows);
+  std::uint64_t alike(std::uint64_t left, const std::uint32_t* keys) const;
+  void note_late_then(const Cell& cell, std::uint32_t since, std::size_t dimensions);
+  void note_since();
 
   // ---- Many iterations at once (builder_stretch.cc) ---------------------------------------------------------------
 
@@ -536,6 +596,7 @@ class Builder {
   struct Variant {
     const PartCode* code = nullptr;  // the longest part
     PartNumbers numbers;
+    std::vector<const PartCode*> rows;  // of different rows
   };
   std::vector<std::vector<Variant>> variants_;                             // by place
   std::vector<std::uint32_t> variant_of_part_;                             // by part of the code map
@@ -573,6 +634,13 @@ class Builder {
   bool paused_ = false;  // recording was off for a while, at least once
   std::vector<LiveIn> argument_;
   std::vector<OriginTracker::Chunk> chunks_;  // of a load
+
+  // Journals.
+  std::vector<std::unique_ptr<Journal>> journals_;  // by site
+  std::uint64_t journal_bytes_ = 0;
+  std::vector<std::uint64_t> sinces_{0};  // Level::since of levels that rows refer to
+  std::uint32_t since_ = 0;               // where those of now are; 0: there was one stack only
+  Rows rows_;
 
   // Of the iteration that may be followed by others like it, and of these.
   bool recording_path_ = false;

@@ -21,7 +21,7 @@ namespace loopfold::ddg {
 
 namespace {
 
-constexpr std::uint64_t kShortest = 3;
+constexpr std::uint64_t kShortest = 8;
 constexpr std::uint64_t kMostUneven = 4096;  // iterations with values that are listed
 constexpr std::uint64_t kWorthFixing = 8;    // iterations in one block
 
@@ -112,6 +112,7 @@ std::uint64_t Builder::stretch_at(const Where& where, const trace::RunExpander& 
 
   stretch_.n = look_ahead(plan, ahead, n);
   if (!locate_accesses(plan)) return 0;
+  for (const PathPart& part : plan.parts) settle(part.site);
   stretch_.origins = options_.origins && !find_reloads() ? Stretch::Origins::kAll : Stretch::Origins::kEnds;
   take_turns(plan);
   for (StretchAccess& at : stretch_accesses())

@@ -50,6 +50,16 @@ class Entries {
     }
   }
 
+  /// The same, with the entries that it is in, by coordinate.
+  void vector(EntryId id, std::uint64_t counter, std::int64_t* into, EntryId* around) const {
+    for (std::size_t k = entries_[id].depth; k-- > 0;) {
+      into[k] = static_cast<std::int64_t>(counter);
+      around[k] = id;
+      counter = entries_[id].parent_counter;
+      id = entries_[id].parent;
+    }
+  }
+
   /// The same, seen from an instance at `point` that is in the entries entry_at(0), entry_at(1) ... entry_at(levels -
   /// 1) now: where the walk outwards comes to one of these, the rest is known. Most producers are near. Gives a number
   /// of first coordinates that are the point's.

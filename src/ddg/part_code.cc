@@ -228,6 +228,46 @@ Granules granules_for(std::span<const trace::Block> blocks,
   return Granules(bits & (~bits + 1));
 }
 
+namespace {
+
+void lay_out_row(PartCode& code) {
+  constexpr std::uint32_t kHeader = 3;
+  constexpr std::uint32_t kCell = 2;
+  constexpr std::uint32_t kPlace = 3;
+  RowCode& row = code.row;
+  row.reads = kHeader + static_cast<std::uint32_t>(code.values.size());
+  row.words = row.reads + kCell * static_cast<std::uint32_t>(code.reads.size());
+  for (MemoryAccess& access : code.accesses) {
+    access.in_row = row.words;
+    row.words += kPlace + (access.store ? 0 : kCell);
+  }
+  row.possible = code.x87_live_outs.empty() && std::none_of(code.reads.begin(), code.reads.end(),
+                                                            [](const RegisterRead& read) { return read.x87; });
+}
+
+}  // namespace
+
+bool have_same_rows(const PartCode& a, const PartCode& b) {
+  const auto same_read = [&](const RegisterRead& x, const RegisterRead& y) {
+    const auto granules = [](const PartCode& code, const RegisterRead& read) {
+      return std::span(code.live_ins).subspan(read.first, read.count);
+    };
+    const auto same = [](const LiveIn& m, const LiveIn& n) { return m.granule == n.granule && m.lane == n.lane; };
+    return x.instruction == y.instruction && x.operand == y.operand && x.address == y.address && x.x87 == y.x87 &&
+           x.dense == y.dense && std::ranges::equal(granules(a, x), granules(b, y), same);
+  };
+  const auto same_access = [](const MemoryAccess& x, const MemoryAccess& y) {
+    return x.instruction == y.instruction && x.index == y.index && x.store == y.store && x.guarded == y.guarded &&
+           x.size == y.size && x.dense == y.dense && x.operand == y.operand;
+  };
+  const auto same_value = [](const IntegerValue& x, const IntegerValue& y) {
+    return x.instruction == y.instruction && x.index == y.index && x.reg == y.reg && x.width == y.width &&
+           x.dense == y.dense;
+  };
+  return a.row.possible == b.row.possible && std::ranges::equal(a.reads, b.reads, same_read) &&
+         std::ranges::equal(a.accesses, b.accesses, same_access) && std::ranges::equal(a.values, b.values, same_value);
+}
+
 PartCode compile_part(const trace::Block& block, const std::vector<trace::InstructionFacts>& facts,
                       const structure::Part& part, std::size_t accesses, std::size_t results,
                       const Granules& granules) {
@@ -279,6 +319,7 @@ PartCode compile_part(const trace::Block& block, const std::vector<trace::Instru
     if (code.values[i].reg == kStackPointer && code.values[i].width == 8) code.pointers.push_back(i);
   code.moves_stack_pointer = !code.pointers.empty();
   compile_origins(facts, granules, code);
+  lay_out_row(code);
   return code;
 }
 

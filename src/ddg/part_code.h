@@ -162,6 +162,7 @@ struct MemoryAccess {
   std::uint16_t spill = kNo;  // in OriginCode::spills
   std::uint16_t load = kNo;   // of a plain load: in OriginCode::loads
   bool reloads = false;       // a plain load that may be a reload
+  std::uint32_t in_row = 0;   // where it is in a row (journal.h)
 };
 
 struct IntegerValue {
@@ -247,6 +248,16 @@ struct OriginCode {
   std::size_t parted_words = 0;
 };
 
+struct PartCode;
+
+/// Where things are in a row of a journal (journal.h).
+struct RowCode {
+  bool possible = false;  // instances can be rows
+  std::uint32_t reads = 0;
+  std::uint32_t words = 0;
+  const PartCode* like = nullptr;  // the first one whose rows are the same
+};
+
 struct PartCode {
   trace::BlockId block = 0;
   std::uint16_t first_instruction = 0;
@@ -265,11 +276,15 @@ struct PartCode {
   std::vector<std::uint32_t> pointers;  // of the values: that are the stack pointer
   bool moves_stack_pointer = false;     // there are some
   OriginCode origins;
+  RowCode row;
   bool unknown = false;  // it has an instruction that could not be decoded
 };
 
 /// Fills in code.origins and what the accesses say of it.
 void compile_origins(const std::vector<trace::InstructionFacts>& facts, const Granules& granules, PartCode& code);
+
+/// Whether both read, access and compute the same: rows of both can be taken together.
+bool have_same_rows(const PartCode& a, const PartCode& b);
 
 /// Dense numbers for all parts of one place. Blocks that run over the same place need not list the same accesses and
 /// results: what an instruction does with values that are known when its block is translated may be left out there.

@@ -175,6 +175,29 @@ class Streams {
                       std::size_t equal, std::int64_t step, std::uint64_t n, std::uint64_t reloads,
                       std::int64_t stride = 1);
 
+  // ---- Several instances of a site at once (streams_rows.cc) --------------------------------------------------------
+  // As calls of the above, one for each of them.
+
+  struct Instances {
+    const std::int64_t* points = nullptr;    // as fold::Rows
+    const std::uint64_t* entries = nullptr;  // of the innermost loop: tell one from the next
+    std::size_t n = 0;
+    bool ordered = false;
+    const fold::Ends* ends = nullptr;
+  };
+  void instances(const Located& at, const Instances& all);
+  void values(const Located& at, const IntegerValue& value, const Instances& all, const std::int64_t* labels);
+  /// All in one object; `places` are block and offset of each.
+  void accesses(const Located& at, const MemoryAccess& access, const Instances& all, ObjectId object,
+                const std::int64_t* places, std::uint64_t copies);
+  /// All of one definition. `equal`: as in dependence(), of each; it becomes the level that carries it. The least of
+  /// them is `same`. `reader` has the object of the first; `more_objects`: there are others among them. True if one of them is on another stack.
+  bool dependences(const Located& at, const Reader& reader, DefinitionId from, const Instances& all,
+                   const std::int64_t* producers, std::uint8_t* equal, std::size_t same, std::uint64_t reloads,
+                   bool more_objects);
+  std::uint64_t count(const Located& at) const { return at.site->count; }
+  std::uint16_t dimensions(const Located& at) const { return at.site->dimensions; }
+
   std::uint16_t dimensions_of_definition(DefinitionId definition) const {
     return sites_[site_of_definition_[definition]].dimensions;
   }
@@ -328,6 +351,14 @@ class Streams {
     if (queue_.direct()) [[likely]]
       return sink.folder->add_run(run);
     queue_.add_run(sink.shard, *sink.folder, sink.shape, run);
+  }
+  void add_rows(const Sink& sink, const fold::Rows& rows) {
+    points_ += rows.n;
+    if (queue_.direct()) [[likely]]
+      return sink.folder->add_rows(rows);
+    for (std::size_t i = 0; i < rows.n; ++i)
+      queue_.add(sink.shard, *sink.folder, sink.shape, rows.points + i * sink.shape.dimensions,
+                 rows.labels + i * sink.shape.outputs);
   }
   static void extend_box(Site& site, const std::int64_t* point);
   AccessDetails* new_access(SiteId site, const MemoryAccess& access, ObjectId object);

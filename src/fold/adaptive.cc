@@ -53,11 +53,24 @@ class AdaptiveFolder : public Folder {
     const std::uint64_t done = add_expected(run);
     if (done != run.n) add_rest(run, done);
   }
+  void add_rows(const Rows& rows) override { add_rows_as(rows, shape_.dimensions, shape_.outputs); }
   void give_up(std::string_view why) override;
   std::size_t bytes() const override;
   Folded finish() override;
 
  protected:
+  /// add_rows() for the shape, whose numbers may be constants.
+  [[gnu::always_inline]] void add_rows_as(const Rows& rows, int dimensions, int outputs) {
+    std::size_t i = 0;
+    if (exact_ && !loose_) {
+      Exact& exact = *exact_;
+      while (i < rows.n && exact.expected_in_row(rows.points + i * View::at(dimensions),
+                                                 rows.labels + i * View::at(outputs), dimensions, outputs))
+        ++i;
+      points_ += i;
+    }
+    if (i < rows.n) add_other_rows(rows, i);
+  }
   /// add() for the shape, whose numbers may be constants.
   [[gnu::always_inline]] bool add_expected(const std::int64_t* point, const std::int64_t* labels, int dimensions,
                                            int outputs) {
@@ -87,6 +100,7 @@ class AdaptiveFolder : public Folder {
     add_otherwise(point, labels, shape_.dimensions, shape_.outputs);
   }
   void add_rest(const Run& run, std::uint64_t done);
+  [[gnu::noinline]] void add_other_rows(const Rows& rows, std::size_t from);
   [[gnu::noinline]] void add_partly(const std::int64_t* point, const std::int64_t* labels) {
     if (exact_ && loose_ && exact_->select().empty() && exact_->expected_in_row(point, labels, shape_.dimensions, 0))
       loose_->add(point, labels);
@@ -144,6 +158,40 @@ void AdaptiveFolder::add_rest(const Run& run, std::uint64_t done) {
       shape_, run, done,
       [this](const std::int64_t* point, const std::int64_t* labels) { AdaptiveFolder::add(point, labels); },
       [this](const Run& rest) { return add_expected(rest); });
+}
+
+/// From this row on: as many at once as can be, the others one by one.
+void AdaptiveFolder::add_other_rows(const Rows& rows, std::size_t from) {
+  const std::size_t dimensions = shape_.dimensions;
+  const std::size_t outputs = shape_.outputs;
+  const auto part = [&](std::size_t first, std::size_t end) {
+    const bool all = first == 0 && end == rows.n;
+    return Rows{rows.points + first * dimensions, rows.labels + first * outputs, end - first, rows.ordered,
+                all ? rows.ends : nullptr,        rows.same};
+  };
+  const auto add_loosely = [&](std::size_t first, std::size_t end) {
+    const Rows some = part(first, end);
+    if (first == end || loose_->add_rows(some)) return;
+    for (std::size_t i = 0; i < some.n; ++i) loose_->add(some.points + i * dimensions, some.labels + i * outputs);
+  };
+  while (from < rows.n) {
+    if (loose_ && !exact_) {
+      points_ += rows.n - from;
+      return add_loosely(from, rows.n);
+    }
+    std::size_t end = from;
+    if (loose_ && exact_->select().empty())
+      while (end < rows.n &&
+             exact_->expected_in_row(rows.points + end * dimensions, nullptr, shape_.dimensions, 0))
+        ++end;
+    points_ += end - from;
+    if (end > from) add_loosely(from, end);
+    from = end;
+    if (from == rows.n) return;
+    // Virtual: for the shape.
+    add(rows.points + from * dimensions, rows.labels + from * outputs);
+    ++from;
+  }
 }
 
 /// The same where not all is exact.
@@ -380,6 +428,7 @@ class ShapedFolder : public AdaptiveFolder {
       return;
     add_in_shape(point, labels);
   }
+  void add_rows(const Rows& rows) override { AdaptiveFolder::add_rows_as(rows, kDimensions, outputs()); }
 
  private:
   int outputs() const { return kOutputs == kAnyOutputs ? shape_.outputs : kOutputs; }

@@ -40,6 +40,11 @@ void Folder::add_run(const Run& run) {
       [](const Run&) { return std::uint64_t{0}; });
 }
 
+void Folder::add_rows(const Rows& rows) {
+  for (std::size_t i = 0; i < rows.n; ++i)
+    add(rows.points + i * shape_.dimensions, rows.labels + i * shape_.outputs);
+}
+
 std::string_view variant_name(Variant variant) {
   for (const auto& [value, name] : kNames)
     if (value == variant) return name;

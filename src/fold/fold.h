@@ -19,6 +19,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <span>
 #include <string>
@@ -140,6 +141,27 @@ struct Run {
   std::int64_t stride = 1;
 };
 
+/// The least and the greatest of some numbers.
+struct Ends {
+  std::int64_t low = std::numeric_limits<std::int64_t>::max();
+  std::int64_t high = std::numeric_limits<std::int64_t>::min();
+  void include(std::int64_t value) {
+    low = value < low ? value : low;
+    high = value > high ? value : high;
+  }
+  bool constant() const { return low == high; }
+};
+
+/// n points in a row of memory each, and their labels in another: Shape::dimensions and Shape::outputs numbers apart.
+struct Rows {
+  const std::int64_t* points = nullptr;
+  const std::int64_t* labels = nullptr;
+  std::size_t n = 0;
+  bool ordered = false;        // each is known to come after the one before
+  const Ends* ends = nullptr;  // by coordinate; null: not known
+  std::size_t same = 0;        // so many of the first labels are known to be the coordinates, of each
+};
+
 /// Folds one stream. Not copyable; several folders share nothing, so each may be used by another thread.
 class Folder {
  public:
@@ -151,6 +173,8 @@ class Folder {
   /// Exactly as n calls of add(), but in time that does not depend on n where the points are regular. n and
   /// Shape::dimensions are >= 1. A stream has fewer than 2^63 points.
   virtual void add_run(const Run& run);
+  /// Exactly as n calls of add(): what all of them need is done once.
+  virtual void add_rows(const Rows& rows);
   /// From here on one box and, where that can be kept cheaply, labels; `why` is said in the result.
   virtual void give_up(std::string_view why) = 0;
   /// Memory that it holds, in accounted bytes: the same for the same points, whatever the allocator does.

@@ -1,0 +1,318 @@
+// Rows of a journal go to the streams of its site, stream by stream.
+//
+// Points of all rows are made once; rows in one entry of a loop differ in their last coordinate only. Integer results
+// are a column of numbers. What reads and accesses have is sorted by the stream that it belongs to:
+// by producer, by object; mostly all rows have the same. Each stream gets its points in the order of the run.
+#include <emmintrin.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "ddg/builder.h"
+
+namespace loopfold::ddg {
+
+namespace {
+
+constexpr std::uint64_t kWorthIt = 16;        // instances before a site gets a journal
+constexpr std::uint64_t kShareOfMemory = 32;  // journals need at most one part in so many
+
+std::uint64_t first_rows(std::size_t n) { return n == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << n) - 1; }
+
+}  // namespace
+
+Journal* Builder::journal_for(const LastSite& last, const Streams::Located& at, std::uint32_t part,
+                              const PartCode& code) {
+  Journal* journal = last.journal;
+  if (journal == nullptr) [[unlikely]] {
+    const bool worth_it = options_.by_runs && !Streams::cold(at) && streams_.count(at) >= kWorthIt;
+    if (!worth_it || !code.row.possible || journal_bytes_ > options_.max_memory / kShareOfMemory) return nullptr;
+    if (at.id >= journals_.size()) journals_.resize(at.id + std::size_t{1});
+    if (!journals_[at.id]) journals_[at.id] = std::make_unique<Journal>(at.id);
+    journal = journals_[at.id].get();
+    last_sites_[part].journal = journal;
+  }
+  if (code.row.possible) return journal;
+  settle(*journal);
+  return nullptr;
+}
+
+std::uint64_t* Builder::begin_row(Journal& journal, const PartCode& code) {
+  if (std::uint64_t* const row = journal.begin(code)) return row;
+  settle(journal);
+  journal_bytes_ -= journal.bytes();
+  journal.make_room(code);
+  journal_bytes_ += journal.bytes();
+  return journal.begin(code);
+}
+
+/// A read whose granules have different cells. The first of them is in the row.
+void Builder::note_apart(const Running& part, const PartCode& code, std::size_t index) {
+  const RegisterRead& read = code.reads[index];
+  const Cell* before = nullptr;
+  for (std::uint32_t i = 0; i < read.count; ++i) {
+    const LiveIn& in = code.live_ins[read.first + i];
+    const Cell& cell = part.thread.registers[in.granule];
+    const bool goes_on = before != nullptr && *before == cell;
+    before = &cell;
+    if (i > 0 && !goes_on && cell.producer != 0) part.journal->add_extra(false, index, in.lane, cell);
+  }
+}
+
+/// When the levels have changed: rows to come refer to them, if there is more than one stack.
+void Builder::note_since() {
+  since_ = 0;
+  if (slice_ <= 1 || levels_ == nullptr) return;
+  since_ = static_cast<std::uint32_t>(sinces_.size());
+  for (const Level& level : *levels_) sinces_.push_back(level.since);
+}
+
+void Builder::settle_all() {
+  for (const std::unique_ptr<Journal>& journal : journals_)
+    if (journal && !journal->empty()) settle(*journal);
+  sinces_.resize(1);
+  note_since();
+}
+
+void Builder::settle(Journal& journal) {
+  rows_.at = streams_.locate(journal.site());
+  rows_.dimensions = streams_.dimensions(rows_.at);
+  journal.take([&](const Journal::Segment& segment, const std::uint64_t* numbers,
+                   std::span<const Journal::Extra> extras) { settle_rows(segment, numbers, extras); });
+}
+
+void Builder::settle_rows(const Journal::Segment& segment, const std::uint64_t* numbers,
+                          std::span<const Journal::Extra> extras) {
+  rows_.code = segment.code;
+  rows_.numbers = numbers;
+  set_points(segment);
+  streams_.instances(rows_.at, rows_.all);
+  const PartCode& code = *segment.code;
+  std::size_t number = Journal::kHeader;
+  for (const IntegerValue& value : code.values) settle_value(value, number++);
+  for (const RegisterRead& read : code.reads) {
+    set_cells(number);
+    number += 2;
+    Streams::Reader reader = reader_of(rows_.at.id, read);
+    reader.lane = code.live_ins[read.first].lane;
+    settle_operand(reader, nullptr);
+  }
+  for (const MemoryAccess& access : code.accesses) settle_access(access);
+  for (const Journal::Extra& extra : extras)
+    if (extra.row >= segment.first_row && extra.row - segment.first_row < segment.rows)
+      settle_extra(extra, extra.row - segment.first_row);
+}
+
+/// The cells that are here in each row.
+void Builder::set_cells(std::size_t number) {
+  const std::uint64_t* at = rows_.numbers + number;
+  const std::size_t words = rows_.code->row.words;
+  for (std::size_t i = 0; i < rows_.all.n; ++i, at += words) {
+    rows_.cells[i] = Journal::cell(at);
+    rows_.from[i] = rows_.cells[i].producer;
+  }
+}
+
+/// Points of all rows, their ends, and the entries that they are in.
+void Builder::set_points(const Journal::Segment& segment) {
+  const std::size_t n = segment.rows;
+  const std::size_t dimensions = rows_.dimensions;
+  const std::size_t inner = dimensions - 1;
+  if (rows_.points.size() < Journal::kMostRows * dimensions) {
+    rows_.points.resize(Journal::kMostRows * dimensions);
+    rows_.around.resize(Journal::kMostRows * dimensions);
+    rows_.ends.resize(dimensions);
+  }
+  fold::Ends* const ends = rows_.ends.data();
+  std::fill_n(ends, dimensions, fold::Ends{});
+  bool ordered = true;
+  std::int64_t* point = rows_.points.data();
+  for (std::size_t i = 0; i < n; ++i, point += dimensions) {
+    const std::uint64_t* const row = rows_.row(i);
+    const auto entry = static_cast<EntryId>(row[0]);
+    rows_.entries[i] = entry;
+    rows_.since[i] = static_cast<std::uint32_t>(row[0] >> 32);
+    rows_.serials[i] = row[2];
+    if (i > 0 && entry == rows_.entries[i - 1]) {
+      for (std::size_t k = 0; k < inner; ++k) point[k] = point[static_cast<std::ptrdiff_t>(k) - static_cast<std::ptrdiff_t>(dimensions)];
+      rows_.around_row[i] = rows_.around_row[i - 1];
+      point[inner] = static_cast<std::int64_t>(row[1]);
+      ordered = ordered && point[inner] > point[-1];
+    } else {
+      rows_.around_row[i] = static_cast<std::uint32_t>(i * dimensions);
+      entries_.vector(entry, row[1], point, rows_.around.data() + i * dimensions);
+      ordered = ordered && (i == 0 || std::lexicographical_compare(point - dimensions, point, point, point + dimensions));
+      for (std::size_t k = 0; k < inner; ++k) ends[k].include(point[k]);
+    }
+    ends[inner].include(point[inner]);
+  }
+  rows_.all = {rows_.points.data(), rows_.serials.data(), n, ordered, ends};
+}
+
+void Builder::settle_value(const IntegerValue& value, std::size_t number) {
+  std::int64_t* const labels = rows_.labels.data();
+  const std::uint64_t* at = rows_.numbers + number;
+  const std::size_t words = rows_.code->row.words;
+  if (value.width == 8)
+    for (std::size_t i = 0; i < rows_.all.n; ++i, at += words) labels[i] = static_cast<std::int64_t>(*at);
+  else
+    for (std::size_t i = 0; i < rows_.all.n; ++i, at += words) labels[i] = sign_extended(*at, value.width);
+  streams_.values(rows_.at, value, rows_.all, labels);
+}
+
+/// Those of these rows alone.
+Streams::Instances Builder::choose(std::uint64_t rows) {
+  static constexpr auto kAll = [] {
+    std::array<std::uint8_t, Journal::kMostRows> all{};
+    for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<std::uint8_t>(i);
+    return all;
+  }();
+  if (rows == first_rows(rows_.all.n)) {
+    rows_.chosen = kAll.data();
+    return rows_.all;
+  }
+  const std::size_t dimensions = rows_.dimensions;
+  if (rows_.chosen_points.size() < Journal::kMostRows * dimensions)
+    rows_.chosen_points.resize(Journal::kMostRows * dimensions);
+  std::size_t n = 0;
+  std::int64_t* into = rows_.chosen_points.data();
+  for (std::uint64_t rest = rows; rest != 0; rest &= rest - 1, into += dimensions) {
+    const auto i = static_cast<std::size_t>(std::countr_zero(rest));
+    rows_.chosen_rows[n] = static_cast<std::uint8_t>(i);
+    rows_.chosen_serials[n++] = rows_.serials[i];
+    const std::int64_t* const point = rows_.point(i);
+    for (std::size_t k = 0; k < dimensions; ++k) into[k] = point[k];
+  }
+  rows_.chosen = rows_.chosen_rows.data();
+  return {rows_.chosen_points.data(), rows_.chosen_serials.data(), n, rows_.all.ordered, nullptr};
+}
+
+/// Those of `left` that have what the first of them has.
+std::uint64_t Builder::alike(std::uint64_t left, const std::uint32_t* keys) const {
+  const std::uint32_t first = keys[std::countr_zero(left)];
+  const __m128i wanted = _mm_set1_epi32(static_cast<int>(first));
+  const auto four = [&](std::size_t i) {
+    return _mm_cmpeq_epi32(wanted, _mm_loadu_si128(reinterpret_cast<const __m128i*>(keys + i)));
+  };
+  std::uint64_t same = 0;
+  for (std::size_t i = 0; i < rows_.all.n; i += 16) {
+    const __m128i low = _mm_packs_epi32(four(i), four(i + 4));
+    const __m128i high = _mm_packs_epi32(four(i + 8), four(i + 12));
+    same |= static_cast<std::uint64_t>(static_cast<std::uint32_t>(_mm_movemask_epi8(_mm_packs_epi16(low, high)))) << i;
+  }
+  return same & left;
+}
+
+void Builder::settle_access(const MemoryAccess& access) {
+  const std::size_t n = rows_.all.n;
+  std::array<std::uint64_t, Journal::kMostRows> copies{};
+  std::uint64_t left = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    const std::uint64_t what = rows_.row(i)[access.in_row];
+    rows_.objects[i] = static_cast<ObjectId>(what);
+    copies[i] = (what & Journal::kCopy) != 0 ? 1 : 0;
+    left |= ((what & Journal::kHappened) != 0 ? std::uint64_t{1} : 0) << i;
+  }
+  const std::uint64_t happened = left;
+  while (left != 0) {
+    const ObjectId object = rows_.objects[static_cast<std::size_t>(std::countr_zero(left))];
+    const std::uint64_t same = alike(left, rows_.objects.data());
+    left &= ~same;
+    const Streams::Instances some = choose(same);
+    std::uint64_t copied = 0;
+    for (std::size_t k = 0; k < some.n; ++k) {
+      const std::size_t i = rows_.chosen[k];
+      const std::uint64_t* const noted = rows_.row(i) + access.in_row;
+      rows_.labels[2 * k] = static_cast<std::int64_t>(noted[1]);
+      rows_.labels[2 * k + 1] = static_cast<std::int64_t>(noted[2]);
+      copied += copies[i];
+    }
+    streams_.accesses(rows_.at, access, some, object, rows_.labels.data(), copied);
+  }
+  if (access.store || happened == 0) return;
+  set_cells(access.in_row + Journal::kPlace);
+  Streams::Reader reader = reader_of(rows_.at.id, access);
+  settle_operand(reader, copies.data());
+}
+
+/// The vector of an instance that a row refers to, and how many of its first coordinates are known to be the row's.
+inline std::size_t Builder::producer_of(std::size_t row, const Cell& cell, std::size_t depth,
+                                        std::int64_t* into) const {
+  const std::size_t dimensions = rows_.dimensions;
+  const std::int64_t* const point = rows_.point(row);
+  const EntryId* const around = rows_.around.data() + rows_.around_row[row];
+  if (depth <= dimensions && around[depth - 1] == cell.entry) {
+    for (std::size_t k = 0; k + 1 < depth; ++k) into[k] = point[k];
+    into[depth - 1] = static_cast<std::int64_t>(cell.counter);
+    return depth - 1;
+  }
+  return entries_.vector_near(
+      cell.entry, cell.counter, point, dimensions, [&](std::size_t k) { return around[k]; }, into);
+}
+
+/// What all rows got from rows_.cells; of a load: from rows_.objects, and `reloads`.
+void Builder::settle_operand(Streams::Reader& reader, const std::uint64_t* reloads) {
+  const std::size_t n = rows_.all.n;
+  for (std::uint64_t left = first_rows(n); left != 0;) {
+    const DefinitionId from = rows_.from[static_cast<std::size_t>(std::countr_zero(left))];
+    const std::uint64_t same = alike(left, rows_.from.data());
+    left &= ~same;
+    if (from == 0) continue;
+    const Streams::Instances some = choose(same);
+    const bool memory = reloads != nullptr;
+    if (memory) reader.object = rows_.objects[rows_.chosen[0]];
+    if (from == kLostProducer) {
+      for (std::size_t k = 0; k < some.n; ++k) streams_.lost_dependence(reader, rows_.point(rows_.chosen[k]));
+      continue;
+    }
+    const std::size_t depth = streams_.dimensions_of_definition(from);
+    rows_.producers.resize(std::max(rows_.producers.size(), Journal::kMostRows * depth));
+    std::uint64_t reloaded = 0;
+    bool more_objects = false;
+    std::size_t all_equal = depth;
+    for (std::size_t k = 0; k < some.n; ++k) {
+      const std::size_t i = rows_.chosen[k];
+      const std::size_t equal = producer_of(i, rows_.cells[i], depth, rows_.producers.data() + k * depth);
+      rows_.equal[k] = static_cast<std::uint8_t>(equal);
+      all_equal = std::min(all_equal, equal);
+      if (!memory) continue;
+      reloaded += reloads[i];
+      more_objects = more_objects || rows_.objects[i] != reader.object;
+    }
+    if (!streams_.dependences(rows_.at, reader, from, some, rows_.producers.data(), rows_.equal.data(), all_equal,
+                              reloaded, more_objects))
+      continue;
+    for (std::size_t k = 0; k < some.n; ++k)
+      if (rows_.equal[k] == 0)
+        note_late_then(rows_.cells[rows_.chosen[k]], rows_.since[rows_.chosen[k]], rows_.dimensions);
+  }
+}
+
+void Builder::settle_extra(const Journal::Extra& extra, std::uint32_t row) {
+  const PartCode& code = *rows_.code;
+  Streams::Reader reader = extra.memory ? reader_of(rows_.at.id, code.accesses[extra.index])
+                                        : reader_of(rows_.at.id, code.reads[extra.index]);
+  reader.lane = extra.lane;
+  if (extra.memory) {
+    const std::uint64_t what = rows_.row(row)[code.accesses[extra.index].in_row];
+    reader.object = static_cast<ObjectId>(what);
+    reader.reload = (what & Journal::kCopy) != 0;
+  }
+  if (extra.cell.producer == kLostProducer) return streams_.lost_dependence(reader, rows_.point(row));
+  const std::size_t depth = streams_.dimensions_of_definition(extra.cell.producer);
+  rows_.producers.resize(std::max(rows_.producers.size(), depth));
+  const std::size_t equal = producer_of(row, extra.cell, depth, rows_.producers.data());
+  if (streams_.dependence(rows_.at, reader, extra.cell.producer, rows_.point(row), rows_.producers.data(), equal))
+    note_late_then(extra.cell, rows_.since[row], rows_.dimensions);
+}
+
+/// note_late() with the levels that a row had.
+void Builder::note_late_then(const Cell& cell, std::uint32_t since, std::size_t dimensions) {
+  if (since == 0) return;
+  const std::uint64_t slice = entries_.slice(cell.entry);
+  for (std::size_t k = 0; k < dimensions; ++k)
+    if (sinces_[since + k] < slice) streams_.late(k);
+}
+
+}  // namespace loopfold::ddg
