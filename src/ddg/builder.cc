@@ -448,8 +448,7 @@ void Builder::values(const Running& part, const PartCode& code, const trace::Blo
   if (results_.size() < code.values.size()) results_.resize(code.values.size());
   if (part.row != nullptr) {
     std::uint64_t* const noted = part.row + Journal::kHeader;
-    for (std::size_t i = 0; i < code.values.size(); ++i)
-      noted[i] = trace::evaluate(block, code.values[i].value, slots);
+    for (std::size_t i = 0; i < code.values.size(); ++i) noted[i] = trace::evaluate(block, code.values[i].value, slots);
     for (const std::uint32_t pointer : code.pointers) results_[pointer] = noted[pointer];
     return;
   }

@@ -364,7 +364,8 @@ class Builder {
     if (site < journals_.size() && journals_[site] && !journals_[site]->empty()) settle(*journals_[site]);
   }
   void settle_all();
-  void settle_rows(const Journal::Segment& segment, const std::uint64_t* numbers, std::span<const Journal::Extra> extras);
+  void settle_rows(const Journal::Segment& segment, const std::uint64_t* numbers,
+                   std::span<const Journal::Extra> extras);
   void set_points(const Journal::Segment& segment);
   void set_cells(std::size_t number);
   void settle_value(const IntegerValue& value, std::size_t number);

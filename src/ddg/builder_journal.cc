@@ -63,7 +63,7 @@ void Builder::note_apart(const Running& part, const PartCode& code, std::size_t 
 /// When the levels have changed: rows to come refer to them, if there is more than one stack.
 void Builder::note_since() {
   since_ = 0;
-  if (slice_ <= 1 || levels_ == nullptr) return;
+  if (slice_ <= 1) return;
   since_ = static_cast<std::uint32_t>(sinces_.size());
   for (const Level& level : *levels_) sinces_.push_back(level.since);
 }
@@ -72,7 +72,9 @@ void Builder::settle_all() {
   for (const std::unique_ptr<Journal>& journal : journals_)
     if (journal && !journal->empty()) settle(*journal);
   sinces_.resize(1);
-  note_since();
+  // With more than one stack, the next part notes its levels again; those that were the last may be gone.
+  if (slice_ > 1) levels_ = nullptr;
+  since_ = 0;
 }
 
 void Builder::settle(Journal& journal) {
@@ -127,6 +129,7 @@ void Builder::set_points(const Journal::Segment& segment) {
   fold::Ends* const ends = rows_.ends.data();
   std::fill_n(ends, dimensions, fold::Ends{});
   bool ordered = true;
+  std::uint64_t follows = 0;
   std::int64_t* point = rows_.points.data();
   for (std::size_t i = 0; i < n; ++i, point += dimensions) {
     const std::uint64_t* const row = rows_.row(i);
@@ -135,19 +138,22 @@ void Builder::set_points(const Journal::Segment& segment) {
     rows_.since[i] = static_cast<std::uint32_t>(row[0] >> 32);
     rows_.serials[i] = row[2];
     if (i > 0 && entry == rows_.entries[i - 1]) {
-      for (std::size_t k = 0; k < inner; ++k) point[k] = point[static_cast<std::ptrdiff_t>(k) - static_cast<std::ptrdiff_t>(dimensions)];
+      for (std::size_t k = 0; k < inner; ++k)
+        point[k] = point[static_cast<std::ptrdiff_t>(k) - static_cast<std::ptrdiff_t>(dimensions)];
       rows_.around_row[i] = rows_.around_row[i - 1];
       point[inner] = static_cast<std::int64_t>(row[1]);
       ordered = ordered && point[inner] > point[-1];
+      follows |= std::uint64_t{point[inner] == point[-1] + 1} << i;
     } else {
       rows_.around_row[i] = static_cast<std::uint32_t>(i * dimensions);
       entries_.vector(entry, row[1], point, rows_.around.data() + i * dimensions);
-      ordered = ordered && (i == 0 || std::lexicographical_compare(point - dimensions, point, point, point + dimensions));
+      ordered =
+          ordered && (i == 0 || std::lexicographical_compare(point - dimensions, point, point, point + dimensions));
       for (std::size_t k = 0; k < inner; ++k) ends[k].include(point[k]);
     }
     ends[inner].include(point[inner]);
   }
-  rows_.all = {rows_.points.data(), rows_.serials.data(), n, ordered, ends};
+  rows_.all = {rows_.points.data(), rows_.serials.data(), n, ordered, ends, follows};
 }
 
 void Builder::settle_value(const IntegerValue& value, std::size_t number) {
@@ -176,16 +182,19 @@ Streams::Instances Builder::choose(std::uint64_t rows) {
   if (rows_.chosen_points.size() < Journal::kMostRows * dimensions)
     rows_.chosen_points.resize(Journal::kMostRows * dimensions);
   std::size_t n = 0;
+  std::uint64_t follows = 0;
+  const std::uint64_t follow = rows_.all.follows & rows & rows << 1;  // one that was chosen too
   std::int64_t* into = rows_.chosen_points.data();
   for (std::uint64_t rest = rows; rest != 0; rest &= rest - 1, into += dimensions) {
     const auto i = static_cast<std::size_t>(std::countr_zero(rest));
     rows_.chosen_rows[n] = static_cast<std::uint8_t>(i);
+    follows |= (follow >> i & 1) << n;
     rows_.chosen_serials[n++] = rows_.serials[i];
     const std::int64_t* const point = rows_.point(i);
     for (std::size_t k = 0; k < dimensions; ++k) into[k] = point[k];
   }
   rows_.chosen = rows_.chosen_rows.data();
-  return {rows_.chosen_points.data(), rows_.chosen_serials.data(), n, rows_.all.ordered, nullptr};
+  return {rows_.chosen_points.data(), rows_.chosen_serials.data(), n, rows_.all.ordered, nullptr, follows};
 }
 
 /// Those of `left` that have what the first of them has.

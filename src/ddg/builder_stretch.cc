@@ -21,7 +21,7 @@ namespace loopfold::ddg {
 
 namespace {
 
-constexpr std::uint64_t kShortest = 8;
+constexpr std::uint64_t kShortest = 8;       // shorter ones are cheaper one by one (journal.h)
 constexpr std::uint64_t kMostUneven = 4096;  // iterations with values that are listed
 constexpr std::uint64_t kWorthFixing = 8;    // iterations in one block
 

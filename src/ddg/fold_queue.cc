@@ -141,6 +141,18 @@ void FoldQueue::fold_batch(const Batch& batch) {
     const std::int64_t dimensions = at[1] & 0xffff;
     const std::int64_t outputs = at[1] >> 16;
     at += kHeader;
+    if ((folder_and_flags & kRows) != 0) {
+      fold::Rows rows;
+      rows.n = static_cast<std::size_t>(at[0] & 0xffff);
+      rows.same = static_cast<std::size_t>(at[0] >> 16 & 0xffff);
+      rows.ordered = at[0] >> 32 != 0;
+      rows.follows = static_cast<std::uint64_t>(at[1]);
+      rows.points = at + 2;
+      rows.labels = rows.points + static_cast<std::int64_t>(rows.n) * dimensions;
+      folder.add_rows(rows);
+      at = rows.labels + static_cast<std::int64_t>(rows.n) * outputs;
+      continue;
+    }
     if ((folder_and_flags & kSamePoint) == 0) {
       point = at;
       at += dimensions;

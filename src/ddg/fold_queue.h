@@ -73,6 +73,24 @@ class FoldQueue {
     shards_[shard].at = copy(run.steps, shape.outputs, at);
   }
 
+  /// The same for Folder::add_rows, of at most 64 rows. What the caller knows of their ends is left to the folder.
+  void add_rows(std::uint16_t shard, fold::Folder& folder, fold::Shape shape, const fold::Rows& rows) {
+    if (direct()) return folder.add_rows(rows);
+    const std::size_t numbers = rows.n * (std::size_t{shape.dimensions} + shape.outputs);
+    Shard& into = shards_[shard];
+    if (static_cast<std::size_t>(into.end - into.at) < kHeader + 2 + numbers &&
+        !next_batch(into, kHeader + 2 + numbers)) [[unlikely]]
+      return folder.add_rows(rows);
+    std::int64_t* at = into.at;
+    at[0] = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(&folder) | kRows);
+    at[1] = static_cast<std::int64_t>(shape.dimensions | std::size_t{shape.outputs} << 16);
+    at[2] = static_cast<std::int64_t>(rows.n | rows.same << 16 | std::size_t{rows.ordered} << 32);
+    at[3] = static_cast<std::int64_t>(rows.follows);
+    at = copy(rows.points, rows.n * shape.dimensions, at + kHeader + 2);
+    into.at = copy(rows.labels, rows.n * shape.outputs, at);
+    into.point = nullptr;
+  }
+
   /// Waits until all points are folded: only then may the caller use folders.
   void drain();
 
@@ -85,11 +103,13 @@ class FoldQueue {
   // In the lowest bits of a folder's address, which are 0.
   static constexpr std::uintptr_t kRun = 1;
   static constexpr std::uintptr_t kSamePoint = 2;
-  static constexpr std::uintptr_t kFlags = 3;
+  static constexpr std::uintptr_t kRows = 4;
+  static constexpr std::uintptr_t kFlags = 7;
   static_assert(alignof(fold::Folder) > kFlags);
 
   /// Records: folder and flags; dimensions and outputs; the point, unless it is that of the record before; how many and
-  /// how far apart, if kRun; labels; steps, if kRun.
+  /// how far apart, if kRun; labels; steps, if kRun. If kRows, behind the dimensions: how many, and what is known of
+  /// them; which follow each other; points; labels.
   struct Batch {
     std::unique_ptr<std::int64_t[]> numbers;
     std::int64_t* end = nullptr;  // behind the last record

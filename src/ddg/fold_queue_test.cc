@@ -25,6 +25,24 @@ struct Streams {
   }
 };
 
+/// A run, as rows.
+void add_rows(FoldQueue& queue, std::uint16_t shard, fold::Folder& folder, fold::Shape shape, const fold::Run& run) {
+  std::vector<std::int64_t> points;
+  std::vector<std::int64_t> labels;
+  fold::Rows rows;
+  rows.ordered = true;
+  for (std::uint64_t k = 0; k < run.n; ++k) {
+    const auto times = static_cast<std::int64_t>(k);
+    points.insert(points.end(), {run.point[0], run.point[1] + times});
+    for (std::size_t o = 0; o < shape.outputs; ++o) labels.push_back(run.labels[o] + times * run.steps[o]);
+    if (k > 0) rows.follows |= std::uint64_t{1} << k;
+  }
+  rows.points = points.data();
+  rows.labels = labels.data();
+  rows.n = run.n;
+  queue.add_rows(shard, folder, shape, rows);
+}
+
 /// Streams in groups of four that share their points, as those of a statement do, single points and runs of them; now
 /// and then all must be folded.
 std::vector<fold::Folded> folded_with(unsigned workers, std::uint64_t budget, int steps) {
@@ -36,13 +54,16 @@ std::vector<fold::Folded> folded_with(unsigned workers, std::uint64_t budget, in
     const std::size_t group = random() % 12;
     const std::int64_t count = all.next[4 * group];
     const std::int64_t point[] = {count / kRow, count % kRow};
+    const bool in_rows = random() % 4 == 0;
     const std::uint64_t points = 1 + (random() % 4 == 0 ? random() % static_cast<std::uint64_t>(kRow - point[1]) : 0);
     for (std::size_t i = 4 * group; i < 4 * group + 4; ++i) {
       all.next[i] += static_cast<std::int64_t>(points);
       const std::int64_t labels[] = {3 * count, static_cast<std::int64_t>(i % 2 == 0 ? count % kRow : random() % 9)};
       const std::int64_t steps_of[] = {3, static_cast<std::int64_t>(random() % 3)};
       const std::uint16_t shard = queue.shard_of(group);
-      if (points == 1)
+      if (in_rows)
+        add_rows(queue, shard, *all.folders[i], all.shapes[i], {point, labels, steps_of, points, 1});
+      else if (points == 1)
         queue.add(shard, *all.folders[i], all.shapes[i], point, labels);
       else
         queue.add_run(shard, *all.folders[i], all.shapes[i], {point, labels, steps_of, points, 1});
@@ -115,7 +136,14 @@ TEST(FoldQueue, PointsArriveAsTheyWere) {
       for (std::int64_t& number : numbers) number = static_cast<std::int64_t>(random() % 2);
       const std::uint64_t points = random() % 3;
       const std::uint16_t shard = queue.shard_of(i);
-      if (points > 0) {
+      if (random() % 4 == 0) {
+        std::vector<std::int64_t> some(64 * 7);
+        for (std::int64_t& number : some) number = static_cast<std::int64_t>(random() % 2);
+        const fold::Rows rows{
+            some.data(), some.data() + 64 * 3, static_cast<std::size_t>(1 + random() % 64), false, nullptr, 0, 0};
+        queue.add_rows(shard, *folders[i], shapes[i], rows);
+        expected[i]->add_rows(rows);
+      } else if (points > 0) {
         const fold::Run run{numbers, numbers + 3, numbers + 6, points, static_cast<std::int64_t>(1 + random() % 5)};
         queue.add_run(shard, *folders[i], shapes[i], run);
         expected[i]->add_run(run);

@@ -2,8 +2,9 @@
 //
 // Following one instance touches a dozen streams, each with its folder, for one point each; that is mostly waiting for
 // memory, and asking what was asked the last time. So what an instance did is only written down here, as a *row* of
-// numbers: who it is, its integer results, the cells that it read, the places that it accessed. When there are enough rows, or when the streams of the site are needed, they are worked off stream by
-// stream (builder_journal.cc): each stream gets its points in the order of the run, as if it had got them one by one.
+// numbers: who it is, its integer results, the cells that it read, the places that it accessed. When there are enough
+// rows, or when the streams of the site are needed, they are worked off stream by stream (builder_journal.cc): each
+// stream gets its points in the order of the run, as if it had got them one by one.
 //
 // What depends on the state of the run (who wrote a cell, which object is where, origins) is found when the instance
 // runs; a row refers to iteration vectors by their entries (entries.h), which are not collected while rows wait.
@@ -74,8 +75,7 @@ class Journal {
   }
   /// Of the row that was begun last.
   void add_extra(bool memory, std::size_t index, std::uint16_t lane, const Cell& cell) {
-    extras_.push_back(
-        {static_cast<std::uint32_t>(rows_ - 1), static_cast<std::uint16_t>(index), memory, lane, cell});
+    extras_.push_back({static_cast<std::uint32_t>(rows_ - 1), static_cast<std::uint16_t>(index), memory, lane, cell});
   }
 
   /// All of them; then there are none.

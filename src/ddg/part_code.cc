@@ -241,8 +241,8 @@ void lay_out_row(PartCode& code) {
     access.in_row = row.words;
     row.words += kPlace + (access.store ? 0 : kCell);
   }
-  row.possible = code.x87_live_outs.empty() && std::none_of(code.reads.begin(), code.reads.end(),
-                                                            [](const RegisterRead& read) { return read.x87; });
+  row.possible = code.x87_live_outs.empty() &&
+                 std::none_of(code.reads.begin(), code.reads.end(), [](const RegisterRead& read) { return read.x87; });
 }
 
 }  // namespace

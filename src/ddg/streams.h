@@ -184,6 +184,10 @@ class Streams {
     std::size_t n = 0;
     bool ordered = false;
     const fold::Ends* ends = nullptr;
+    std::uint64_t follows = 0;
+    fold::Rows rows(const std::int64_t* labels, std::size_t same = 0) const {
+      return {points, labels, n, ordered, ends, same, follows};
+    }
   };
   void instances(const Located& at, const Instances& all);
   void values(const Located& at, const IntegerValue& value, const Instances& all, const std::int64_t* labels);
@@ -191,7 +195,8 @@ class Streams {
   void accesses(const Located& at, const MemoryAccess& access, const Instances& all, ObjectId object,
                 const std::int64_t* places, std::uint64_t copies);
   /// All of one definition. `equal`: as in dependence(), of each; it becomes the level that carries it. The least of
-  /// them is `same`. `reader` has the object of the first; `more_objects`: there are others among them. True if one of them is on another stack.
+  /// them is `same`. `reader` has the object of the first; `more_objects`: there are others among them. True if one of
+  /// them is on another stack.
   bool dependences(const Located& at, const Reader& reader, DefinitionId from, const Instances& all,
                    const std::int64_t* producers, std::uint8_t* equal, std::size_t same, std::uint64_t reloads,
                    bool more_objects);
@@ -356,9 +361,7 @@ class Streams {
     points_ += rows.n;
     if (queue_.direct()) [[likely]]
       return sink.folder->add_rows(rows);
-    for (std::size_t i = 0; i < rows.n; ++i)
-      queue_.add(sink.shard, *sink.folder, sink.shape, rows.points + i * sink.shape.dimensions,
-                 rows.labels + i * sink.shape.outputs);
+    queue_.add_rows(sink.shard, *sink.folder, sink.shape, rows);
   }
   static void extend_box(Site& site, const std::int64_t* point);
   AccessDetails* new_access(SiteId site, const MemoryAccess& access, ObjectId object);

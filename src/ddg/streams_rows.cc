@@ -7,7 +7,7 @@ void Streams::instances(const Located& at, const Instances& all) {
   Site& site = *at.site;
   site.count += all.n;
   if (site.domain.folder == nullptr) site.domain = new_stream(Stream::Kind::kDomain, at.id, {site.dimensions, 0, 0});
-  add_rows(site.domain, {all.points, nullptr, all.n, all.ordered, all.ends, 0});
+  add_rows(site.domain, all.rows(nullptr));
 }
 
 void Streams::values(const Located& at, const IntegerValue& value, const Instances& all, const std::int64_t* labels) {
@@ -21,7 +21,7 @@ void Streams::values(const Located& at, const IntegerValue& value, const Instanc
   if (dimensions > 1 && details->steady.steady())
     for (std::size_t i = 0; i < all.n; ++i)
       details->steady.add(all.entries[i], all.points[(i + 1) * dimensions - 1], labels[i]);
-  add_rows(details->sink, {all.points, labels, all.n, all.ordered, all.ends, 0});
+  add_rows(details->sink, all.rows(labels));
 }
 
 void Streams::accesses(const Located& at, const MemoryAccess& access, const Instances& all, ObjectId object,
@@ -34,12 +34,12 @@ void Streams::accesses(const Located& at, const MemoryAccess& access, const Inst
   }
   for (std::size_t i = 0; i < all.n; ++i) details->follow(all.entries[i], places[2 * i], places[2 * i + 1]);
   details->copies += copies;
-  add_rows(details->sink, {all.points, places, all.n, all.ordered, all.ends, 0});
+  add_rows(details->sink, all.rows(places));
 }
 
 bool Streams::dependences(const Located& at, const Reader& reader, DefinitionId from, const Instances& all,
-                          const std::int64_t* producers, std::uint8_t* equal, std::size_t same,
-                          std::uint64_t reloads, bool more_objects) {
+                          const std::int64_t* producers, std::uint8_t* equal, std::size_t same, std::uint64_t reloads,
+                          bool more_objects) {
   DependenceDetails* details = Streams::at(at.site->operands, reader.dense).find(key_of(from, reader.lane));
   const std::size_t dimensions = at.site->dimensions;
   if (details == nullptr) {
@@ -70,7 +70,7 @@ bool Streams::dependences(const Located& at, const Reader& reader, DefinitionId 
       elsewhere = elsewhere || level == 0;
     }
   }
-  add_rows(details->sink, {all.points, producers, all.n, all.ordered, all.ends, same});
+  add_rows(details->sink, all.rows(producers, same));
   return elsewhere;
 }
 

@@ -20,6 +20,7 @@
 #include "fold/adaptive.h"
 
 #include <algorithm>
+#include <bit>
 #include <string>
 #include <utility>
 #include <vector>
@@ -62,12 +63,17 @@ class AdaptiveFolder : public Folder {
   /// add_rows() for the shape, whose numbers may be constants.
   [[gnu::always_inline]] void add_rows_as(const Rows& rows, int dimensions, int outputs) {
     std::size_t i = 0;
-    if (exact_ && !loose_) {
-      Exact& exact = *exact_;
-      while (i < rows.n && exact.expected_in_row(rows.points + i * View::at(dimensions),
-                                                 rows.labels + i * View::at(outputs), dimensions, outputs))
-        ++i;
-      points_ += i;
+    while (i < rows.n && exact_ && !loose_) {
+      const std::int64_t* const point = rows.points + i * View::at(dimensions);
+      const std::int64_t* const labels = rows.labels + i * View::at(outputs);
+      const std::size_t run = run_at(rows, i);
+      if (run >= kWorthRun) {
+        const std::uint64_t done = add_row_run(rows, i, run);
+        i += done;
+        if (done != 0) continue;
+      }
+      if (!add_expected(point, labels, dimensions, outputs)) add_otherwise(point, labels, dimensions, outputs);
+      ++i;
     }
     if (i < rows.n) add_other_rows(rows, i);
   }
@@ -99,6 +105,12 @@ class AdaptiveFolder : public Folder {
   [[gnu::noinline]] void add_generally(const std::int64_t* point, const std::int64_t* labels) {
     add_otherwise(point, labels, shape_.dimensions, shape_.outputs);
   }
+  /// So many rows, from this one on, follow each other.
+  static std::size_t run_at(const Rows& rows, std::size_t i) {
+    return i < 63 ? static_cast<std::size_t>(std::countr_one(rows.follows >> (i + 1))) + 1 : 1;
+  }
+  [[gnu::noinline]] std::uint64_t add_row_run(const Rows& rows, std::size_t first, std::size_t most);
+  static constexpr std::size_t kWorthRun = 4;
   void add_rest(const Run& run, std::uint64_t done);
   [[gnu::noinline]] void add_other_rows(const Rows& rows, std::size_t from);
   [[gnu::noinline]] void add_partly(const std::int64_t* point, const std::int64_t* labels) {
@@ -160,14 +172,44 @@ void AdaptiveFolder::add_rest(const Run& run, std::uint64_t done) {
       [this](const Run& rest) { return add_expected(rest); });
 }
 
+/// Of rows that follow each other: as many of the first as have labels that grow evenly and were expected. Says how
+/// many.
+std::uint64_t AdaptiveFolder::add_row_run(const Rows& rows, std::size_t first, std::size_t most) {
+  const std::size_t outputs = shape_.outputs;
+  const std::size_t inner = shape_.dimensions - std::size_t{1};
+  const std::int64_t* const labels = rows.labels + first * outputs;
+  adaptive::SmallArray<std::int64_t, 8> steps(outputs);
+  for (std::size_t o = 0; o < std::min(rows.same, outputs); ++o) steps[o] = o == inner ? 1 : 0;
+  std::size_t n = most;
+  for (std::size_t o = rows.same; o < outputs; ++o) {
+    const std::int64_t* label = labels + o;
+    const std::uint64_t step = static_cast<std::uint64_t>(label[outputs]) - static_cast<std::uint64_t>(label[0]);
+    steps[o] = static_cast<std::int64_t>(step);
+    std::size_t even = 2;
+    for (label += outputs; even < n; ++even, label += outputs)
+      if (static_cast<std::uint64_t>(label[outputs]) - static_cast<std::uint64_t>(label[0]) != step) break;
+    n = even;
+    if (n < kWorthRun) return 0;
+  }
+  const std::uint64_t done =
+      exact_->expected_run({rows.points + first * shape_.dimensions, labels, steps.data(), n, 1});
+  points_ += done;
+  return done;
+}
+
 /// From this row on: as many at once as can be, the others one by one.
 void AdaptiveFolder::add_other_rows(const Rows& rows, std::size_t from) {
   const std::size_t dimensions = shape_.dimensions;
   const std::size_t outputs = shape_.outputs;
   const auto part = [&](std::size_t first, std::size_t end) {
     const bool all = first == 0 && end == rows.n;
-    return Rows{rows.points + first * dimensions, rows.labels + first * outputs, end - first, rows.ordered,
-                all ? rows.ends : nullptr,        rows.same};
+    return Rows{rows.points + first * dimensions,
+                rows.labels + first * outputs,
+                end - first,
+                rows.ordered,
+                all ? rows.ends : nullptr,
+                rows.same,
+                0};
   };
   const auto add_loosely = [&](std::size_t first, std::size_t end) {
     const Rows some = part(first, end);
@@ -181,8 +223,7 @@ void AdaptiveFolder::add_other_rows(const Rows& rows, std::size_t from) {
     }
     std::size_t end = from;
     if (loose_ && exact_->select().empty())
-      while (end < rows.n &&
-             exact_->expected_in_row(rows.points + end * dimensions, nullptr, shape_.dimensions, 0))
+      while (end < rows.n && exact_->expected_in_row(rows.points + end * dimensions, nullptr, shape_.dimensions, 0))
         ++end;
     points_ += end - from;
     if (end > from) add_loosely(from, end);

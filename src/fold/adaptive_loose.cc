@@ -163,6 +163,8 @@ template void Loose::add_fitting<2>(const std::int64_t* point, const std::int64_
 template void Loose::add_fitting<3>(const std::int64_t* point, const std::int64_t* labels);
 template void Loose::add_fitting<4>(const std::int64_t* point, const std::int64_t* labels);
 template void Loose::add_fitting<5>(const std::int64_t* point, const std::int64_t* labels);
+template void Loose::add_fitting<6>(const std::int64_t* point, const std::int64_t* labels);
+template void Loose::add_fitting<7>(const std::int64_t* point, const std::int64_t* labels);
 
 void Loose::add_other(const std::int64_t* point, const std::int64_t* labels) {
   if (points_++ == 0) {

@@ -207,6 +207,10 @@ inline void Loose::add_usual(const std::int64_t* point, const std::int64_t* labe
         return add_fitting<4>(point, labels);
       case 5:
         return add_fitting<5>(point, labels);
+      case 6:
+        return add_fitting<6>(point, labels);
+      case 7:
+        return add_fitting<7>(point, labels);
       default:
         return add_fitting<0>(point, labels);
     }

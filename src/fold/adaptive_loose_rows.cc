@@ -97,8 +97,7 @@ inline bool Loose::find_ends(const Rows& rows, const Tracked& output, OutputEnds
   const std::size_t stride = shape_.outputs;
   const std::size_t number = output.number;
   const bool same = number < rows.same;
-  const Ends labels =
-      same && rows.ends != nullptr ? rows.ends[number] : ends_of(rows.labels + number, stride, rows.n);
+  const Ends labels = same && rows.ends != nullptr ? rows.ends[number] : ends_of(rows.labels + number, stride, rows.n);
   into = {labels.low, labels.high, 0, 0};
   if (output.form == Form::kConstant && !(output.labels.includes(labels.low) && output.labels.includes(labels.high)))
     return false;
@@ -117,7 +116,8 @@ inline bool Loose::find_ends(const Rows& rows, const Tracked& output, OutputEnds
     into.least = distances.low;
     into.greatest = distances.high;
   }
-  return output.form != Form::kShifted || (output.distance.includes(into.least) && output.distance.includes(into.greatest));
+  return output.form != Form::kShifted ||
+         (output.distance.includes(into.least) && output.distance.includes(into.greatest));
 }
 
 bool Loose::add_rows(const Rows& rows) {

@@ -1,7 +1,7 @@
 // Runs against points: random streams, cut at random into runs and single points, must fold to the same as point by
 // point, and hold the same memory after every cut. Streams are affine nests with triangles and several rows per
 // iteration, damaged in every way that folders look at: breaks, gaps, jumps, labels modulo something, labels that wrap,
-// numbers at the ends of 64 bits, points out of order, and giving up in the middle.
+// numbers at the ends of 64 bits, points out of order, and giving up in the middle. The same for rows of points.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -244,6 +244,63 @@ TEST(AddRun, SameAsPoints) {
       ADD_FAILURE() << "seed " << seed;
       return;
     }
+  }
+}
+
+/// Some of the points as rows, with as much of what is known of them as `random` tells.
+void add_rows(Folder& folder, const Stream& stream, std::size_t first, std::size_t n, RandomStream& random) {
+  const std::size_t dimensions = stream.shape.dimensions;
+  Vector points;
+  Vector labels;
+  std::vector<Ends> ends(dimensions);
+  Rows rows;
+  rows.n = n;
+  rows.ordered = true;
+  rows.same = std::min<std::size_t>(dimensions, stream.shape.outputs);
+  for (std::size_t i = 0; i < n; ++i) {
+    const Labelled& at = stream.points[first + i];
+    points.insert(points.end(), at.point.begin(), at.point.end());
+    labels.insert(labels.end(), at.labels.begin(), at.labels.end());
+    for (std::size_t k = 0; k < dimensions; ++k) ends[k].include(at.point[k]);
+    while (rows.same > 0 &&
+           !std::equal(at.labels.begin(), at.labels.begin() + static_cast<std::ptrdiff_t>(rows.same), at.point.begin()))
+      --rows.same;
+    if (i == 0) continue;
+    const Vector& before = stream.points[first + i - 1].point;
+    if (!(before < at.point)) rows.ordered = false;
+    Vector next = before;
+    if (__builtin_add_overflow(next.back(), 1, &next.back()) || next != at.point) continue;
+    rows.follows |= std::uint64_t{1} << i;
+  }
+  rows.points = points.data();
+  rows.labels = labels.data();
+  if (!random.one_in(4)) rows.ends = ends.data();
+  if (random.one_in(4)) rows.ordered = false;
+  if (random.one_in(4)) rows.same = 0;
+  if (random.one_in(4)) rows.follows = 0;
+  folder.add_rows(rows);
+}
+
+TEST(AddRows, SameAsPoints) {
+  const std::uint64_t streams = 3000 * point_lists::soak();
+  for (std::uint64_t seed = point_lists::first_seed(); seed < point_lists::first_seed() + streams; ++seed) {
+    RandomStream random(seed);
+    const Stream stream = random.make();
+    const std::uint32_t pieces = random.one_in(2) ? static_cast<std::uint32_t>(random.between(1, 6)) : 16;
+    for (const Variant variant : {Variant::kAuto, Variant::kFGGW}) {
+      const Options options{.variant = variant, .max_pieces = pieces};
+      const std::unique_ptr<Folder> points = make_folder(options, stream.shape);
+      const std::unique_ptr<Folder> rows = make_folder(options, stream.shape);
+      for (std::size_t first = 0; first < stream.points.size();) {
+        const std::size_t n = std::min<std::size_t>(1 + random.below(64), stream.points.size() - first);
+        add_points(*points, stream, {first, n, {}});
+        add_rows(*rows, stream, first, n, random);
+        first += n;
+        ASSERT_EQ(points->bytes(), rows->bytes()) << "seed " << seed << ", after point " << first;
+      }
+      expect_same(points->finish(), rows->finish());
+    }
+    ASSERT_FALSE(testing::Test::HasFailure()) << "seed " << seed;
   }
 }
 

@@ -41,8 +41,7 @@ void Folder::add_run(const Run& run) {
 }
 
 void Folder::add_rows(const Rows& rows) {
-  for (std::size_t i = 0; i < rows.n; ++i)
-    add(rows.points + i * shape_.dimensions, rows.labels + i * shape_.outputs);
+  for (std::size_t i = 0; i < rows.n; ++i) add(rows.points + i * shape_.dimensions, rows.labels + i * shape_.outputs);
 }
 
 std::string_view variant_name(Variant variant) {

@@ -160,6 +160,8 @@ struct Rows {
   bool ordered = false;        // each is known to come after the one before
   const Ends* ends = nullptr;  // by coordinate; null: not known
   std::size_t same = 0;        // so many of the first labels are known to be the coordinates, of each
+  std::uint64_t follows = 0;   // by row, of the first 64, as bits: it is the one before, but for 1 more in the last
+                               // coordinate
 };
 
 /// Folds one stream. Not copyable; several folders share nothing, so each may be used by another thread.
