@@ -27,7 +27,7 @@ Graph build(const trace::Reader& reader, const structure::Structure& structure, 
   structure::LoopWalk<Builder> walk(structure, tree, builder);
   std::function<void(double)> progress;
   if (options.progress) progress = [&](double share) { options.progress(share, builder.instructions()); };
-  walk.walk(reader, graph.damage, progress, options.stop);
+  walk.walk(reader, graph.damage, progress, options.stop, options.jobs > 1);
   if (options.stop != nullptr && *options.stop) return {};
   threads = walk.threads();
   builder.finish(graph);

@@ -124,12 +124,13 @@ class LoopWalk {
     for (FunctionId id = 0; id < structure.forests.size(); ++id) add_function(id);
   }
 
-  /// Walks the whole trace, or as far as it comes before another thread sets `stop`.
+  /// Walks the whole trace, or as far as it comes before another thread sets `stop`. `ahead`: it is decoded by a thread
+  /// of its own.
   void walk(const trace::Reader& reader, std::string& damage, const std::function<void(double)>& progress = {},
-            const std::atomic<bool>* stop = nullptr) {
+            const std::atomic<bool>* stop = nullptr, bool ahead = false) {
     std::vector<std::uint8_t> starts = structure_.flow.starts();
     RunWalk<LoopWalk> runs(structure_.code, starts, *this, Observer::kEveryPart);
-    runs.walk(reader, damage, progress, stop);
+    runs.walk(reader, damage, progress, stop, ahead);
   }
 
   /// The iteration vector with static indices, for the part that is about to run at `stack`'s current place.

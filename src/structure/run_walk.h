@@ -41,6 +41,7 @@
 #include "structure/activations.h"
 #include "structure/code_map.h"
 #include "trace/reader.h"
+#include "trace/run_ahead.h"
 
 namespace loopfold::structure {
 
@@ -79,11 +80,20 @@ class RunWalk {
       : code_(code), starts_(starts), client_(client), expand_all_(expand_all) {}
 
   /// Reads to the end, or until another thread sets `stop`. What is damaged ends it, and is said in `damage`.
+  /// `ahead`: the trace is decoded by another thread.
   void walk(const trace::Reader& reader, std::string& damage, const std::function<void(double)>& progress = {},
-            const std::atomic<bool>* stop = nullptr) {
+            const std::atomic<bool>* stop = nullptr, bool ahead = false) {
     trace::CursorOptions options;
     options.control_only = !kValues;
     trace::RunCursor cursor = reader.runs(options);
+    if (!ahead) return walk_items(cursor, reader, damage, progress, stop);
+    trace::RunAhead from(std::move(cursor));
+    walk_items(from, reader, damage, progress, stop);
+  }
+
+  template <class Cursor>
+  void walk_items(Cursor& cursor, const trace::Reader& reader, std::string& damage,
+                  const std::function<void(double)>& progress, const std::atomic<bool>* stop) {
     std::size_t group = 0;
     for (;;) {
       const Result<trace::RunCursor::Item> item = cursor.next();

@@ -3,11 +3,15 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <fstream>
+#include <iterator>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "trace/deep_check.h"
 #include "trace/reader.h"
+#include "trace/run_ahead.h"
 #include "trace/run_testing.h"
 #include "trace/testing.h"
 #include "trace/writer.h"
@@ -83,14 +87,14 @@ std::unique_ptr<Reader> open(const TempFile& file) {
   return std::move(*reader);
 }
 
-/// All that a RunCursor delivers, expanded by hand.
-std::vector<Step> expand(const Reader& reader, CursorOptions options = {}) {
+/// All that a RunCursor or RunAhead delivers, expanded by hand; an error ends it.
+template <class Cursor>
+std::vector<Step> expand_items(const Reader& reader, Cursor& cursor, std::string& error) {
   std::vector<Step> steps;
-  RunCursor cursor = reader.runs(options);
   RunExpander expander;
   for (;;) {
     const Result<RunCursor::Item> item = cursor.next();
-    EXPECT_TRUE(item) << item.error().message;
+    if (!item) error = item.error().message;
     if (!item || *item == RunCursor::Item::kEnd) return steps;
     if (*item == RunCursor::Item::kSide) {
       steps.emplace_back(cursor.side());
@@ -120,6 +124,19 @@ std::vector<Step> expand(const Reader& reader, CursorOptions options = {}) {
   }
 }
 
+std::vector<Step> expand(const Reader& reader, CursorOptions options = {}) {
+  RunCursor cursor = reader.runs(options);
+  std::string error;
+  std::vector<Step> steps = expand_items(reader, cursor, error);
+  EXPECT_EQ(error, "");
+  return steps;
+}
+
+std::vector<Step> expand_ahead(const Reader& reader, std::string& error) {
+  RunAhead cursor(reader.runs());
+  return expand_items(reader, cursor, error);
+}
+
 TEST(RunCursor, ThreadsSlicesAndSideEventsComeBack) {
   for (std::uint64_t seed = 0; seed < 40; ++seed) {
     const RandomProgram a(seed, 2500);
@@ -136,6 +153,9 @@ TEST(RunCursor, ThreadsSlicesAndSideEventsComeBack) {
     EXPECT_FALSE(events.error) << events.error->message;
     EXPECT_TRUE(events.steps == said) << seed;
     EXPECT_TRUE(expand(*reader) == said) << seed;
+    std::string error;
+    EXPECT_TRUE(expand_ahead(*reader, error) == said) << seed;
+    EXPECT_EQ(error, "");
     for (ThreadId thread = 0; thread < 3; ++thread) {
       std::vector<Step> expected;
       std::copy_if(said.begin(), said.end(), std::back_inserter(expected),
@@ -235,6 +255,51 @@ TEST(RunCursor, ThreadsThatSwitchInALoopHaveARunForEachSlice) {
   }
   EXPECT_GT(in_loops, 19000u);
   EXPECT_EQ(deep_check(*reader).problem, "");
+}
+
+/// Long runs, many batches, and columns that are longer than a batch.
+TEST(RunAhead, IsAsTheCursor) {
+  const RandomProgram program(5, 400000);
+  TempFile file;
+  const std::vector<Step> said = write(file, {&program.machine}, 3, 100000, 1000, 300);
+  const std::unique_ptr<Reader> reader = open(file);
+  std::string error;
+  EXPECT_TRUE(expand_ahead(*reader, error) == said);
+  EXPECT_EQ(error, "");
+}
+
+TEST(RunAhead, ErrorsComeWhereTheCursorHasThem) {
+  const RandomProgram program(6, 20000);
+  TempFile file;
+  write(file, {&program.machine}, 4, 2000, 1000, 300);
+  const std::uint64_t size = open(file)->file_bytes();
+  for (std::uint64_t at = size / 2; at < size; at += size / 9) {
+    TempFile damaged;
+    std::ifstream from(file.path(), std::ios::binary);
+    std::string bytes{std::istreambuf_iterator<char>(from), {}};
+    bytes[at] = static_cast<char>(bytes[at] ^ 0x55);
+    std::ofstream(damaged.path(), std::ios::binary) << bytes;
+    const Result<std::unique_ptr<Reader>> reader = Reader::open(damaged.path());
+    if (!reader) continue;
+    RunCursor cursor = (*reader)->runs();
+    std::string expected;
+    const std::vector<Step> before = expand_items(**reader, cursor, expected);
+    std::string error;
+    EXPECT_TRUE(expand_ahead(**reader, error) == before) << at;
+    EXPECT_EQ(error, expected) << at;
+  }
+}
+
+/// Whoever wants no more need not read to the end.
+TEST(RunAhead, MayEndBeforeTheTrace) {
+  const RandomProgram program(7, 100000);
+  TempFile file;
+  write(file, {&program.machine}, 4, 2000, 1000, 300);
+  const std::unique_ptr<Reader> reader = open(file);
+  for (int items = 0; items < 4000; items += 800) {
+    RunAhead cursor(reader->runs());
+    for (int i = 0; i < items; ++i) ASSERT_TRUE(cursor.next());
+  }
 }
 
 TEST(DeepCheck, ARunThatIsNotWhatTheEncoderMakesIsReported) {

@@ -1,0 +1,97 @@
+// Rows come out as they went in, by code and in order, with what is beside them.
+#include "ddg/journal.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace loopfold::ddg {
+namespace {
+
+/// A code whose rows have so many numbers.
+PartCode code_of(std::uint32_t words) {
+  PartCode code;
+  code.row.possible = true;
+  code.row.words = words;
+  return code;
+}
+
+struct Taken {
+  const PartCode* code = nullptr;
+  std::vector<std::uint64_t> numbers;
+};
+
+std::vector<Taken> take(Journal& journal, std::vector<Journal::Extra>* extras = nullptr) {
+  std::vector<Taken> all;
+  journal.take([&](const Journal::Segment& segment, const std::uint64_t* numbers, const auto& beside) {
+    all.push_back({segment.code, {numbers, numbers + segment.rows * segment.code->row.words}});
+    if (extras != nullptr) *extras = beside;
+  });
+  return all;
+}
+
+TEST(Journal, RowsComeOutByCodeAndInOrder) {
+  PartCode small = code_of(2);
+  PartCode large = code_of(3);
+  PartCode other = code_of(3);
+  small.row.like = &small;
+  large.row.like = &large;
+  other.row.like = &large;  // rows of both can be taken together
+  Journal journal(7);
+  EXPECT_EQ(journal.begin(large), nullptr);
+  journal.make_room(large);
+  std::uint64_t next = 0;
+  const auto add = [&](const PartCode& code) {
+    std::uint64_t* const row = journal.begin(code);
+    ASSERT_NE(row, nullptr);
+    for (std::uint32_t i = 0; i < code.row.words; ++i) row[i] = next++;
+  };
+  add(large);
+  add(other);
+  add(small);
+  journal.add_extra(true, 5, 4, {9, 8, 7});
+  add(large);
+  EXPECT_EQ(journal.rows(), 4u);
+  std::vector<Journal::Extra> extras;
+  const std::vector<Taken> all = take(journal, &extras);
+  ASSERT_EQ(all.size(), 3u);
+  EXPECT_EQ(all[0].code, &large);
+  EXPECT_EQ(all[0].numbers, (std::vector<std::uint64_t>{0, 1, 2, 3, 4, 5}));
+  EXPECT_EQ(all[1].code, &small);
+  EXPECT_EQ(all[1].numbers, (std::vector<std::uint64_t>{6, 7}));
+  EXPECT_EQ(all[2].numbers, (std::vector<std::uint64_t>{8, 9, 10}));
+  ASSERT_EQ(extras.size(), 1u);
+  EXPECT_EQ(extras[0].row, 2u);
+  EXPECT_EQ(extras[0].index, 5u);
+  EXPECT_EQ(extras[0].cell, (Cell{9, 8, 7}));
+  EXPECT_TRUE(journal.empty());
+  EXPECT_TRUE(take(journal, &extras).empty());
+}
+
+TEST(Journal, ThereIsRoomForSoManyRows) {
+  PartCode code = code_of(4);
+  PartCode larger = code_of(5);
+  code.row.like = &code;
+  larger.row.like = &larger;
+  Journal journal(1);
+  journal.make_room(code);
+  for (std::size_t i = 0; i < Journal::kMostRows; ++i) ASSERT_NE(journal.begin(code), nullptr);
+  EXPECT_EQ(journal.begin(code), nullptr);
+  take(journal);
+  ASSERT_NE(journal.begin(code), nullptr);
+  EXPECT_EQ(journal.begin(larger), nullptr);
+  take(journal);
+  journal.make_room(larger);
+  ASSERT_NE(journal.begin(larger), nullptr);
+  EXPECT_GE(journal.bytes(), Journal::kMostRows * 5 * sizeof(std::uint64_t));
+}
+
+TEST(Journal, CellsComeBackAsTheyWere) {
+  std::uint64_t numbers[2] = {};
+  const Cell cell{0xffffffff, 0x12345678, ~std::uint64_t{5}};
+  Journal::set_cell(numbers, cell);
+  EXPECT_EQ(Journal::cell(numbers), cell);
+}
+
+}  // namespace
+}  // namespace loopfold::ddg
