@@ -200,7 +200,9 @@ inline void Builder::prefetch(const PartCode& code, const Streams::Located& at, 
     row[0] = instance.entry | std::uint64_t{since_} << 32;
     row[1] = instance.counter;
     row[2] = running.serial;
+    row[3] = instructions_;
   } else {
+    streams_.set_time(instructions_);
     streams_.instance(at, point_.data());
     streams_.prefetch_folders(at);
   }

@@ -339,6 +339,7 @@ class Builder {
     std::vector<EntryId> around;                               // of a row, by coordinate: entries that it is in
     std::array<std::uint32_t, Journal::kMostRows> around_row;  // by row: where these are
     std::array<std::uint64_t, Journal::kMostRows> serials;
+    std::array<std::uint64_t, Journal::kMostRows> times;
     std::array<EntryId, Journal::kMostRows> entries;
     std::array<std::uint32_t, Journal::kMostRows> since;
     std::array<std::int64_t, 2 * Journal::kMostRows> labels;
@@ -348,7 +349,7 @@ class Builder {
     // Of some of the rows.
     std::array<std::uint8_t, Journal::kMostRows> chosen_rows;
     const std::uint8_t* chosen = nullptr;
-    std::array<std::uint8_t, Journal::kMostRows> equal;
+    std::array<std::uint16_t, Journal::kMostRows> equal;
     std::array<std::uint64_t, Journal::kMostRows> chosen_serials;
     std::vector<std::int64_t> chosen_points;
     std::vector<std::int64_t> producers;

@@ -26,11 +26,16 @@ Journal* Builder::journal_for(const LastSite& last, const Streams::Located& at, 
                               const PartCode& code) {
   Journal* journal = last.journal;
   if (journal == nullptr) [[unlikely]] {
-    const bool worth_it = options_.by_runs && !Streams::cold(at) && streams_.count(at) >= kWorthIt;
-    if (!worth_it || !code.row.possible || journal_bytes_ > options_.max_memory / kShareOfMemory) return nullptr;
-    if (at.id >= journals_.size()) journals_.resize(at.id + std::size_t{1});
-    if (!journals_[at.id]) journals_[at.id] = std::make_unique<Journal>(at.id);
-    journal = journals_[at.id].get();
+    // Another part of the same site may have made it.
+    if (at.id < journals_.size()) journal = journals_[at.id].get();
+    if (journal == nullptr) {
+      const bool worth_it = options_.by_runs && !Streams::cold(at) && streams_.count(at) >= kWorthIt;
+      if (!worth_it || !code.row.possible || journal_bytes_ > options_.max_memory / kShareOfMemory) return nullptr;
+      if (at.id >= journals_.size()) journals_.resize(at.id + std::size_t{1});
+      journals_[at.id] = std::make_unique<Journal>(at.id);
+      journal = journals_[at.id].get();
+      journal_bytes_ += journal->bytes();
+    }
     last_sites_[part].journal = journal;
   }
   if (code.row.possible) return journal;
@@ -80,8 +85,16 @@ void Builder::settle_all() {
 void Builder::settle(Journal& journal) {
   rows_.at = streams_.locate(journal.site());
   rows_.dimensions = streams_.dimensions(rows_.at);
-  journal.take([&](const Journal::Segment& segment, const std::uint64_t* numbers,
-                   std::span<const Journal::Extra> extras) { settle_rows(segment, numbers, extras); });
+  // Where an operand has nearly as many producers as are kept apart, all others share a stream: then rows go one by
+  // one.
+  const bool together = streams_.has_room_for_producers(rows_.at, journal.rows() + journal.extras());
+  journal.take(
+      [&](const Journal::Segment& segment, const std::uint64_t* numbers, std::span<const Journal::Extra> extras) {
+        if (together) return settle_rows(segment, numbers, extras);
+        for (std::uint32_t i = 0; i < segment.rows; ++i)
+          settle_rows({segment.code, segment.first_row + i, 1, segment.first}, numbers + i * segment.code->row.words,
+                      extras);
+      });
 }
 
 void Builder::settle_rows(const Journal::Segment& segment, const std::uint64_t* numbers,
@@ -89,6 +102,7 @@ void Builder::settle_rows(const Journal::Segment& segment, const std::uint64_t* 
   rows_.code = segment.code;
   rows_.numbers = numbers;
   set_points(segment);
+  streams_.set_time(rows_.times[0]);
   streams_.instances(rows_.at, rows_.all);
   const PartCode& code = *segment.code;
   std::size_t number = Journal::kHeader;
@@ -137,6 +151,7 @@ void Builder::set_points(const Journal::Segment& segment) {
     rows_.entries[i] = entry;
     rows_.since[i] = static_cast<std::uint32_t>(row[0] >> 32);
     rows_.serials[i] = row[2];
+    rows_.times[i] = row[3];
     if (i > 0 && entry == rows_.entries[i - 1]) {
       for (std::size_t k = 0; k < inner; ++k)
         point[k] = point[static_cast<std::ptrdiff_t>(k) - static_cast<std::ptrdiff_t>(dimensions)];
@@ -164,6 +179,7 @@ void Builder::settle_value(const IntegerValue& value, std::size_t number) {
     for (std::size_t i = 0; i < rows_.all.n; ++i, at += words) labels[i] = static_cast<std::int64_t>(*at);
   else
     for (std::size_t i = 0; i < rows_.all.n; ++i, at += words) labels[i] = sign_extended(*at, value.width);
+  streams_.set_time(rows_.times[0]);
   streams_.values(rows_.at, value, rows_.all, labels);
 }
 
@@ -224,9 +240,12 @@ void Builder::settle_access(const MemoryAccess& access) {
     left |= ((what & Journal::kHappened) != 0 ? std::uint64_t{1} : 0) << i;
   }
   const std::uint64_t happened = left;
+  std::size_t objects = 0;
+  for (std::uint64_t rest = left; rest != 0; rest &= ~alike(rest, rows_.objects.data())) ++objects;
+  const bool together = streams_.has_room_for_objects(rows_.at, access, objects);
   while (left != 0) {
     const ObjectId object = rows_.objects[static_cast<std::size_t>(std::countr_zero(left))];
-    const std::uint64_t same = alike(left, rows_.objects.data());
+    const std::uint64_t same = together ? alike(left, rows_.objects.data()) : left & (~left + 1);
     left &= ~same;
     const Streams::Instances some = choose(same);
     std::uint64_t copied = 0;
@@ -237,6 +256,7 @@ void Builder::settle_access(const MemoryAccess& access) {
       rows_.labels[2 * k + 1] = static_cast<std::int64_t>(noted[2]);
       copied += copies[i];
     }
+    streams_.set_time(rows_.times[rows_.chosen[0]]);
     streams_.accesses(rows_.at, access, some, object, rows_.labels.data(), copied);
   }
   if (access.store || happened == 0) return;
@@ -269,6 +289,7 @@ void Builder::settle_operand(Streams::Reader& reader, const std::uint64_t* reloa
     left &= ~same;
     if (from == 0) continue;
     const Streams::Instances some = choose(same);
+    streams_.set_time(rows_.times[rows_.chosen[0]]);
     const bool memory = reloads != nullptr;
     if (memory) reader.object = rows_.objects[rows_.chosen[0]];
     if (from == kLostProducer) {
@@ -283,7 +304,7 @@ void Builder::settle_operand(Streams::Reader& reader, const std::uint64_t* reloa
     for (std::size_t k = 0; k < some.n; ++k) {
       const std::size_t i = rows_.chosen[k];
       const std::size_t equal = producer_of(i, rows_.cells[i], depth, rows_.producers.data() + k * depth);
-      rows_.equal[k] = static_cast<std::uint8_t>(equal);
+      rows_.equal[k] = static_cast<std::uint16_t>(equal);
       all_equal = std::min(all_equal, equal);
       if (!memory) continue;
       reloaded += reloads[i];
@@ -300,6 +321,7 @@ void Builder::settle_operand(Streams::Reader& reader, const std::uint64_t* reloa
 
 void Builder::settle_extra(const Journal::Extra& extra, std::uint32_t row) {
   const PartCode& code = *rows_.code;
+  streams_.set_time(rows_.times[row]);
   Streams::Reader reader = extra.memory ? reader_of(rows_.at.id, code.accesses[extra.index])
                                         : reader_of(rows_.at.id, code.reads[extra.index]);
   reader.lane = extra.lane;

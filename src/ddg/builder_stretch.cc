@@ -113,6 +113,7 @@ std::uint64_t Builder::stretch_at(const Where& where, const trace::RunExpander& 
   stretch_.n = look_ahead(plan, ahead, n);
   if (!locate_accesses(plan)) return 0;
   for (const PathPart& part : plan.parts) settle(part.site);
+  streams_.set_time(instructions_ + 1);
   stretch_.origins = options_.origins && !find_reloads() ? Stretch::Origins::kAll : Stretch::Origins::kEnds;
   take_turns(plan);
   for (StretchAccess& at : stretch_accesses())

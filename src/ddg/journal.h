@@ -9,10 +9,10 @@
 // What depends on the state of the run (who wrote a cell, which object is where, origins) is found when the instance
 // runs; a row refers to iteration vectors by their entries (entries.h), which are not collected while rows wait.
 //
-// A row, in numbers of 64 bits: entry and, above it, Builder::since_; counter; serial of the loop's entry; results; two
-// numbers (a cell) per register read; three per access (flags and object, block, offset) and for a load two more (the
-// cell). Reads of several cells have the first of them in the row, if that is at the first byte that is read; the
-// others are *extras*.
+// A row, in numbers of 64 bits: entry and, above it, Builder::since_; counter; serial of the loop's entry; when it ran;
+// results; two numbers (a cell) per register read; three per access (flags and object, block, offset) and for a load
+// two more (the cell). Reads of several cells have the first of them in the row, if that is at the first byte that is
+// read; the others are *extras*.
 #pragma once
 
 #include <cstdint>
@@ -29,8 +29,8 @@ namespace loopfold::ddg {
 class Journal {
  public:
   static constexpr std::size_t kMostRows = 64;
-  static constexpr std::size_t kHeader = 3;
-  static constexpr std::size_t kPlace = 3;
+  static constexpr std::size_t kHeader = RowCode::kHeader;
+  static constexpr std::size_t kPlace = RowCode::kPlace;
   static constexpr std::uint64_t kHappened = std::uint64_t{1} << 32;  // beside the object
   static constexpr std::uint64_t kCopy = std::uint64_t{1} << 33;      // a spill or a reload
 
@@ -63,6 +63,7 @@ class Journal {
   SiteId site() const { return site_; }
   bool empty() const { return rows_ == 0; }
   std::size_t rows() const { return rows_; }
+  std::size_t extras() const { return extras_.size(); }
 
   /// A new row, to be filled in; null if there is no room.
   std::uint64_t* begin(const PartCode& code) {
@@ -102,7 +103,9 @@ class Journal {
     size_ = words;
     next_ = numbers_.get();
   }
-  std::uint64_t bytes() const { return sizeof(Journal) + size_ * sizeof(std::uint64_t); }
+  std::uint64_t bytes() const {
+    return sizeof(Journal) + size_ * sizeof(std::uint64_t) + extras_.capacity() * sizeof(Extra);
+  }
 
  private:
   bool begin_segment(const PartCode& code) {

@@ -231,15 +231,12 @@ Granules granules_for(std::span<const trace::Block> blocks,
 namespace {
 
 void lay_out_row(PartCode& code) {
-  constexpr std::uint32_t kHeader = 3;
-  constexpr std::uint32_t kCell = 2;
-  constexpr std::uint32_t kPlace = 3;
   RowCode& row = code.row;
-  row.reads = kHeader + static_cast<std::uint32_t>(code.values.size());
-  row.words = row.reads + kCell * static_cast<std::uint32_t>(code.reads.size());
+  row.reads = RowCode::kHeader + static_cast<std::uint32_t>(code.values.size());
+  row.words = row.reads + RowCode::kCell * static_cast<std::uint32_t>(code.reads.size());
   for (MemoryAccess& access : code.accesses) {
     access.in_row = row.words;
-    row.words += kPlace + (access.store ? 0 : kCell);
+    row.words += RowCode::kPlace + (access.store ? 0 : RowCode::kCell);
   }
   row.possible = code.x87_live_outs.empty() &&
                  std::none_of(code.reads.begin(), code.reads.end(), [](const RegisterRead& read) { return read.x87; });

@@ -252,6 +252,9 @@ struct PartCode;
 
 /// Where things are in a row of a journal (journal.h).
 struct RowCode {
+  static constexpr std::uint32_t kHeader = 4;
+  static constexpr std::uint32_t kCell = 2;
+  static constexpr std::uint32_t kPlace = 3;
   bool possible = false;  // instances can be rows
   std::uint32_t reads = 0;
   std::uint32_t words = 0;

@@ -14,7 +14,6 @@ namespace loopfold::ddg {
 
 namespace {
 
-constexpr std::size_t kMaxObjects = 64;  // of one access
 constexpr DefinitionId kLostDefinition = 0xffffffff;
 constexpr const char* kColdReason = "there are more statements than --max-statements";
 constexpr std::uint64_t kUnknownKey = ~std::uint64_t{0};
@@ -145,6 +144,7 @@ Streams::AccessDetails* Streams::new_access(SiteId site, const MemoryAccess& acc
   details.guarded = access.guarded;
   details.size = access.size;
   details.object = object;
+  details.first = time_;
   links.insert(key, &details);
   return &details;
 }
@@ -153,7 +153,7 @@ Streams::ValueDetails* Streams::new_value(SiteId site, const IntegerValue& value
   const Sink sink = new_stream(Stream::Kind::kValue, site, {sites_[site].dimensions, 1, 0, true});
   if (sink.folder == nullptr) return nullptr;
   ValueDetails& details =
-      values_.emplace_back(ValueDetails{sink, {}, site, value.instruction, value.index, value.reg, value.width});
+      values_.emplace_back(ValueDetails{sink, {}, site, value.instruction, value.index, value.reg, value.width, time_});
   at(sites_[site].values, value.dense) = &details;
   return &details;
 }
@@ -166,6 +166,7 @@ Streams::DependenceDetails* Streams::new_dependence(const Reader& reader, Defini
   details.reader = reader;
   details.from = from;
   details.shared = shape.shared;
+  details.first = time_;
   details.carried.resize(shape.shared + std::size_t{1});
   at(sites_[reader.site].operands, reader.dense).insert(key_of(from, reader.lane), &details);
   return &details;
@@ -389,10 +390,25 @@ struct Groups {
 
 }  // namespace
 
+namespace {
+
+/// Streams in the order of their first points.
+template <class Details>
+std::vector<Details*> by_first_point(std::deque<Details>& all) {
+  std::vector<Details*> order;
+  order.reserve(all.size());
+  for (Details& details : all) order.push_back(&details);
+  std::stable_sort(order.begin(), order.end(), [](const Details* a, const Details* b) { return a->first < b->first; });
+  return order;
+}
+
+}  // namespace
+
 void Streams::finish_accesses(Graph& graph) {
   using Key = std::tuple<StatementId, std::uint16_t, std::uint8_t, ObjectId, bool, std::uint32_t>;
   Groups<Key, Access> groups;
-  for (const AccessDetails& details : accesses_) {
+  for (const AccessDetails* const each : by_first_point(accesses_)) {
+    const AccessDetails& details = *each;
     const StatementId statement = statement_of_[details.site];
     Access access;
     access.statement = statement;
@@ -415,7 +431,8 @@ void Streams::finish_accesses(Graph& graph) {
 void Streams::finish_values(Graph& graph) {
   using Key = std::tuple<StatementId, std::uint16_t, std::uint8_t>;
   Groups<Key, Value> groups;
-  for (const ValueDetails& details : values_) {
+  for (const ValueDetails* const each : by_first_point(values_)) {
+    const ValueDetails& details = *each;
     const StatementId statement = statement_of_[details.site];
     auto& group = groups.add({statement, details.instruction, details.index},
                              {statement, details.instruction, details.index, details.reg, details.width, {}, true},
@@ -428,7 +445,8 @@ void Streams::finish_values(Graph& graph) {
 void Streams::finish_dependences(Graph& graph) {
   using Key = std::tuple<StatementId, std::uint16_t, std::uint8_t, std::uint16_t, StatementId, std::uint16_t>;
   Groups<Key, Dependence> groups;
-  for (DependenceDetails& details : dependences_) {
+  for (DependenceDetails* const each : by_first_point(dependences_)) {
+    DependenceDetails& details = *each;
     details.settle();
     const Reader& reader = details.reader;
     Dependence dependence;

@@ -198,8 +198,17 @@ class Streams {
   /// them is `same`. `reader` has the object of the first; `more_objects`: there are others among them. True if one of
   /// them is on another stack.
   bool dependences(const Located& at, const Reader& reader, DefinitionId from, const Instances& all,
-                   const std::int64_t* producers, std::uint8_t* equal, std::size_t same, std::uint64_t reloads,
+                   const std::int64_t* producers, std::uint16_t* equal, std::size_t same, std::uint64_t reloads,
                    bool more_objects);
+  /// Whether all operands of the site have room for so many producers more, and an access for so many objects: beyond
+  /// that, several share a stream, whose points must come in order.
+  bool has_room_for_producers(const Located& at, std::size_t more) const;
+  bool has_room_for_objects(const Located& at, const MemoryAccess& access, std::size_t more) const;
+
+  /// When what comes next happened: grows with the run. Streams that are joined in the end are so in the order of their
+  /// first points, whenever these came here.
+  void set_time(std::uint64_t time) { time_ = time; }
+
   std::uint64_t count(const Located& at) const { return at.site->count; }
   std::uint16_t dimensions(const Located& at) const { return at.site->dimensions; }
 
@@ -224,6 +233,7 @@ class Streams {
   using StreamId = std::uint32_t;
   static constexpr StreamId kNoStream = 0xffffffff;
   static constexpr std::size_t kMaxProducers = 4096;  // of one operand
+  static constexpr std::size_t kMaxObjects = 64;      // of one access
 
   struct Stream {
     enum class Kind : std::uint8_t { kDomain, kAccess, kValue, kDependence };
@@ -258,6 +268,7 @@ class Streams {
     SiteId site = 0;
     std::uint32_t size = 0;
     ObjectId object = kUnknownObject;
+    std::uint64_t first = 0;  // when the first point was
 
     void follow(std::uint64_t now, std::int64_t block_now, std::int64_t offset_now) {
       if (entry == now) {
@@ -277,6 +288,7 @@ class Streams {
     std::uint8_t index = 0;
     std::uint8_t reg = 0;
     std::uint8_t width = 0;
+    std::uint64_t first = 0;
   };
   struct alignas(64) DependenceDetails {
     Sink sink;
@@ -287,6 +299,7 @@ class Streams {
     std::uint64_t reloads = 0;
     Reader reader;
     DefinitionId from = 0;
+    std::uint64_t first = 0;
     std::vector<std::uint64_t> carried;
     std::vector<std::uint64_t> late;
 
@@ -397,6 +410,7 @@ class Streams {
   FoldQueue queue_;
   std::vector<fold::Folded> folded_;  // by stream, when finishing
   bool full_ = false;
+  std::uint64_t time_ = 0;
   std::uint64_t points_ = 0;
   std::uint64_t most_bytes_ = 0;
 };

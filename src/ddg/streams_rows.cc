@@ -1,4 +1,6 @@
 // Several instances of one site at once: the stream is looked up once, and its folder gets all of them (fold::Rows).
+#include <algorithm>
+
 #include "ddg/streams.h"
 
 namespace loopfold::ddg {
@@ -38,7 +40,7 @@ void Streams::accesses(const Located& at, const MemoryAccess& access, const Inst
 }
 
 bool Streams::dependences(const Located& at, const Reader& reader, DefinitionId from, const Instances& all,
-                          const std::int64_t* producers, std::uint8_t* equal, std::size_t same, std::uint64_t reloads,
+                          const std::int64_t* producers, std::uint16_t* equal, std::size_t same, std::uint64_t reloads,
                           bool more_objects) {
   DependenceDetails* details = Streams::at(at.site->operands, reader.dense).find(key_of(from, reader.lane));
   const std::size_t dimensions = at.site->dimensions;
@@ -58,7 +60,7 @@ bool Streams::dependences(const Located& at, const Reader& reader, DefinitionId 
   if (same >= shared) {
     details->count(shared, all.n);
     elsewhere = shared == 0;
-    std::fill_n(equal, all.n, static_cast<std::uint8_t>(shared));
+    std::fill_n(equal, all.n, static_cast<std::uint16_t>(shared));
   } else {
     for (std::size_t i = 0; i < all.n; ++i) {
       const std::int64_t* const point = all.points + i * dimensions;
@@ -66,12 +68,22 @@ bool Streams::dependences(const Located& at, const Reader& reader, DefinitionId 
       std::size_t level = std::min<std::size_t>(equal[i], shared);
       while (level < shared && point[level] == producer[level]) ++level;
       details->count(level);
-      equal[i] = static_cast<std::uint8_t>(level);
+      equal[i] = static_cast<std::uint16_t>(level);
       elsewhere = elsewhere || level == 0;
     }
   }
   add_rows(details->sink, all.rows(producers, same));
   return elsewhere;
+}
+
+bool Streams::has_room_for_producers(const Located& at, std::size_t more) const {
+  return std::all_of(at.site->operands.begin(), at.site->operands.end(),
+                     [&](const StreamLinks<DependenceDetails>& links) { return links.size() + more <= kMaxProducers; });
+}
+
+bool Streams::has_room_for_objects(const Located& at, const MemoryAccess& access, std::size_t more) const {
+  const std::vector<StreamLinks<AccessDetails>>& known = at.site->accesses;
+  return (access.dense < known.size() ? known[access.dense].size() : 0) + more <= kMaxObjects;
 }
 
 }  // namespace loopfold::ddg

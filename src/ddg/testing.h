@@ -92,6 +92,8 @@ class HandTrace {
     writer_->event(0, 0, found->second, slots);
   }
   void side(trace::SideData data) { writer_->side({0, 0, 0, std::move(data)}); }
+  /// For what the above does not have, on its own responsibility.
+  trace::Writer& writer() { return *writer_; }
 
   /// The trace, which lives as long as this.
   const trace::Reader& finish() {
