@@ -1,13 +1,12 @@
 // Rows of a journal go to the streams of its site, stream by stream.
 //
 // Points of all rows are made once; rows in one entry of a loop differ in their last coordinate only. Integer results
-// are a column of numbers. What reads and accesses have is sorted by the stream that it belongs to:
-// by producer, by object; mostly all rows have the same. Each stream gets its points in the order of the run.
+// are a column of numbers. What reads and accesses have is sorted by the stream that it belongs to: by producer, by
+// object; mostly all rows have the same. Each stream gets its points in the order of the run.
 #include <emmintrin.h>
 
 #include <algorithm>
 #include <bit>
-#include <cstring>
 
 #include "ddg/builder.h"
 
@@ -34,7 +33,7 @@ Journal* Builder::journal_for(const LastSite& last, const Streams::Located& at, 
       if (at.id >= journals_.size()) journals_.resize(at.id + std::size_t{1});
       journals_[at.id] = std::make_unique<Journal>(at.id);
       journal = journals_[at.id].get();
-      journal_bytes_ += journal->bytes();
+      journal_bytes_ += journal->growth();
     }
     last_sites_[part].journal = journal;
   }
@@ -46,9 +45,8 @@ Journal* Builder::journal_for(const LastSite& last, const Streams::Located& at, 
 std::uint64_t* Builder::begin_row(Journal& journal, const PartCode& code) {
   if (std::uint64_t* const row = journal.begin(code)) return row;
   settle(journal);
-  journal_bytes_ -= journal.bytes();
   journal.make_room(code);
-  journal_bytes_ += journal.bytes();
+  journal_bytes_ += journal.growth();
   return journal.begin(code);
 }
 

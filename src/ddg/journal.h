@@ -17,6 +17,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "ddg/part_code.h"
@@ -103,6 +104,8 @@ class Journal {
     size_ = words;
     next_ = numbers_.get();
   }
+  /// What it has grown by since this was asked last.
+  std::uint64_t growth() { return bytes() - std::exchange(accounted_, bytes()); }
   std::uint64_t bytes() const {
     return sizeof(Journal) + size_ * sizeof(std::uint64_t) + extras_.capacity() * sizeof(Extra);
   }
@@ -124,6 +127,7 @@ class Journal {
   std::unique_ptr<std::uint64_t[]> numbers_;
   std::vector<Segment> segments_;
   std::vector<Extra> extras_;
+  std::uint64_t accounted_ = 0;  // bytes
 };
 
 }  // namespace loopfold::ddg

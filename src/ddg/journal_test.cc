@@ -84,6 +84,10 @@ TEST(Journal, ThereIsRoomForSoManyRows) {
   journal.make_room(larger);
   ASSERT_NE(journal.begin(larger), nullptr);
   EXPECT_GE(journal.bytes(), Journal::kMostRows * 5 * sizeof(std::uint64_t));
+  EXPECT_EQ(journal.growth(), journal.bytes());
+  EXPECT_EQ(journal.growth(), 0u);
+  for (int i = 0; i < 100; ++i) journal.add_extra(true, 0, 4, {});
+  EXPECT_GE(journal.growth(), 100 * sizeof(Journal::Extra));
 }
 
 TEST(Journal, CellsComeBackAsTheyWere) {
