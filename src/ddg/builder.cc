@@ -218,7 +218,7 @@ inline void Builder::prefetch(const PartCode& code, const Streams::Located& at, 
     if (code.moves_stack_pointer) follow_stack_pointer(where, code, access.instruction, thread, stack);
     const std::uint64_t address = trace::evaluate(block, access.address, slots);
     if (access.guarded && address == 0) {
-      if (row != nullptr) std::fill_n(row + access.in_row, access.store ? 3 : 5, std::uint64_t{0});
+      if (row != nullptr) std::fill_n(row + access.in_row, RowCode::kPlace + (access.store ? 0 : RowCode::kCell), 0);
       continue;
     }
     if (access.store)
@@ -258,7 +258,7 @@ void Builder::read_registers(const Running& part, const PartCode& code, std::uin
     const bool one = part.thread.origins.joined.has(read.behind) || (read.consecutive && are_equal(&cell, read.count));
     if (noted != nullptr) {
       Journal::set_cell(noted, cell);
-      noted += 2;
+      noted += RowCode::kCell;
       if (!one) note_apart(part, code, static_cast<std::size_t>(&read - code.reads.data()));
       continue;
     }

@@ -107,7 +107,7 @@ void Builder::settle_rows(const Journal::Segment& segment, const std::uint64_t* 
   for (const IntegerValue& value : code.values) settle_value(value, number++);
   for (const RegisterRead& read : code.reads) {
     set_cells(number);
-    number += 2;
+    number += RowCode::kCell;
     Streams::Reader reader = reader_of(rows_.at.id, read);
     reader.lane = code.live_ins[read.first].lane;
     settle_operand(reader, nullptr);
