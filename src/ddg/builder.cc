@@ -179,19 +179,21 @@ inline void Builder::prefetch(const PartCode& code, const Streams::Located& at, 
 [[gnu::flatten]] void Builder::execute(const Where& where, const structure::Part& part) {
   const structure::ExitCode& exit = structure_.code.exit(exit_);
   const std::uint32_t index = exit.first_part + next_part_++;
-  const PartCode& code = code_of(index, part);
-  const trace::Block& block = structure_.code.blocks()[code.block];
+  const PartCode& plain = code_of(index, part);
+  const trace::Block& block = structure_.code.blocks()[plain.block];
   const std::span<const std::uint64_t> slots{slots_, exit.slots};
   ThreadState& thread = this->thread(where.thread);
   StackState& stack = this->stack(where.stack);
-  const LastSite& last = site_of(where, index, part, code);
+  const LastSite& last = site_of(where, index, part, plain);
   const Streams::Located at = streams_.locate(last.site);
-  Journal* const journal = journal_for(last, at, index, code);
-  prefetch(code, at, journal == nullptr);
+  Journal* const journal = journal_for(last, at, index, plain);
+  prefetch(plain, at, journal == nullptr);
   const Instance instance = enter(where, stack, last.site);
+  const TrailNode* const node = follow_trail(where, instance, thread, journal != nullptr ? &last : nullptr, index, plain);
+  const PartCode& code = node != nullptr ? node->code : plain;
   std::uint64_t* const row = journal != nullptr ? begin_row(*journal, code) : nullptr;
   const Running running{where, instance, at, levels_->back().serial, thread, stack, journal, row};
-  if (recording_path_) note_path_part(where, {last.site, &code, &block, 0, exit.slots, 0});
+  if (recording_path_) note_path_part(where, {last.site, &plain, &block, 0, exit.slots, 0});
   ++stack.parts;
   instructions_ += part.instructions;
   if (code.unknown) unknown_instructions_ += part.instructions;
@@ -209,7 +211,13 @@ inline void Builder::prefetch(const PartCode& code, const Streams::Located& at, 
   const bool x87 = block.ftop.kind != trace::Value::Kind::kNone;
   const std::uint64_t top = x87 ? trace::evaluate(block, block.ftop, slots) : 0;
   if (!Streams::cold(at)) read_registers(running, code, top);
-  if (options_.origins) origins_.begin(code, tracked(instance, last.uses), thread.registers, thread.origins);
+  if (node != nullptr) read_in_trail(running, *node);
+  if (options_.origins) {
+    if (node != nullptr)
+      origins_.begin_in_trail(code, tracked(instance, last.uses), thread.registers, thread.origins);
+    else
+      origins_.begin(code, tracked(instance, last.uses), thread.registers, thread.origins);
+  }
   values(running, code, block, slots);
   next_pointer_ = 0;
   if (thread.left != where.stack) thread.left = kNoStack;
@@ -227,7 +235,9 @@ inline void Builder::prefetch(const PartCode& code, const Streams::Located& at, 
       load(running, access, address, static_cast<std::size_t>(&access - code.accesses.data()));
   }
   if (code.moves_stack_pointer) follow_stack_pointer(where, code, kBehindAll, thread, stack);
-  write_registers(code, instance, thread, top);
+  if (node == nullptr) return write_registers(code, instance, thread, top);
+  if (options_.origins) origins_.uses_in_trail();
+  if (node->last || (options_.origins && origins_.took_several())) end_trail();
 }
 
 void Builder::write_registers(const PartCode& code, const Instance& instance, ThreadState& thread, std::uint64_t top) {
@@ -251,15 +261,13 @@ void Builder::forget_registers(ThreadState& thread) {
 
 void Builder::read_registers(const Running& part, const PartCode& code, std::uint64_t top) {
   const Cell* const registers = part.thread.registers.data();
-  std::uint64_t* noted = part.row != nullptr ? part.row + code.row.reads : nullptr;
   for (const RegisterRead& read : code.reads) {
     const LiveIn& first = code.live_ins[read.first];
     const Cell& cell = registers[first.granule];
     const bool one = part.thread.origins.joined.has(read.behind) || (read.consecutive && are_equal(&cell, read.count));
-    if (noted != nullptr) {
-      Journal::set_cell(noted, cell);
-      noted += RowCode::kCell;
-      if (!one) note_apart(part, code, static_cast<std::size_t>(&read - code.reads.data()));
+    if (part.row != nullptr) {
+      Journal::set_cell(part.row + read.in_row, cell);
+      if (!one) note_apart(part, code, read);
       continue;
     }
     if (!one) {
@@ -560,6 +568,7 @@ Objects::Place Builder::in_frame(const Where& where, std::uint64_t address) {
 }
 
 void Builder::check_limits() {
+  end_trail();
   settle_all();
   next_streams_ = streams_.count() + streams_.count() / 16 + kFewStreams;
   if (entries_.wants_collection()) collect();
@@ -573,7 +582,7 @@ void Builder::check_limits() {
 }
 
 std::uint64_t Builder::fixed_bytes() const {
-  return memory_.bytes() + entries_.bytes() + journal_bytes_ + (options_.origins ? origins_.bytes() : 0);
+  return memory_.bytes() + entries_.bytes() + journal_bytes_ + trail_bytes_ + (options_.origins ? origins_.bytes() : 0);
 }
 
 /// Frees the entries that no cell refers to any more.

@@ -29,6 +29,7 @@
 #include "ddg/shadow_memory.h"
 #include "ddg/streams.h"
 #include "ddg/stretch.h"
+#include "ddg/trail.h"
 #include "structure/loop_walk.h"
 #include "structure/structure.h"
 #include "trace/decode.h"
@@ -271,7 +272,7 @@ class Builder {
   void read_registers(const Running& part, const PartCode& code, std::uint64_t top);
   void read_apart(SiteId site, const PartCode& code, const RegisterRead& read, std::uint64_t top,
                   const Registers& registers);
-  void note_apart(const Running& part, const PartCode& code, std::size_t index);
+  void note_apart(const Running& part, const PartCode& code, const RegisterRead& read);
   void note_place(const Running& part, const MemoryAccess& access, const Objects::Place& place, bool copy);
   void read_granules(std::span<const LiveIn> granules, std::uint64_t top, bool x87, Streams::Reader& reader,
                      const Registers& registers);
@@ -378,6 +379,27 @@ class Builder {
   std::uint64_t alike(std::uint64_t left, const std::uint32_t* keys) const;
   void note_late_then(const Cell& cell, std::uint32_t since, std::size_t dimensions);
   void note_since();
+
+  // ---- Parts that follow each other (builder_trail.cc) --------------------------------------------------------------
+
+  /// The trail that is being followed.
+  struct Trail {
+    TrailNode* node = nullptr;  // the last part; null: none is
+    ThreadState* thread = nullptr;
+    EntryId entry = kNoEntry;
+    std::uint64_t counter = 0;
+  };
+  TrailNode* follow_trail(const Where& where, const Instance& instance, ThreadState& thread, const LastSite* last,
+                          std::uint32_t part, const PartCode& code);
+  TrailNode* begin_trail(const Where& where, const LastSite& last, std::uint32_t part, const PartCode& code);
+  TrailNode* new_trail(TrailNode* parent, const Where& where, const LastSite& last, std::uint32_t part,
+                       const PartCode& code);
+  void read_in_trail(const Running& part, const TrailNode& node);
+  /// Registers become what they are behind the trail.
+  void end_trail() {
+    if (trail_.node != nullptr) write_trail();
+  }
+  void write_trail();
 
   // ---- Many iterations at once (builder_stretch.cc) ---------------------------------------------------------------
 
@@ -643,6 +665,12 @@ class Builder {
   std::vector<std::uint64_t> sinces_{0};  // Level::since of levels that rows refer to
   std::uint32_t since_ = 0;               // where those of now are; 0: there was one stack only
   Rows rows_;
+
+  // Trails.
+  Trail trail_;
+  std::vector<std::vector<std::unique_ptr<TrailNode>>> trails_;  // by site of the first part
+  std::size_t trail_count_ = 0;                                  // nodes
+  std::uint64_t trail_bytes_ = 0;
 
   // Of the iteration that may be followed by others like it, and of these.
   bool recording_path_ = false;

@@ -51,15 +51,14 @@ std::uint64_t* Builder::begin_row(Journal& journal, const PartCode& code) {
 }
 
 /// A read whose granules have different cells. The first of them is in the row.
-void Builder::note_apart(const Running& part, const PartCode& code, std::size_t index) {
-  const RegisterRead& read = code.reads[index];
+void Builder::note_apart(const Running& part, const PartCode& code, const RegisterRead& read) {
   const Cell* before = nullptr;
   for (std::uint32_t i = 0; i < read.count; ++i) {
     const LiveIn& in = code.live_ins[read.first + i];
     const Cell& cell = part.thread.registers[in.granule];
     const bool goes_on = before != nullptr && *before == cell;
     before = &cell;
-    if (i > 0 && !goes_on && cell.producer != 0) part.journal->add_extra(false, index, in.lane, cell);
+    if (i > 0 && !goes_on && cell.producer != 0) part.journal->add_extra(false, read.number, in.lane, cell);
   }
 }
 

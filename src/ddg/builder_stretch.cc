@@ -100,6 +100,7 @@ std::uint64_t Builder::stretch_at(const Where& where, const trace::RunExpander& 
   const StretchPlan& plan = *found_plan_;
   n = std::min(n, (next_check_ - 1 - events_) / plan.events);
   if (n < kShortest) return 0;
+  end_trail();
   stretch_.where = &where;
   stretch_.thread = &thread(where.thread);
   stretch_.stack = &stack(where.stack);

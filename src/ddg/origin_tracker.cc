@@ -58,7 +58,9 @@ OriginTracker::Value OriginTracker::value(const Source& source) const {
   do {
     const OriginCode::Use& use = *next;
     if (use.spilled && spilled && use.instruction == instruction) continue;
-    if (use.load != kOutside && !loads_[use.load].reload)
+    if (use.maker != kOutside)
+      records_.use_directly(reader(use.instruction, use.operand, use.dense), use.lane, cell(use.maker));
+    else if (use.load != kOutside && !loads_[use.load].reload)
       records_.use_loaded(reader(use.instruction, use.operand, use.dense), use.lane, loads_[use.load].itself);
     else
       use_as_found(use);
@@ -119,7 +121,7 @@ std::uint32_t OriginTracker::goes_on_for(const OriginCode::Piece& piece) {
   if (piece.run == 1) return 1;
   const Source& source = piece.source;
   if (source.kind == Source::Kind::kLoaded) return loads_[source.index].reload ? 1 : piece.run;
-  if (source.kind == Source::Kind::kLiveIn) return is_one_chunk(source.index, piece.run) ? piece.run : 1;
+  if (source.kind == Source::Kind::kLiveIn) return is_one_chunk(static_cast<Granule>(source.index), piece.run) ? piece.run : 1;
   return piece.run;
 }
 
@@ -176,11 +178,12 @@ void OriginTracker::keep_load(const MemoryAccess& access, std::uint64_t address,
   loaded.size = access.size;
   if (spill != nullptr) {
     loaded.reloaded = spill->value;
+    mixed_ = mixed_ || spill->value.only(static_cast<std::uint8_t>(access.size - 1)) == nullptr;
     return;
   }
   Provenance& itself = loaded.itself;
   itself = {};
-  itself.origin = cell(access.instruction);
+  itself.origin = {first_definition_ + access.instruction, reader_.entry, reader_.counter};
   itself.address = address;
   itself.size = access.size;
   itself.load = true;
@@ -208,7 +211,7 @@ void OriginTracker::use_spilled(const OriginRecords::Reader& reader, const Spill
 
 /// A register that is one chunk is moved as a whole.
 void OriginTracker::move(const OriginCode::Out& out, Moved& into) {
-  const bool whole = out.run > 1 && is_one_chunk(out.source.index, out.run);
+  const bool whole = out.run > 1 && is_one_chunk(static_cast<Granule>(out.source.index), out.run);
   into.run = whole ? out.run : std::uint16_t{1};
   const Value value = this->value(out.source);
   into.where = value.none ? RegisterOrigins::kNowhere : RegisterOrigins::kKept;

@@ -122,6 +122,23 @@ class OriginTracker {
     read_registers(0xffff, false);
     if (code_->origins.moved_outs != 0) move_outs();
   }
+
+  /// The same for a part of a trail (trail.h), whose code names instructions by definitions: what it writes waits until
+  /// the trail ends. Use: begin_in_trail() instead of begin(), uses_in_trail() instead of finish_part().
+  void begin_in_trail(const PartCode& code, const Instance& instance, const std::vector<Cell>& writers,
+                      RegisterOrigins& registers) {
+    begin(code, instance, writers, registers);
+    first_maker_ = 0;
+    mixed_ = false;
+  }
+  void uses_in_trail() { read_registers(0xffff, false); }
+  /// A load got back values of several origins: the trail must end behind the part.
+  bool took_several() const { return mixed_; }
+  /// What the trail leaves: before the registers get their new writers; then write().
+  void end_trail(const PartCode& end) {
+    code_ = &end;
+    if (end.origins.moved_outs != 0) move_outs();
+  }
   /// Once the registers have their new writers.
   void write() {
     if (!code_->origins.outs.empty()) write_outs();
@@ -169,9 +186,8 @@ class OriginTracker {
     Provenance provenance;  // if it is kept
   };
 
-  Cell cell(std::uint16_t instruction) const {
-    return {first_definition_ + instruction, reader_.entry, reader_.counter};
-  }
+  /// Of an instruction of the code.
+  Cell cell(std::uint32_t instruction) const { return {first_maker_ + instruction, reader_.entry, reader_.counter}; }
   /// Who reads: the instance, with this operand. Holds until the next call.
   const OriginRecords::Reader& reader(std::uint16_t instruction, std::uint8_t operand, std::uint32_t dense) {
     reader_.instruction = instruction;
@@ -182,6 +198,7 @@ class OriginTracker {
   void begin(const Instance& instance, OriginRecords::Uses* uses) {
     followed_ = instance.followed;
     first_definition_ = streams_.definition(instance.site, 0);
+    first_maker_ = first_definition_;
     reader_.uses = uses;
     reader_.site = instance.site;
     reader_.entry = instance.entry;
@@ -190,7 +207,7 @@ class OriginTracker {
     reader_.point = instance.point;
   }
   /// What a granule had when the part began.
-  Value found(Granule granule) const {
+  Value found(std::size_t granule) const {
     const Cell& writer = (*writers_)[granule];
     const std::uint8_t where = registers_->where[granule];
     if (writer.producer == 0 || where == RegisterOrigins::kNowhere) return {{}, true, nullptr};
@@ -240,6 +257,8 @@ class OriginTracker {
   const PartCode* code_ = nullptr;
   bool followed_ = false;
   DefinitionId first_definition_ = 0;
+  DefinitionId first_maker_ = 0;  // what numbers of instructions in the code are behind
+  bool mixed_ = false;
   const std::vector<Cell>* writers_ = nullptr;
   RegisterOrigins* registers_ = nullptr;
   const OriginCode::Use* next_use_ = nullptr;  // none are left if its uses are not counted

@@ -30,6 +30,7 @@ bool frees(Function function) { return function == Function::kFree || function =
 }  // namespace
 
 void Builder::follow(const Where* where, const trace::SideEvent& event) {
+  end_trail();
   streams_.set_time(instructions_);
   if (!recording_) where = nullptr;
   if (const auto* a = std::get_if<trace::Allocation>(&event.data)) {

@@ -84,7 +84,7 @@ class Compiler {
       if (goes_on)
         ++outs.back().count;
       else
-        outs.push_back({static_cast<Granule>(granule), 1, writer_[granule]});
+        outs.push_back({static_cast<Granule>(granule), 1, static_cast<std::uint16_t>(writer_[granule])});
     }
     for (const LiveOut& out : code_.live_outs) {
       for (std::size_t i = 0; i <= out.count; ++i) code_.parted.add(out.granule + i);
@@ -121,13 +121,13 @@ class Compiler {
   }
 
   void begin_operand(std::uint16_t number, std::uint8_t operand, bool address, bool x87) {
-    read_ = {number, operand, address, x87, code_.operands, 0, 0, true, {}};
+    read_ = {number, operand, address, x87, code_.operands, 0, 0, true, {}, 0, 0};
     last_ = kNothing;
   }
 
   /// The next granule of the operand: goes on with the chunk before it, or begins another.
   void read_granule(Granule granule, std::uint8_t lane) {
-    const std::uint16_t writer = writer_[granule];
+    const std::uint32_t writer = writer_[granule];
     if (writer == kOutside) {
       if (last_ != kOutside) {
         code_.reads.push_back(read_);
@@ -136,7 +136,7 @@ class Compiler {
       code_.live_ins.push_back({granule, lane});
       ++code_.reads.back().count;
     } else if (last_ != writer) {
-      code_.local.push_back({writer, read_.instruction, read_.operand, lane});
+      code_.local.push_back({static_cast<std::uint16_t>(writer), read_.instruction, read_.operand, lane});
     }
     last_ = writer;
   }
@@ -150,11 +150,11 @@ class Compiler {
     for (const Granules::Piece& piece : pieces_) writer_[piece.granule] = number;
   }
 
-  static constexpr std::uint32_t kNothing = 0x10000;
+  static constexpr std::uint32_t kNothing = 0x10000;  // no instruction, and not kOutside
 
   const Granules& granules_;
   PartCode& code_;
-  std::vector<std::uint16_t> writer_;  // by granule: the last instruction that wrote it
+  std::vector<std::uint32_t> writer_;  // by granule: the last instruction that wrote it
   std::vector<std::uint32_t> first_access_operand_;
   std::vector<Granules::Piece> pieces_;
   RegisterRead read_;
@@ -233,7 +233,12 @@ namespace {
 void lay_out_row(PartCode& code) {
   RowCode& row = code.row;
   row.reads = RowCode::kHeader + static_cast<std::uint32_t>(code.values.size());
-  row.words = row.reads + RowCode::kCell * static_cast<std::uint32_t>(code.reads.size());
+  row.words = row.reads;
+  for (RegisterRead& read : code.reads) {
+    read.in_row = row.words;
+    read.number = static_cast<std::uint16_t>(&read - code.reads.data());
+    row.words += RowCode::kCell;
+  }
   for (MemoryAccess& access : code.accesses) {
     access.in_row = row.words;
     row.words += RowCode::kPlace + (access.store ? 0 : RowCode::kCell);

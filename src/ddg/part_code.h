@@ -140,6 +140,8 @@ struct RegisterRead {
   std::uint32_t count = 0;
   bool consecutive = true;  // the granules' numbers are, and they are not relative
   GranuleSet::Some behind;  // the first, if they are consecutive
+  std::uint32_t in_row = 0;  // where its cell is in a row (journal.h)
+  std::uint16_t number = 0;  // of the part's reads
 };
 
 /// Consecutive granules that one instruction wrote last.
@@ -176,8 +178,8 @@ struct IntegerValue {
   trace::Value value;
 };
 
-/// In a part: written before it.
-inline constexpr std::uint16_t kOutside = 0xffff;
+/// In a part, or in what ran before it (OriginCompiler): written before that.
+inline constexpr std::uint32_t kOutside = 0xffffffff;
 
 /// Where some bytes of a register come from, before the copies in the part.
 struct Source {
@@ -191,14 +193,14 @@ struct Source {
   Kind kind = Kind::kHere;
   std::uint8_t byte = 0;    // kLoaded: the first one
   std::uint8_t bytes = 0;   // kLoaded: how many; kSeveral: how many sources
-  std::uint16_t index = 0;  // instruction, granule, in OriginCode::loads, in OriginCode::several
+  std::uint32_t index = 0;  // instruction, granule, in OriginCode::loads, in OriginCode::several
   friend bool operator==(const Source&, const Source&) = default;
 };
 
 /// What a part does with origins.
 struct OriginCode {
   struct Piece {
-    std::uint16_t writer = kOutside;  // instruction of the part, or the granule had it before
+    std::uint32_t writer = kOutside;  // instruction of the part, or the granule had it before
     std::uint8_t lane = 0;
     Granule granule = 0;
     Source source;
@@ -212,7 +214,8 @@ struct OriginCode {
     std::uint8_t operand = 0;
     bool spilled = false;           // no use if the instruction is a spill
     bool direct = false;            // all of it was written before the part
-    std::uint16_t load = kOutside;  // it is one chunk that this load got: in loads
+    std::uint32_t load = kOutside;  // it is one chunk that this load got: in loads
+    std::uint32_t maker = kOutside;  // it is one chunk that this instruction made, of a part before (trail.h)
     GranuleSet::Some behind;        // the first granule, if it is direct
     std::uint32_t dense = 0;        // number of the operand in the part
     std::uint32_t first = 0;        // in pieces
@@ -221,7 +224,7 @@ struct OriginCode {
     std::uint8_t lane = 0;
   };
   struct Load {
-    std::uint16_t instruction = 0;
+    std::uint32_t instruction = 0;
     bool kept = false;  // what it loads reaches a use in the part, a spill, or what comes after the part
   };
   /// A store that is a spill if it is in the youngest frame.
@@ -285,6 +288,59 @@ struct PartCode {
 
 /// Fills in code.origins and what the accesses say of it.
 void compile_origins(const std::vector<trace::InstructionFacts>& facts, const Granules& granules, PartCode& code);
+
+/// The same for parts that run one after the other, without anything between them: what a part gets from one before it
+/// is known as well as what it made itself. Numbers of instructions, of loads and of several sources are those of all
+/// parts together.
+class OriginCompiler {
+ public:
+  /// Of a granule.
+  struct State {
+    std::uint32_t writer = kOutside;
+    Source source;
+  };
+
+  explicit OriginCompiler(const Granules& granules);
+
+  /// The next part: its uses and spills, and what its accesses say of them. Its instructions have the numbers from
+  /// `first` on.
+  void add(const std::vector<trace::InstructionFacts>& facts, PartCode& code, std::uint32_t first);
+  /// What the parts so far leave behind.
+  void finish(OriginCode& into) const;
+
+  const State& at(std::size_t granule) const { return granule_[granule]; }
+
+ private:
+  void keep(const Source& source);
+  void uses(const trace::InstructionFacts& facts, std::uint16_t number, bool spills);
+  void use(const trace::RegisterUse& read, std::uint16_t number, std::uint8_t operand, bool spilled);
+  void find_runs(std::size_t first);
+  std::uint32_t only_load(std::size_t first) const;
+  std::uint32_t only_maker(std::size_t first) const;
+  bool is_of_part(std::uint32_t maker) const { return maker >= first_ && maker - first_ < code_->instructions; }
+  bool is_made_here(const Source& source) const;
+  void add_spill(const trace::InstructionFacts& facts, MemoryAccess& access);
+  void load(const trace::InstructionFacts& facts, std::uint16_t number, MemoryAccess& access);
+  void write(const trace::InstructionFacts& facts, std::uint16_t number);
+  Source taken(const std::vector<State>& before, trace::RegisterUse from, std::uint8_t byte, std::uint8_t bytes);
+  MemoryAccess* only_access(std::uint16_t instruction);
+  std::vector<Granules::Piece> pieces_of(const trace::RegisterUse& use) const;
+  std::vector<Granules::Piece> written_by(trace::RegisterUse use) const;
+  std::uint8_t bytes_of(const trace::RegisterUse& use, std::uint8_t byte) const;
+  GranuleSet::Some joined(const OriginCode::Out& out) const;
+  bool goes_on(const OriginCode::Out& a, const OriginCode::Out& b) const;
+  bool goes_on(const OriginCode::Piece& a, const OriginCode::Piece& b) const;
+  bool goes_on(const Source& a, const Source& b) const;
+
+  const Granules& granules_;
+  PartCode* code_ = nullptr;
+  std::uint32_t first_ = 0;       // instruction of the part
+  std::uint32_t first_load_ = 0;  // of the part
+  std::vector<State> granule_;
+  std::vector<OriginCode::Load> loads_;
+  std::vector<bool> reloads_;  // by load: it may be one
+  std::vector<Source> several_;
+};
 
 /// Whether both read, access and compute the same: rows of both can be taken together.
 bool have_same_rows(const PartCode& a, const PartCode& b);

@@ -78,275 +78,290 @@ bool is_plain_load(const trace::InstructionFacts& facts) {
          std::none_of(facts.reads.begin(), facts.reads.end(), reads_more) && only_write(facts) != nullptr;
 }
 
-class OriginCompiler {
- public:
-  OriginCompiler(const std::vector<trace::InstructionFacts>& facts, const Granules& granules, PartCode& code)
-      : facts_(facts), granules_(granules), code_(code), origins_(code.origins), granule_(granules.count()) {
-    for (std::size_t i = 0; i < granule_.size(); ++i)
-      granule_[i] = {kOutside, {Source::Kind::kLiveIn, 0, 0, static_cast<std::uint16_t>(i)}};
-  }
+const RegisterUse* kept_at(const trace::InstructionFacts& facts, const RegisterUse& target, std::uint8_t byte) {
+  if (target.file != RegisterFile::kVector) return nullptr;
+  for (const RegisterUse& read : facts.reads)
+    if (read.merge && read.file == RegisterFile::kVector && read.byte <= byte && byte < read.byte + read.width)
+      return &read;
+  return nullptr;
+}
 
-  void compile() {
-    for (std::uint16_t i = 0; i < code_.instructions; ++i) {
-      const trace::InstructionFacts& facts = facts_[std::size_t{code_.first_instruction} + i];
-      MemoryAccess* const access = only_access(i);
-      const bool spills = access != nullptr && access->store && !access->guarded && stores_a_copy(facts);
-      uses(facts, i, spills);
-      if (spills) add_spill(facts, *access);
-      if (access != nullptr && !access->store && !access->guarded && is_plain_load(facts))
-        load(facts, i, *access);
-      else
-        write(facts, i);
-    }
-    finish();
-  }
-
- private:
-  struct State {
-    std::uint16_t writer = kOutside;
-    Source source;
-  };
-
-  MemoryAccess* only_access(std::uint16_t instruction) {
-    MemoryAccess* found = nullptr;
-    for (MemoryAccess& access : code_.accesses) {
-      if (access.instruction != instruction) continue;
-      if (found != nullptr) return nullptr;
-      found = &access;
-    }
-    return found;
-  }
-
-  std::vector<Granules::Piece> pieces_of(const RegisterUse& use) const {
-    std::vector<Granules::Piece> pieces;
-    granules_.of(use, pieces);
-    return pieces;
-  }
-  std::vector<Granules::Piece> written_by(RegisterUse use) const {
-    if (use.file == RegisterFile::kGeneral && use.width == 4) use.width = static_cast<std::uint8_t>(8 - use.byte);
-    return pieces_of(use);
-  }
-  /// Bytes of the granule.
-  std::uint8_t bytes_of(const RegisterUse& use, std::uint8_t byte) const {
-    RegisterUse whole = use;
-    whole.byte = 0;
-    whole.width = use.file == RegisterFile::kGeneral ? 8 : Granules::kVectorRegister;
-    std::uint8_t end = whole.width;
-    for (const Granules::Piece& piece : pieces_of(whole))
-      if (piece.byte > byte) end = std::min(end, piece.byte);
-    return static_cast<std::uint8_t>(end - byte);
-  }
-
-  void uses(const trace::InstructionFacts& facts, std::uint16_t number, bool spills) {
-    const bool copies = is_register_copy(facts);
-    for (std::size_t i = 0; i < facts.reads.size(); ++i) {
-      const RegisterUse& read = facts.reads[i];
-      if (!has_origins(read.file) || read.merge || read.step || is_stack_pointer(read)) continue;
-      if (copies && is_data(read)) continue;
-      use(read, number, static_cast<std::uint8_t>(i), spills && is_data(read));
-    }
-  }
-
-  void use(const RegisterUse& read, std::uint16_t number, std::uint8_t operand, bool spilled) {
-    const auto first = static_cast<std::uint32_t>(origins_.pieces.size());
-    bool open = false;
-    bool direct = true;
-    for (const Granules::Piece& piece : pieces_of(read)) {
-      const State& state = granule_[piece.granule];
-      open = open || !is_made_here(state.source);
-      direct = direct && state.writer == kOutside;
-      origins_.pieces.push_back({state.writer, static_cast<std::uint8_t>(piece.byte - std::min(piece.byte, read.byte)),
-                                 piece.granule, state.source, 1});
-    }
-    if (!open) return origins_.pieces.resize(first);
-    for (std::size_t i = first; i < origins_.pieces.size(); ++i) keep(origins_.pieces[i].source);
-    find_runs(first);
-    const std::uint16_t load = only_load(first);
-    const auto count = static_cast<std::uint32_t>(origins_.pieces.size()) - first;
-    const Granule granule = origins_.pieces[first].granule;
-    const GranuleSet::Some behind = direct ? GranuleSet::behind(granule, count) : GranuleSet::Some{};
-    origins_.uses.push_back(
-        {number, operand, spilled, direct, load, behind, 0, first, count, granule, origins_.pieces[first].lane});
-  }
-
-  /// Of pieces, from `first` on.
-  void find_runs(std::size_t first) {
-    for (std::size_t i = origins_.pieces.size(); i-- > first + 1;)
-      if (goes_on(origins_.pieces[i - 1], origins_.pieces[i]))
-        origins_.pieces[i - 1].run = static_cast<std::uint8_t>(origins_.pieces[i].run + 1);
-  }
-
-  /// The load that got all pieces from `first` on, and that one instruction wrote; kOutside: there is none.
-  std::uint16_t only_load(std::size_t first) const {
-    const OriginCode::Piece& one = origins_.pieces[first];
-    if (one.source.kind != Source::Kind::kLoaded) return kOutside;
-    for (std::size_t i = first + 1; i < origins_.pieces.size(); ++i) {
-      const OriginCode::Piece& other = origins_.pieces[i];
-      if (other.writer != one.writer || other.source.kind != Source::Kind::kLoaded) return kOutside;
-      if (other.source.index != one.source.index) return kOutside;
-    }
-    return one.source.index;
-  }
-
-  /// Whatever happens: a load that cannot be a reload is made here as well.
-  bool is_made_here(const Source& source) const {
-    if (source.kind == Source::Kind::kLoaded) return !reloads_[source.index];
-    return source.kind == Source::Kind::kHere;
-  }
-
-  void keep(const Source& source) {
-    if (source.kind == Source::Kind::kLoaded) origins_.loads[source.index].kept = true;
-    if (source.kind != Source::Kind::kSeveral) return;
-    for (std::size_t i = 0; i < source.bytes; ++i) keep(origins_.several[source.index + i]);
-  }
-
-  void add_spill(const trace::InstructionFacts& facts, MemoryAccess& access) {
-    OriginCode::Spill spill;
-    spill.first = static_cast<std::uint32_t>(origins_.pieces.size());
-    if (const RegisterUse* read = only_data_read(facts)) {
-      for (const Granules::Piece& piece : pieces_of(*read)) {
-        const State& state = granule_[piece.granule];
-        keep(state.source);
-        origins_.pieces.push_back(
-            {state.writer, static_cast<std::uint8_t>(piece.byte - read->byte), piece.granule, state.source, 1});
-        ++spill.count;
-      }
-      find_runs(spill.first);
-    }
-    access.spill = static_cast<std::uint16_t>(origins_.spills.size());
-    origins_.spills.push_back(spill);
-  }
-
-  void load(const trace::InstructionFacts& facts, std::uint16_t number, MemoryAccess& access) {
-    const auto index = static_cast<std::uint16_t>(origins_.loads.size());
-    access.load = index;
-    access.reloads = facts.transfer == Transfer::kCopy;
-    origins_.loads.push_back({number, false});
-    reloads_.push_back(access.reloads);
-    write(facts, number);
-    const RegisterUse& target = *only_write(facts);
-    if (is_stack_pointer(target)) return;
-    for (const Granules::Piece& piece : written_by(target))
-      granule_[piece.granule].source = {Source::Kind::kLoaded, static_cast<std::uint8_t>(piece.byte - target.byte),
-                                        bytes_of(target, piece.byte), index};
-  }
-
-  /// All that an instruction writes, copies and merges included.
-  void write(const trace::InstructionFacts& facts, std::uint16_t number) {
-    const bool copies = is_register_copy(facts);
-    const bool merges = !trace::accesses_memory(facts);
-    const auto is_vector = [](const RegisterUse& use) { return use.file == RegisterFile::kVector; };
-    std::vector<State> before;
-    if (copies || (merges && std::any_of(facts.writes.begin(), facts.writes.end(), is_vector))) before = granule_;
-    for (const RegisterUse& target : facts.writes) {
-      if (!has_origins(target.file)) continue;
-      for (const Granules::Piece& piece : written_by(target)) {
-        State& state = granule_[piece.granule];
-        state = {number, {Source::Kind::kHere, 0, 0, number}};
-        if (is_stack_pointer(target)) {
-          state.source = {Source::Kind::kNone, 0, 0, 0};
-        } else if (const RegisterUse* kept = merges ? kept_at(facts, target, piece.byte) : nullptr) {
-          state.source = taken(before, *kept, piece.byte, bytes_of(target, piece.byte));
-        } else if (copies && !target.step) {
-          const RegisterUse& read = *only_data_read(facts);
-          const int byte = piece.byte - target.byte;
-          state.source = byte < read.width ? taken(before, read, static_cast<std::uint8_t>(read.byte + byte),
-                                                   bytes_of(target, piece.byte))
-                                           : Source{Source::Kind::kNone, 0, 0, 0};
-        }
-      }
-    }
-  }
-
-  static const RegisterUse* kept_at(const trace::InstructionFacts& facts, const RegisterUse& target,
-                                    std::uint8_t byte) {
-    if (target.file != RegisterFile::kVector) return nullptr;
-    for (const RegisterUse& read : facts.reads)
-      if (read.merge && read.file == RegisterFile::kVector && read.byte <= byte && byte < read.byte + read.width)
-        return &read;
-    return nullptr;
-  }
-
-  /// The source of some bytes of a register, from `byte` on.
-  Source taken(const std::vector<State>& before, RegisterUse from, std::uint8_t byte, std::uint8_t bytes) {
-    from.byte = byte;
-    from.width = bytes;
-    std::vector<Source> sources;
-    for (const Granules::Piece& piece : pieces_of(from)) {
-      Source source = before[piece.granule].source;
-      if (source.kind == Source::Kind::kLoaded && piece.byte < byte)
-        source.byte = static_cast<std::uint8_t>(source.byte + byte - piece.byte);
-      if (source.kind == Source::Kind::kLoaded) source.bytes = std::min(source.bytes, bytes);
-      if (sources.empty() || !(sources.back() == source)) sources.push_back(source);
-    }
-    if (sources.size() == 1) return sources.front();
-    const auto first = static_cast<std::uint16_t>(origins_.several.size());
-    origins_.several.insert(origins_.several.end(), sources.begin(), sources.end());
-    return {Source::Kind::kSeveral, 0, static_cast<std::uint8_t>(sources.size()), first};
-  }
-
-  void finish() {
-    for (std::size_t i = 0; i < granule_.size(); ++i) {
-      const State& state = granule_[i];
-      if (state.writer == kOutside) continue;
-      if (state.source == Source{Source::Kind::kHere, 0, 0, state.writer}) continue;
-      keep(state.source);
-      origins_.outs.push_back({static_cast<Granule>(i), state.source, 1, {}});
-    }
-    const auto others =
-        std::stable_partition(origins_.outs.begin(), origins_.outs.end(), [](const OriginCode::Out& out) {
-          return out.source.kind == Source::Kind::kLiveIn || out.source.kind == Source::Kind::kSeveral;
-        });
-    origins_.moved_outs = static_cast<std::uint32_t>(others - origins_.outs.begin());
-    for (const OriginCode::Out& out : origins_.outs) {
-      origins_.parted.add(out.granule);
-      origins_.parted.add(out.granule + std::size_t{1});
-    }
-    origins_.parted_words = origins_.parted.words();
-    for (std::size_t i = origins_.outs.size(); i-- > 1;)
-      if (goes_on(origins_.outs[i - 1], origins_.outs[i]))
-        origins_.outs[i - 1].run = static_cast<std::uint16_t>(origins_.outs[i].run + 1);
-    for (OriginCode::Out& out : origins_.outs) out.joined = joined(out);
-  }
-
-  GranuleSet::Some joined(const OriginCode::Out& out) const {
-    GranuleSet::Some some = GranuleSet::behind(out.granule, out.run);
-    const std::size_t begin = some.byte * std::size_t{8};
-    for (std::size_t i = 1; i < out.run; ++i)
-      if (!code_.joined.has(out.granule + i)) some.bits &= ~(std::uint64_t{1} << (out.granule + i - begin));
-    return some;
-  }
-
-  bool goes_on(const OriginCode::Out& a, const OriginCode::Out& b) const {
-    return granules_.are_neighbours(a.granule, b.granule) && goes_on(a.source, b.source);
-  }
-  /// What was written before the part is its own source.
-  bool goes_on(const OriginCode::Piece& a, const OriginCode::Piece& b) const {
-    const bool outside = a.writer == kOutside;
-    return a.writer == b.writer && goes_on(a.source, b.source) && (!outside || (is_itself(a) && is_itself(b)));
-  }
-  static bool is_itself(const OriginCode::Piece& piece) {
-    return piece.source.kind == Source::Kind::kLiveIn && piece.source.index == piece.granule;
-  }
-  bool goes_on(const Source& a, const Source& b) const {
-    if (a.kind != b.kind) return false;
-    if (a.kind == Source::Kind::kNone) return true;
-    if (a.kind == Source::Kind::kLoaded || a.kind == Source::Kind::kHere) return a.index == b.index;
-    return a.kind == Source::Kind::kLiveIn && granules_.are_neighbours(a.index, b.index);
-  }
-
-  const std::vector<trace::InstructionFacts>& facts_;
-  const Granules& granules_;
-  PartCode& code_;
-  OriginCode& origins_;
-  std::vector<State> granule_;
-  std::vector<bool> reloads_;  // by load: it may be one
-};
+bool is_itself(const OriginCode::Piece& piece) {
+  return piece.source.kind == Source::Kind::kLiveIn && piece.source.index == piece.granule;
+}
 
 }  // namespace
 
+OriginCompiler::OriginCompiler(const Granules& granules) : granules_(granules), granule_(granules.count()) {
+  for (std::size_t i = 0; i < granule_.size(); ++i)
+    granule_[i] = {kOutside, {Source::Kind::kLiveIn, 0, 0, static_cast<std::uint32_t>(i)}};
+}
+
+void OriginCompiler::add(const std::vector<trace::InstructionFacts>& facts, PartCode& code, std::uint32_t first) {
+  code_ = &code;
+  first_ = first;
+  first_load_ = static_cast<std::uint32_t>(loads_.size());
+  code.origins = {};
+  for (std::uint16_t i = 0; i < code.instructions; ++i) {
+    const trace::InstructionFacts& instruction = facts[std::size_t{code.first_instruction} + i];
+    MemoryAccess* const access = only_access(i);
+    const bool spills = access != nullptr && access->store && !access->guarded && stores_a_copy(instruction);
+    uses(instruction, i, spills);
+    if (spills) add_spill(instruction, *access);
+    if (access != nullptr && !access->store && !access->guarded && is_plain_load(instruction))
+      load(instruction, i, *access);
+    else
+      write(instruction, i);
+  }
+  // What the part leaves behind may be asked about later.
+  for (const State& state : granule_)
+    if (state.writer != kOutside && is_of_part(state.writer)) keep(state.source);
+  code.origins.loads = loads_;
+  code.origins.several = several_;
+}
+
+MemoryAccess* OriginCompiler::only_access(std::uint16_t instruction) {
+  MemoryAccess* found = nullptr;
+  for (MemoryAccess& access : code_->accesses) {
+    if (access.instruction != instruction) continue;
+    if (found != nullptr) return nullptr;
+    found = &access;
+  }
+  return found;
+}
+
+std::vector<Granules::Piece> OriginCompiler::pieces_of(const RegisterUse& use) const {
+  std::vector<Granules::Piece> pieces;
+  granules_.of(use, pieces);
+  return pieces;
+}
+
+std::vector<Granules::Piece> OriginCompiler::written_by(RegisterUse use) const {
+  if (use.file == RegisterFile::kGeneral && use.width == 4) use.width = static_cast<std::uint8_t>(8 - use.byte);
+  return pieces_of(use);
+}
+
+/// Bytes of the granule.
+std::uint8_t OriginCompiler::bytes_of(const RegisterUse& use, std::uint8_t byte) const {
+  RegisterUse whole = use;
+  whole.byte = 0;
+  whole.width = use.file == RegisterFile::kGeneral ? 8 : Granules::kVectorRegister;
+  std::uint8_t end = whole.width;
+  for (const Granules::Piece& piece : pieces_of(whole))
+    if (piece.byte > byte) end = std::min(end, piece.byte);
+  return static_cast<std::uint8_t>(end - byte);
+}
+
+void OriginCompiler::uses(const trace::InstructionFacts& facts, std::uint16_t number, bool spills) {
+  const bool copies = is_register_copy(facts);
+  for (std::size_t i = 0; i < facts.reads.size(); ++i) {
+    const RegisterUse& read = facts.reads[i];
+    if (!has_origins(read.file) || read.merge || read.step || is_stack_pointer(read)) continue;
+    if (copies && is_data(read)) continue;
+    use(read, number, static_cast<std::uint8_t>(i), spills && is_data(read));
+  }
+}
+
+void OriginCompiler::use(const RegisterUse& read, std::uint16_t number, std::uint8_t operand, bool spilled) {
+  OriginCode& origins = code_->origins;
+  const auto first = static_cast<std::uint32_t>(origins.pieces.size());
+  bool open = false;
+  bool direct = true;
+  for (const Granules::Piece& piece : pieces_of(read)) {
+    const State& state = granule_[piece.granule];
+    open = open || !is_made_here(state.source);
+    direct = direct && state.writer == kOutside;
+    origins.pieces.push_back({state.writer, static_cast<std::uint8_t>(piece.byte - std::min(piece.byte, read.byte)),
+                              piece.granule, state.source, 1});
+  }
+  if (!open) return origins.pieces.resize(first);
+  for (std::size_t i = first; i < origins.pieces.size(); ++i) keep(origins.pieces[i].source);
+  find_runs(first);
+  const auto count = static_cast<std::uint32_t>(origins.pieces.size()) - first;
+  const Granule granule = origins.pieces[first].granule;
+  const GranuleSet::Some behind = direct ? GranuleSet::behind(granule, count) : GranuleSet::Some{};
+  origins.uses.push_back({number, operand, spilled, direct, only_load(first), only_maker(first), behind, 0, first, count,
+                          granule, origins.pieces[first].lane});
+}
+
+/// Of pieces, from `first` on.
+void OriginCompiler::find_runs(std::size_t first) {
+  std::vector<OriginCode::Piece>& pieces = code_->origins.pieces;
+  for (std::size_t i = pieces.size(); i-- > first + 1;)
+    if (goes_on(pieces[i - 1], pieces[i])) pieces[i - 1].run = static_cast<std::uint8_t>(pieces[i].run + 1);
+}
+
+/// The load that got all pieces from `first` on, and that one instruction wrote; kOutside: there is none. What a load of
+/// a part before got counts as such if it is there still, and not a copy of it: a copy is another matter.
+std::uint32_t OriginCompiler::only_load(std::size_t first) const {
+  const std::vector<OriginCode::Piece>& pieces = code_->origins.pieces;
+  const OriginCode::Piece& one = pieces[first];
+  if (one.source.kind != Source::Kind::kLoaded) return kOutside;
+  if (one.source.index < first_load_ && one.writer != loads_[one.source.index].instruction) return kOutside;
+  for (std::size_t i = first + 1; i < pieces.size(); ++i) {
+    const OriginCode::Piece& other = pieces[i];
+    if (other.writer != one.writer || other.source.kind != Source::Kind::kLoaded) return kOutside;
+    if (other.source.index != one.source.index) return kOutside;
+  }
+  return one.source.index;
+}
+
+/// The same of what an instruction of a part before made.
+std::uint32_t OriginCompiler::only_maker(std::size_t first) const {
+  const std::vector<OriginCode::Piece>& pieces = code_->origins.pieces;
+  const OriginCode::Piece& one = pieces[first];
+  const auto same = [&](const OriginCode::Piece& piece) {
+    return piece.writer == one.writer && piece.source.kind == Source::Kind::kHere && piece.source.index == one.writer;
+  };
+  const bool all = std::all_of(pieces.begin() + static_cast<std::ptrdiff_t>(first), pieces.end(), same);
+  return all && one.writer != kOutside ? one.writer : kOutside;
+}
+
+/// By the part, whatever happens: a load that cannot be a reload is made here as well.
+bool OriginCompiler::is_made_here(const Source& source) const {
+  if (source.kind == Source::Kind::kLoaded) return source.index >= first_load_ && !reloads_[source.index];
+  return source.kind == Source::Kind::kHere && is_of_part(source.index);
+}
+
+void OriginCompiler::keep(const Source& source) {
+  if (source.kind == Source::Kind::kLoaded) loads_[source.index].kept = true;
+  if (source.kind != Source::Kind::kSeveral) return;
+  for (std::size_t i = 0; i < source.bytes; ++i) keep(several_[source.index + i]);
+}
+
+void OriginCompiler::add_spill(const trace::InstructionFacts& facts, MemoryAccess& access) {
+  OriginCode& origins = code_->origins;
+  OriginCode::Spill spill;
+  spill.first = static_cast<std::uint32_t>(origins.pieces.size());
+  if (const RegisterUse* read = only_data_read(facts)) {
+    for (const Granules::Piece& piece : pieces_of(*read)) {
+      const State& state = granule_[piece.granule];
+      keep(state.source);
+      origins.pieces.push_back(
+          {state.writer, static_cast<std::uint8_t>(piece.byte - read->byte), piece.granule, state.source, 1});
+      ++spill.count;
+    }
+    find_runs(spill.first);
+  }
+  access.spill = static_cast<std::uint16_t>(origins.spills.size());
+  origins.spills.push_back(spill);
+}
+
+void OriginCompiler::load(const trace::InstructionFacts& facts, std::uint16_t number, MemoryAccess& access) {
+  const auto index = static_cast<std::uint32_t>(loads_.size());
+  access.load = static_cast<std::uint16_t>(index);
+  access.reloads = facts.transfer == Transfer::kCopy;
+  loads_.push_back({first_ + number, false});
+  reloads_.push_back(access.reloads);
+  write(facts, number);
+  const RegisterUse& target = *only_write(facts);
+  if (is_stack_pointer(target)) return;
+  for (const Granules::Piece& piece : written_by(target))
+    granule_[piece.granule].source = {Source::Kind::kLoaded, static_cast<std::uint8_t>(piece.byte - target.byte),
+                                      bytes_of(target, piece.byte), index};
+}
+
+/// All that an instruction writes, copies and merges included.
+void OriginCompiler::write(const trace::InstructionFacts& facts, std::uint16_t number) {
+  const bool copies = is_register_copy(facts);
+  const bool merges = !trace::accesses_memory(facts);
+  const auto is_vector = [](const RegisterUse& use) { return use.file == RegisterFile::kVector; };
+  std::vector<State> before;
+  if (copies || (merges && std::any_of(facts.writes.begin(), facts.writes.end(), is_vector))) before = granule_;
+  for (const RegisterUse& target : facts.writes) {
+    if (!has_origins(target.file)) continue;
+    for (const Granules::Piece& piece : written_by(target)) {
+      State& state = granule_[piece.granule];
+      state = {first_ + number, {Source::Kind::kHere, 0, 0, first_ + number}};
+      if (is_stack_pointer(target)) {
+        state.source = {Source::Kind::kNone, 0, 0, 0};
+      } else if (const RegisterUse* kept = merges ? kept_at(facts, target, piece.byte) : nullptr) {
+        state.source = taken(before, *kept, piece.byte, bytes_of(target, piece.byte));
+      } else if (copies && !target.step) {
+        const RegisterUse& read = *only_data_read(facts);
+        const int byte = piece.byte - target.byte;
+        state.source = byte < read.width ? taken(before, read, static_cast<std::uint8_t>(read.byte + byte),
+                                                 bytes_of(target, piece.byte))
+                                         : Source{Source::Kind::kNone, 0, 0, 0};
+      }
+    }
+  }
+}
+
+/// The source of some bytes of a register, from `byte` on.
+Source OriginCompiler::taken(const std::vector<State>& before, RegisterUse from, std::uint8_t byte,
+                             std::uint8_t bytes) {
+  from.byte = byte;
+  from.width = bytes;
+  std::vector<Source> sources;
+  for (const Granules::Piece& piece : pieces_of(from)) {
+    Source source = before[piece.granule].source;
+    if (source.kind == Source::Kind::kLoaded && piece.byte < byte)
+      source.byte = static_cast<std::uint8_t>(source.byte + byte - piece.byte);
+    if (source.kind == Source::Kind::kLoaded) source.bytes = std::min(source.bytes, bytes);
+    if (sources.empty() || !(sources.back() == source)) sources.push_back(source);
+  }
+  if (sources.size() == 1) return sources.front();
+  const auto first = static_cast<std::uint32_t>(several_.size());
+  several_.insert(several_.end(), sources.begin(), sources.end());
+  return {Source::Kind::kSeveral, 0, static_cast<std::uint8_t>(sources.size()), first};
+}
+
+void OriginCompiler::finish(OriginCode& into) const {
+  into.loads = loads_;
+  into.several = several_;
+  for (std::size_t i = 0; i < granule_.size(); ++i) {
+    const State& state = granule_[i];
+    if (state.writer == kOutside || state.source == Source{Source::Kind::kHere, 0, 0, state.writer}) continue;
+    into.outs.push_back({static_cast<Granule>(i), state.source, 1, {}});
+  }
+  const auto others = std::stable_partition(into.outs.begin(), into.outs.end(), [](const OriginCode::Out& out) {
+    return out.source.kind == Source::Kind::kLiveIn || out.source.kind == Source::Kind::kSeveral;
+  });
+  into.moved_outs = static_cast<std::uint32_t>(others - into.outs.begin());
+  for (const OriginCode::Out& out : into.outs) {
+    into.parted.add(out.granule);
+    into.parted.add(out.granule + std::size_t{1});
+  }
+  into.parted_words = into.parted.words();
+  for (std::size_t i = into.outs.size(); i-- > 1;)
+    if (goes_on(into.outs[i - 1], into.outs[i]))
+      into.outs[i - 1].run = static_cast<std::uint16_t>(into.outs[i].run + 1);
+  for (OriginCode::Out& out : into.outs) out.joined = joined(out);
+}
+
+/// Those of a run that the instruction wrote that wrote the one before.
+GranuleSet::Some OriginCompiler::joined(const OriginCode::Out& out) const {
+  GranuleSet::Some some = GranuleSet::behind(out.granule, out.run);
+  const std::size_t begin = some.byte * std::size_t{8};
+  for (std::size_t i = 1; i < out.run; ++i)
+    if (granule_[out.granule + i].writer != granule_[out.granule + i - 1].writer)
+      some.bits &= ~(std::uint64_t{1} << (out.granule + i - begin));
+  return some;
+}
+
+bool OriginCompiler::goes_on(const OriginCode::Out& a, const OriginCode::Out& b) const {
+  return granules_.are_neighbours(a.granule, b.granule) && goes_on(a.source, b.source);
+}
+
+/// What was written before the part is its own source.
+bool OriginCompiler::goes_on(const OriginCode::Piece& a, const OriginCode::Piece& b) const {
+  const bool outside = a.writer == kOutside;
+  return a.writer == b.writer && goes_on(a.source, b.source) && (!outside || (is_itself(a) && is_itself(b)));
+}
+
+bool OriginCompiler::goes_on(const Source& a, const Source& b) const {
+  if (a.kind != b.kind) return false;
+  if (a.kind == Source::Kind::kNone) return true;
+  if (a.kind == Source::Kind::kLoaded || a.kind == Source::Kind::kHere) return a.index == b.index;
+  return a.kind == Source::Kind::kLiveIn &&
+         granules_.are_neighbours(static_cast<Granule>(a.index), static_cast<Granule>(b.index));
+}
+
 void compile_origins(const std::vector<trace::InstructionFacts>& facts, const Granules& granules, PartCode& code) {
-  OriginCompiler(facts, granules, code).compile();
+  OriginCompiler compiler(granules);
+  compiler.add(facts, code, 0);
+  compiler.finish(code.origins);
 }
 
 }  // namespace loopfold::ddg

@@ -150,7 +150,7 @@ class Planner {
       const Source& source = code.outs[i].source;
       const DefinitionId writer = writer_[code.outs[i].granule];
       if (source.kind == Source::Kind::kLoaded &&
-          writer != streams_.definition(part.site, code.loads[source.index].instruction))
+          writer != streams_.definition(part.site, 0) + code.loads[source.index].instruction)
         outs[i].copied = true;
       loaded_[code.outs[i].granule] = outs[i];
       made_[code.outs[i].granule] = false;
