@@ -9,7 +9,6 @@ namespace loopfold::ddg {
 namespace {
 
 constexpr std::uint64_t kFar = std::uint64_t{64} << 20;  // no frame is so large
-constexpr std::uint64_t kAboveFirstFrame = 64 * 1024;    // of the first frame: arguments and environment
 constexpr std::uint16_t kGeneralGranules = 4;            // of a general register
 constexpr std::uint16_t kBehindAll = 0xffff;             // instructions of a part
 
@@ -178,22 +177,22 @@ inline void Builder::prefetch(const PartCode& code, const Streams::Located& at, 
 /// All that it calls is part of it: this is what takes the time of irregular code, and most of that is short.
 [[gnu::flatten]] void Builder::execute(const Where& where, const structure::Part& part) {
   const structure::ExitCode& exit = structure_.code.exit(exit_);
-  const std::uint32_t index = exit.first_part + next_part_++;
-  const PartCode& plain = code_of(index, part);
-  const trace::Block& block = structure_.code.blocks()[plain.block];
+  const std::uint32_t index = next_part_++;
+  const PartCode& code = code_of(index, part);
+  const trace::Block& block = structure_.code.blocks()[code.block];
   const std::span<const std::uint64_t> slots{slots_, exit.slots};
   ThreadState& thread = this->thread(where.thread);
   StackState& stack = this->stack(where.stack);
-  const LastSite& last = site_of(where, index, part, plain);
+  const LastSite& last = site_of(where, index, part, code);
   const Streams::Located at = streams_.locate(last.site);
-  Journal* const journal = journal_for(last, at, index, plain);
-  prefetch(plain, at, journal == nullptr);
+  Journal* const journal = journal_for(last, at, index, code);
+  prefetch(code, at, journal == nullptr);
   const Instance instance = enter(where, stack, last.site);
-  const TrailNode* const node = follow_trail(where, instance, thread, journal != nullptr ? &last : nullptr, index, plain);
-  const PartCode& code = node != nullptr ? node->code : plain;
+  if (const TrailNode* const node = follow_trail(where, instance, journal != nullptr ? &last : nullptr, index, code))
+    return run_trail(*node, &where);
   std::uint64_t* const row = journal != nullptr ? begin_row(*journal, code) : nullptr;
   const Running running{where, instance, at, levels_->back().serial, thread, stack, journal, row};
-  if (recording_path_) note_path_part(where, {last.site, &plain, &block, 0, exit.slots, 0});
+  if (recording_path_) note_path_part(where, {last.site, &code, &block, 0, exit.slots, 0});
   ++stack.parts;
   instructions_ += part.instructions;
   if (code.unknown) unknown_instructions_ += part.instructions;
@@ -211,13 +210,7 @@ inline void Builder::prefetch(const PartCode& code, const Streams::Located& at, 
   const bool x87 = block.ftop.kind != trace::Value::Kind::kNone;
   const std::uint64_t top = x87 ? trace::evaluate(block, block.ftop, slots) : 0;
   if (!Streams::cold(at)) read_registers(running, code, top);
-  if (node != nullptr) read_in_trail(running, *node);
-  if (options_.origins) {
-    if (node != nullptr)
-      origins_.begin_in_trail(code, tracked(instance, last.uses), thread.registers, thread.origins);
-    else
-      origins_.begin(code, tracked(instance, last.uses), thread.registers, thread.origins);
-  }
+  if (options_.origins) origins_.begin(code, tracked(instance, last.uses), thread.registers, thread.origins);
   values(running, code, block, slots);
   next_pointer_ = 0;
   if (thread.left != where.stack) thread.left = kNoStack;
@@ -235,9 +228,7 @@ inline void Builder::prefetch(const PartCode& code, const Streams::Located& at, 
       load(running, access, address, static_cast<std::size_t>(&access - code.accesses.data()));
   }
   if (code.moves_stack_pointer) follow_stack_pointer(where, code, kBehindAll, thread, stack);
-  if (node == nullptr) return write_registers(code, instance, thread, top);
-  if (options_.origins) origins_.uses_in_trail();
-  if (node->last || (options_.origins && origins_.took_several())) end_trail();
+  write_registers(code, instance, thread, top);
 }
 
 void Builder::write_registers(const PartCode& code, const Instance& instance, ThreadState& thread, std::uint64_t top) {
@@ -267,7 +258,7 @@ void Builder::read_registers(const Running& part, const PartCode& code, std::uin
     const bool one = part.thread.origins.joined.has(read.behind) || (read.consecutive && are_equal(&cell, read.count));
     if (part.row != nullptr) {
       Journal::set_cell(part.row + read.in_row, cell);
-      if (!one) note_apart(part, code, read);
+      if (!one) note_apart(*part.journal, code, read, part.thread.registers);
       continue;
     }
     if (!one) {
@@ -311,17 +302,9 @@ void Builder::store(const Running& part, const MemoryAccess& access, std::uint64
   memory_.write(address, access.size, cell);
   if (Streams::cold(part.at)) return;
   const Objects::Place place = locate(part.where, part.thread, part.stack, address);
-  if (part.row != nullptr) return note_place(part, access, place, spill);
+  if (part.row != nullptr) return note_place(part.row, access, place, spill);
   streams_.access(part.at, access, point_.data(), place.object, place.block, place.offset, part.serial);
   if (spill) streams_.count_copy();
-}
-
-inline void Builder::note_place(const Running& part, const MemoryAccess& access, const Objects::Place& place,
-                                bool copy) {
-  std::uint64_t* const noted = part.row + access.in_row;
-  noted[0] = place.object | Journal::kHappened | (copy ? Journal::kCopy : 0);
-  noted[1] = static_cast<std::uint64_t>(place.block);
-  noted[2] = static_cast<std::uint64_t>(place.offset);
 }
 
 /// Who wrote some bytes, into chunks_.
@@ -350,7 +333,7 @@ void Builder::load(const Running& part, const MemoryAccess& access, std::uint64_
   if (cold) return;
   const Objects::Place place = locate(part.where, part.thread, part.stack, address);
   if (part.row != nullptr) {
-    note_place(part, access, place, reload);
+    note_place(part.row, access, place, reload);
     Cell first;
     for (const OriginTracker::Chunk& chunk : chunks) {
       if (chunk.offset == 0)
@@ -469,10 +452,6 @@ void Builder::values(const Running& part, const PartCode& code, const trace::Blo
   }
 }
 
-std::uint64_t Builder::end_of_stack(const Where& where, const StackState& stack) {
-  return where.oldest.known ? where.oldest.stack_pointer + 8 : stack.base + kAboveFirstFrame;
-}
-
 /// What the stack pointer is before and after an instruction. One that moves far or comes from memory, and not up
 /// within the stack, has gone over to another one, which control follows some instructions later.
 void Builder::follow_stack_pointer(const Where& where, const PartCode& code, std::uint16_t instruction,
@@ -522,21 +501,6 @@ void Builder::leave_frame(std::uint64_t stack, std::uint64_t stack_pointer) {
   state.lowest_unsure = false;
 }
 
-/// On the stack: between what the stack pointer allows and the oldest frame.
-Objects::Place Builder::locate(const Where& where, const ThreadState& thread, const StackState& stack,
-                               std::uint64_t address) {
-  const bool on_stack = thread.left != where.stack && lowest_ != 0 && address >= lowest_ - kRedZone;
-  if (on_stack && address < end_of_stack(where, stack)) return in_frame(where, address);
-  return objects_.find(address);
-}
-
-bool Builder::in_youngest_frame(const Where& where, const ThreadState& thread, const StackState& stack,
-                                std::uint64_t address) const {
-  if (thread.left == where.stack || lowest_ == 0 || address < lowest_ - kRedZone) return false;
-  const FrameView& youngest = where.youngest;
-  return address < (youngest.known ? youngest.stack_pointer + 8 : end_of_stack(where, stack));
-}
-
 /// The youngest frame that was entered with a stack pointer at or above the address, if the last one was not.
 std::size_t Builder::frame_at(const Where& where, std::uint64_t address) {
   const auto above = [&](std::size_t index) {
@@ -550,21 +514,6 @@ std::size_t Builder::frame_at(const Where& where, std::uint64_t address) {
     (above(middle) ? low : index) = middle;
   }
   return low;
-}
-
-Objects::Place Builder::in_frame(const Where& where, std::uint64_t address) {
-  const bool youngest = !where.youngest.known || address < where.youngest.stack_pointer + 8;
-  const FrameView frame = youngest ? where.youngest : where.frame(where.frames, frame_at(where, address));
-  ObjectId& object = frames_[frame.function];
-  if (object == 0) {
-    const structure::PlaceId entry = structure_.flow.functions()[frame.function].entry;
-    object = objects_.frame(structure_.code.address(entry));
-  }
-  const std::uint64_t base = frame.known ? frame.stack_pointer : stack(where.stack).base;
-  const auto offset = static_cast<std::int64_t>(address - base);
-  if (offset < 0) frame_sizes_[frame.function] = std::max(frame_sizes_[frame.function], std::uint64_t{0} - offset);
-  objects_.frame_block(object, static_cast<std::int64_t>(frame.activation));
-  return {object, static_cast<std::int64_t>(frame.activation), offset};
 }
 
 void Builder::check_limits() {

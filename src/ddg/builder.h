@@ -77,12 +77,25 @@ class Builder {
   void event(const Walk&, const S&, trace::ExitId exit, const std::uint64_t* slots) {
     exit_ = exit;
     slots_ = slots;
-    next_part_ = 0;
+    next_part_ = structure_.code.exit(exit).first_part;
     if (recording_path_) note_path_event();
     if (++events_ >= next_check_ || streams_.count() >= next_streams_) check_limits();
   }
   template <class Walk, class S>
   void part(const Walk& walk, const S& stack, const structure::Part& part) {
+    const structure::Dimension& innermost = stack.data.dimensions.back();
+    const auto& frame = stack.frames.back().data;
+    if (trail_.node != nullptr && trail_.serial == innermost.serial && trail_.counter == innermost.counter &&
+        trail_.thread_id == walk.thread() && !recording_path_) [[likely]] {
+      TrailNode* const next = trail_.node->next;
+      if (next != nullptr && next->is(next_part_, stack.data.context, frame.function, frame.current)) [[likely]] {
+        ++next_part_;
+        trail_.node = next;
+        if (!next->needs_place) return run_trail(*next, nullptr);
+        const Where at = where(walk.thread(), stack);
+        return run_trail(*next, &at);
+      }
+    }
     execute(where(walk.thread(), stack), part);
   }
   template <class Walk, class S>
@@ -151,6 +164,7 @@ class Builder {
   static constexpr std::uint64_t kNoStack = ~std::uint64_t{0};
   static constexpr std::uint64_t kNotYet = ~std::uint64_t{0};
   static constexpr std::uint64_t kRedZone = 128;
+  static constexpr std::uint64_t kAboveFirstFrame = 64 * 1024;  // of the first frame: arguments and environment
 
   /// An instance and its cell.
   struct Instance {
@@ -272,8 +286,13 @@ class Builder {
   void read_registers(const Running& part, const PartCode& code, std::uint64_t top);
   void read_apart(SiteId site, const PartCode& code, const RegisterRead& read, std::uint64_t top,
                   const Registers& registers);
-  void note_apart(const Running& part, const PartCode& code, const RegisterRead& read);
-  void note_place(const Running& part, const MemoryAccess& access, const Objects::Place& place, bool copy);
+  static void note_apart(Journal& journal, const PartCode& code, const RegisterRead& read, const Registers& registers);
+  static void note_place(std::uint64_t* row, const MemoryAccess& access, const Objects::Place& place, bool copy) {
+    std::uint64_t* const noted = row + access.in_row;
+    noted[0] = place.object | Journal::kHappened | (copy ? Journal::kCopy : 0);
+    noted[1] = static_cast<std::uint64_t>(place.block);
+    noted[2] = static_cast<std::uint64_t>(place.offset);
+  }
   void read_granules(std::span<const LiveIn> granules, std::uint64_t top, bool x87, Streams::Reader& reader,
                      const Registers& registers);
   void store(const Running& part, const MemoryAccess& access, std::uint64_t address);
@@ -360,7 +379,11 @@ class Builder {
   };
   /// For the part that runs, if it is to be written down; else null.
   Journal* journal_for(const LastSite& last, const Streams::Located& at, std::uint32_t part, const PartCode& code);
-  std::uint64_t* begin_row(Journal& journal, const PartCode& code);
+  std::uint64_t* begin_row(Journal& journal, const PartCode& code) {
+    std::uint64_t* const row = journal.begin(code);
+    return row != nullptr ? row : begin_row_slowly(journal, code);
+  }
+  std::uint64_t* begin_row_slowly(Journal& journal, const PartCode& code);
   void settle(Journal& journal);
   void settle(SiteId site) {
     if (site < journals_.size() && journals_[site] && !journals_[site]->empty()) settle(*journals_[site]);
@@ -386,15 +409,26 @@ class Builder {
   struct Trail {
     TrailNode* node = nullptr;  // the last part; null: none is
     ThreadState* thread = nullptr;
+    StackState* stack = nullptr;
     EntryId entry = kNoEntry;
     std::uint64_t counter = 0;
+    std::uint64_t serial = 0;
+    trace::ThreadId thread_id = 0;
   };
-  TrailNode* follow_trail(const Where& where, const Instance& instance, ThreadState& thread, const LastSite* last,
-                          std::uint32_t part, const PartCode& code);
+  TrailNode* follow_trail(const Where& where, const Instance& instance, const LastSite* last, std::uint32_t part,
+                          const PartCode& code);
+  void run_trail(const TrailNode& node, const Where* where);
   TrailNode* begin_trail(const Where& where, const LastSite& last, std::uint32_t part, const PartCode& code);
   TrailNode* new_trail(TrailNode* parent, const Where& where, const LastSite& last, std::uint32_t part,
                        const PartCode& code);
-  void read_in_trail(const Running& part, const TrailNode& node);
+  void read_in_trail(const TrailNode& node, std::uint64_t* row);
+  void read_mixed(const TrailNode& node, std::uint64_t* row);
+  void load_in_trail(const TrailNode& node, const Where& where, const MemoryAccess& access, std::uint64_t address,
+                     std::uint64_t* row);
+  void store_in_trail(const TrailNode& node, const Where& where, const MemoryAccess& access, std::uint64_t address,
+                      std::uint64_t* row);
+  void load_several(const TrailNode& node, const Where& where, const MemoryAccess& access, std::uint64_t address,
+                    std::uint64_t* row);
   /// Registers become what they are behind the trail.
   void end_trail() {
     if (trail_.node != nullptr) write_trail();
@@ -640,7 +674,7 @@ class Builder {
   // Of the event.
   trace::ExitId exit_ = 0;
   const std::uint64_t* slots_ = nullptr;
-  std::uint32_t next_part_ = 0;
+  std::uint32_t next_part_ = 0;  // of the code map
   std::vector<std::int64_t> point_;
   /// point_ as of the last enter(), but for one coordinate that is a producer's: most are in an entry that control is
   /// in, and have only their own last one.
@@ -709,3 +743,5 @@ class Builder {
 };
 
 }  // namespace loopfold::ddg
+
+#include "ddg/builder_places.h"

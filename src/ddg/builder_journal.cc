@@ -42,8 +42,7 @@ Journal* Builder::journal_for(const LastSite& last, const Streams::Located& at, 
   return nullptr;
 }
 
-std::uint64_t* Builder::begin_row(Journal& journal, const PartCode& code) {
-  if (std::uint64_t* const row = journal.begin(code)) return row;
+[[gnu::noinline]] std::uint64_t* Builder::begin_row_slowly(Journal& journal, const PartCode& code) {
   settle(journal);
   journal.make_room(code);
   journal_bytes_ += journal.growth();
@@ -51,14 +50,14 @@ std::uint64_t* Builder::begin_row(Journal& journal, const PartCode& code) {
 }
 
 /// A read whose granules have different cells. The first of them is in the row.
-void Builder::note_apart(const Running& part, const PartCode& code, const RegisterRead& read) {
+void Builder::note_apart(Journal& journal, const PartCode& code, const RegisterRead& read, const Registers& registers) {
   const Cell* before = nullptr;
   for (std::uint32_t i = 0; i < read.count; ++i) {
     const LiveIn& in = code.live_ins[read.first + i];
-    const Cell& cell = part.thread.registers[in.granule];
+    const Cell& cell = registers[in.granule];
     const bool goes_on = before != nullptr && *before == cell;
     before = &cell;
-    if (i > 0 && !goes_on && cell.producer != 0) part.journal->add_extra(false, read.number, in.lane, cell);
+    if (i > 0 && !goes_on && cell.producer != 0) journal.add_extra(false, read.number, in.lane, cell);
   }
 }
 

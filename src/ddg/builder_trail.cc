@@ -1,4 +1,7 @@
 // Following trails (trail.h): from part to part, and back to the registers.
+//
+// run_trail() is what execute() does, for a part whose node is known: the row of the journal, uses behind copies, and
+// memory. It is most of the time of irregular code, so all that it needs is in the node, and what is rare is elsewhere.
 #include <algorithm>
 
 #include "ddg/builder.h"
@@ -10,24 +13,22 @@ namespace {
 constexpr std::size_t kMostTrails = std::size_t{1} << 14;  // nodes
 constexpr std::size_t kMostChildren = 12;
 constexpr std::uint64_t kShareOfMemory = 16;  // of all memory: one such part at most
+constexpr std::uint16_t kBehindAll = 0xffff;  // instructions of a part
 
 }  // namespace
 
-/// The node of the part that runs, if it has one; `last` is null if it cannot be in a trail. The trail that was followed
-/// goes on, or ends.
-TrailNode* Builder::follow_trail(const Where& where, const Instance& instance, ThreadState& thread,
-                                 const LastSite* last, std::uint32_t part, const PartCode& code) {
+/// The node of the part that runs, if it has one; `last` is null if it cannot be in a trail. The trail that was
+/// followed goes on, or ends.
+TrailNode* Builder::follow_trail(const Where& where, const Instance& instance, const LastSite* last, std::uint32_t part,
+                                 const PartCode& code) {
   if (last == nullptr || recording_path_) {
     end_trail();
     return nullptr;
   }
   TrailNode* const before = trail_.node;
   const bool goes_on = before != nullptr && trail_.entry == instance.entry && trail_.counter == instance.counter &&
-                       trail_.thread == &thread;
+                       trail_.thread_id == where.thread;
   if (goes_on) {
-    TrailNode* next = before->next;
-    if (next != nullptr && next->is(part, where.context, where.function, where.node)) [[likely]]
-      return trail_.node = next;
     for (const std::unique_ptr<TrailNode>& child : before->children) {
       if (!child->is(part, where.context, where.function, where.node)) continue;
       before->next = child.get();
@@ -39,7 +40,16 @@ TrailNode* Builder::follow_trail(const Where& where, const Instance& instance, T
       return trail_.node = grown;
   }
   end_trail();
-  trail_ = {begin_trail(where, *last, part, code), &thread, instance.entry, instance.counter};
+  ThreadState& thread = this->thread(where.thread);
+  trail_ = {begin_trail(where, *last, part, code),
+            &thread,
+            &stack(where.stack),
+            instance.entry,
+            instance.counter,
+            levels_->back().serial,
+            where.thread};
+  if (trail_.node != nullptr && options_.origins)
+    origins_.begin_trail(tracked(instance, last->uses), thread.registers, thread.origins);
   return trail_.node;
 }
 
@@ -54,14 +64,16 @@ TrailNode* Builder::new_trail(TrailNode* parent, const Where& where, const LastS
                               const PartCode& code) {
   if (trail_count_ == kMostTrails || trail_bytes_ > options_.max_memory / kShareOfMemory) return nullptr;
   if (parent != nullptr && parent->children.size() == kMostChildren) return nullptr;
-  std::unique_ptr<TrailNode> node = make_trail(parent, code, last.site, streams_.definition(last.site, 0),
-                                               (*facts_)[code.block], granules_, options_.origins);
+  std::unique_ptr<TrailNode> node =
+      make_trail(parent, code, structure_.code.blocks()[code.block], last.site, streams_.definition(last.site, 0),
+                 (*facts_)[code.block], granules_, options_.origins);
   if (!node) return nullptr;
   node->part = part;
   node->context = where.context;
   node->function = where.function;
   node->node = where.node;
   node->uses = last.uses;
+  node->journal = journals_[last.site].get();
   ++trail_count_;
   trail_bytes_ += node->bytes();
   TrailNode* const made = node.get();
@@ -74,23 +86,136 @@ TrailNode* Builder::new_trail(TrailNode* parent, const Where& where, const LastS
   return made;
 }
 
-/// Reads of what the trail has written.
-void Builder::read_in_trail(const Running& part, const TrailNode& node) {
-  const auto made = [&](DefinitionId writer) { return Cell{writer, part.instance.entry, part.instance.counter}; };
-  for (const TrailNode::Made& read : node.made) Journal::set_cell(part.row + read.in_row, made(read.writer));
+/// The part of the node, which trail_ has come to. `where` may be null if it needs no place.
+[[gnu::flatten]] void Builder::run_trail(const TrailNode& node, const Where* where) {
+  const PartCode& code = node.code;
+  const std::uint64_t* const slots = slots_;
+  std::uint64_t* const row = begin_row(*node.journal, code);
+  ++trail_.stack->parts;
+  instructions_ += code.instructions;
+  if (code.unknown) [[unlikely]]
+    unknown_instructions_ += code.instructions;
+  row[0] = trail_.entry | std::uint64_t{since_} << 32;
+  row[1] = trail_.counter;
+  row[2] = trail_.serial;
+  row[3] = instructions_;
+  std::uint64_t* result = row + Journal::kHeader;
+  for (const Formula& value : node.values) *result++ = value.at(slots);
+  read_in_trail(node, row);
+  if (options_.origins) origins_.begin_in_trail(code, node.site, node.first_definition, node.uses, node.made_uses);
+
+  ThreadState& thread = *trail_.thread;
+  if (code.moves_stack_pointer) {
+    if (results_.size() < code.values.size()) results_.resize(code.values.size());
+    for (const std::uint32_t pointer : code.pointers) results_[pointer] = row[Journal::kHeader + pointer];
+    next_pointer_ = 0;
+  }
+  if (where != nullptr) {
+    if (thread.left != where->stack) thread.left = kNoStack;
+    lowest_ = thread.stack_pointer;
+    const Formula* formula = node.addresses.data();
+    for (const MemoryAccess& access : code.accesses) {
+      if (code.moves_stack_pointer) follow_stack_pointer(*where, code, access.instruction, thread, *trail_.stack);
+      const std::uint64_t address = formula++->at(slots);
+      if (access.guarded && address == 0) [[unlikely]]
+        std::fill_n(row + access.in_row, RowCode::kPlace + (access.store ? 0 : RowCode::kCell), 0);
+      else if (access.store)
+        store_in_trail(node, *where, access, address, row);
+      else
+        load_in_trail(node, *where, access, address, row);
+    }
+    if (code.moves_stack_pointer) follow_stack_pointer(*where, code, kBehindAll, thread, *trail_.stack);
+  }
+  if (!options_.origins) return;
+  origins_.finish_in_trail();
+  if (node.last || origins_.took_several()) [[unlikely]]
+    end_trail();
+}
+
+inline void Builder::read_in_trail(const TrailNode& node, std::uint64_t* row) {
+  const std::uint64_t entry = std::uint64_t{trail_.entry} << 32;
+  for (const TrailNode::Made& read : node.made) {
+    row[read.in_row] = entry | read.writer;
+    row[read.in_row + 1] = trail_.counter;
+  }
+  const ThreadState& thread = *trail_.thread;
+  for (const RegisterRead& read : node.code.reads) {
+    const LiveIn& first = node.code.live_ins[read.first];
+    const Cell& cell = thread.registers[first.granule];
+    Journal::set_cell(row + read.in_row, cell);
+    if (thread.origins.joined.has(read.behind) || (read.consecutive && are_equal(&cell, read.count))) [[likely]]
+      continue;
+    note_apart(*node.journal, node.code, read, thread.registers);
+  }
+  if (!node.mixed.empty()) [[unlikely]]
+    read_mixed(node, row);
+}
+
+/// Reads of which the trail has written some.
+[[gnu::noinline]] void Builder::read_mixed(const TrailNode& node, std::uint64_t* row) {
   for (const TrailNode::Mixed& mixed : node.mixed) {
     const RegisterRead& read = *mixed.read;
     Cell before;
     for (std::uint32_t i = 0; i < read.count; ++i) {
       const TrailNode::MixedGranule& in = node.mixed_granules[mixed.first + i];
-      const Cell cell = in.writer != 0 ? made(in.writer) : part.thread.registers[in.granule];
+      const Cell cell =
+          in.writer != 0 ? Cell{in.writer, trail_.entry, trail_.counter} : trail_.thread->registers[in.granule];
       if (i == 0)
-        Journal::set_cell(part.row + read.in_row, cell);
+        Journal::set_cell(row + read.in_row, cell);
       else if (!(cell == before) && cell.producer != 0)
-        part.journal->add_extra(false, read.number, in.lane, cell);
+        node.journal->add_extra(false, read.number, in.lane, cell);
       before = cell;
     }
   }
+}
+
+inline void Builder::store_in_trail(const TrailNode& node, const Where& where, const MemoryAccess& access,
+                                    std::uint64_t address, std::uint64_t* row) {
+  const Cell cell{node.first_definition + access.instruction, trail_.entry, trail_.counter};
+  const ThreadState& thread = *trail_.thread;
+  bool spill = false;
+  if (options_.origins) {
+    spill = access.spill != MemoryAccess::kNo && in_youngest_frame(where, thread, *trail_.stack, address);
+    origins_.read_registers(access.instruction, spill);
+    if (spill) origins_.spill(access, address, cell);
+  }
+  memory_.write(address, access.size, cell);
+  note_place(row, access, locate(where, thread, *trail_.stack, address), spill);
+}
+
+inline void Builder::load_in_trail(const TrailNode& node, const Where& where, const MemoryAccess& access,
+                                   std::uint64_t address, std::uint64_t* row) {
+  const Cell* const only = access.size != 0 ? memory_.only_cell(address, access.size) : nullptr;
+  if (only == nullptr) [[unlikely]]
+    return load_several(node, where, access, address, row);
+  bool reload = false;
+  Journal::set_cell(row + access.in_row + Journal::kPlace, *only);
+  if (options_.origins) {
+    origins_.read_registers(access.instruction, false);
+    reload = origins_.load_one(access, address, *only);
+  }
+  note_place(row, access, locate(where, *trail_.thread, *trail_.stack, address), reload);
+}
+
+/// What several instances wrote, or one that is lost.
+[[gnu::noinline]] void Builder::load_several(const TrailNode& node, const Where& where, const MemoryAccess& access,
+                                             std::uint64_t address, std::uint64_t* row) {
+  const std::span<const OriginTracker::Chunk> chunks{chunks_.data(), read_chunks(address, access.size)};
+  bool reload = false;
+  if (options_.origins) {
+    origins_.read_registers(access.instruction, false);
+    reload = origins_.load(access, address, chunks);
+  }
+  note_place(row, access, locate(where, *trail_.thread, *trail_.stack, address), reload);
+  Cell first;
+  for (const OriginTracker::Chunk& chunk : chunks) {
+    if (chunk.offset == 0)
+      first = chunk.cell;
+    else
+      node.journal->add_extra(true, static_cast<std::size_t>(&access - node.code.accesses.data()),
+                              static_cast<std::uint16_t>(chunk.offset), chunk.cell);
+  }
+  Journal::set_cell(row + access.in_row + Journal::kPlace, first);
 }
 
 void Builder::write_trail() {

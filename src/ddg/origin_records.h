@@ -65,6 +65,14 @@ class OriginRecords {
     note(at, reader, writer, false);
     at.uneven = true;
   }
+  /// A use of one chunk that an instruction made in the same iteration as the use.
+  struct MadeUse {
+    std::uint32_t dense = 0;
+    std::uint16_t lane = 0;
+    DefinitionId maker = 0;
+  };
+  /// The same for such uses.
+  void use_made(Reader& reader, std::span<const MadeUse> uses);
   /// A chunk of a use that a plain load of the same instance got: no record either.
   void use_loaded(const Reader& reader, std::uint16_t lane, const Provenance& load) {
     Lane& at = lane_of(reader, lane);
@@ -251,6 +259,13 @@ inline OriginRecords::Lane& OriginRecords::lane_of(const Reader& reader, std::ui
   Operand& operand = reader.uses->operands_[reader.dense];
   if (operand.first.lane == lane && operand.first.met) return operand.first;
   return other_lane(operand, lane);
+}
+
+inline void OriginRecords::use_made(Reader& reader, std::span<const MadeUse> uses) {
+  for (const MadeUse& use : uses) {
+    reader.dense = use.dense;
+    use_directly(reader, use.lane, {use.maker, reader.entry, reader.counter});
+  }
 }
 
 }  // namespace loopfold::ddg

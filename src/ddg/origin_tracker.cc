@@ -121,7 +121,8 @@ std::uint32_t OriginTracker::goes_on_for(const OriginCode::Piece& piece) {
   if (piece.run == 1) return 1;
   const Source& source = piece.source;
   if (source.kind == Source::Kind::kLoaded) return loads_[source.index].reload ? 1 : piece.run;
-  if (source.kind == Source::Kind::kLiveIn) return is_one_chunk(static_cast<Granule>(source.index), piece.run) ? piece.run : 1;
+  if (source.kind == Source::Kind::kLiveIn)
+    return is_one_chunk(static_cast<Granule>(source.index), piece.run) ? piece.run : 1;
   return piece.run;
 }
 

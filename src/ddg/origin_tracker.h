@@ -123,15 +123,31 @@ class OriginTracker {
     if (code_->origins.moved_outs != 0) move_outs();
   }
 
-  /// The same for a part of a trail (trail.h), whose code names instructions by definitions: what it writes waits until
-  /// the trail ends. Use: begin_in_trail() instead of begin(), uses_in_trail() instead of finish_part().
-  void begin_in_trail(const PartCode& code, const Instance& instance, const std::vector<Cell>& writers,
-                      RegisterOrigins& registers) {
-    begin(code, instance, writers, registers);
+  /// The same for parts of a trail (trail.h), whose code names instructions by definitions; what they write waits until
+  /// the trail ends. Use: begin_trail() with the first instance; for each part begin_in_trail() instead of begin(),
+  /// load_one() where one instance wrote what is loaded, finish_in_trail() instead of finish_part().
+  void begin_trail(const Instance& instance, const std::vector<Cell>& writers, RegisterOrigins& registers) {
+    begin(instance, nullptr);
     first_maker_ = 0;
-    mixed_ = false;
+    followed_ = true;
+    writers_ = &writers;
+    registers_ = &registers;
   }
-  void uses_in_trail() { read_registers(0xffff, false); }
+  void begin_in_trail(const PartCode& code, SiteId site, DefinitionId first_definition, OriginRecords::Uses* uses,
+                      std::span<const OriginRecords::MadeUse> made) {
+    code_ = &code;
+    first_definition_ = first_definition;
+    reader_.uses = uses;
+    reader_.site = site;
+    next_use_ = code.origins.uses.data();
+    last_use_ = next_use_ + code.origins.uses.size();
+    mixed_ = false;
+    if (loads_.size() < code.origins.loads.size()) [[unlikely]]
+      loads_.resize(code.origins.loads.size());
+    records_.use_made(reader_, made);
+  }
+  bool load_one(const MemoryAccess& access, std::uint64_t address, const Cell& cell);
+  void finish_in_trail() { read_registers(0xffff, false); }
   /// A load got back values of several origins: the trail must end behind the part.
   bool took_several() const { return mixed_; }
   /// What the trail leaves: before the registers get their new writers; then write().
@@ -282,6 +298,31 @@ inline bool OriginTracker::load(const MemoryAccess& access, std::uint64_t addres
   if (access.load != MemoryAccess::kNo && code_->origins.loads[access.load].kept)
     keep_load(access, address, chunks, spill);
   return spill != nullptr;
+}
+
+/// As load() of one chunk, or of none if the cell has no producer.
+inline bool OriginTracker::load_one(const MemoryAccess& access, std::uint64_t address, const Cell& cell) {
+  if (spilled(cell) != 0 || cell.producer == kLostProducer) [[unlikely]] {
+    const Chunk chunk{0, access.size, cell};
+    return load(access, address, {&chunk, 1});
+  }
+  if (cell.producer != 0)
+    records_.use_directly(
+        reader(access.instruction, static_cast<std::uint8_t>(kFirstMemoryOperand + access.index), access.operand), 0,
+        cell);
+  if (access.load == MemoryAccess::kNo || !code_->origins.loads[access.load].kept) return false;
+  Loaded& loaded = loads_[access.load];
+  loaded.reload = false;
+  loaded.size = access.size;
+  loaded.itself = {{first_definition_ + access.instruction, reader_.entry, reader_.counter},
+                   cell,
+                   address,
+                   access.size,
+                   false,
+                   true,
+                   false,
+                   false};
+  return false;
 }
 
 inline void OriginTracker::use_memory(const MemoryAccess& access, std::uint64_t address,

@@ -138,8 +138,8 @@ struct RegisterRead {
   std::uint32_t dense = 0;  // number of the operand in the part
   std::uint32_t first = 0;  // in PartCode::live_ins
   std::uint32_t count = 0;
-  bool consecutive = true;  // the granules' numbers are, and they are not relative
-  GranuleSet::Some behind;  // the first, if they are consecutive
+  bool consecutive = true;   // the granules' numbers are, and they are not relative
+  GranuleSet::Some behind;   // the first, if they are consecutive
   std::uint32_t in_row = 0;  // where its cell is in a row (journal.h)
   std::uint16_t number = 0;  // of the part's reads
 };
@@ -212,13 +212,13 @@ struct OriginCode {
   struct Use {
     std::uint16_t instruction = 0;
     std::uint8_t operand = 0;
-    bool spilled = false;           // no use if the instruction is a spill
-    bool direct = false;            // all of it was written before the part
-    std::uint32_t load = kOutside;  // it is one chunk that this load got: in loads
+    bool spilled = false;            // no use if the instruction is a spill
+    bool direct = false;             // all of it was written before the part
+    std::uint32_t load = kOutside;   // it is one chunk that this load got: in loads
     std::uint32_t maker = kOutside;  // it is one chunk that this instruction made, of a part before (trail.h)
-    GranuleSet::Some behind;        // the first granule, if it is direct
-    std::uint32_t dense = 0;        // number of the operand in the part
-    std::uint32_t first = 0;        // in pieces
+    GranuleSet::Some behind;         // the first granule, if it is direct
+    std::uint32_t dense = 0;         // number of the operand in the part
+    std::uint32_t first = 0;         // in pieces
     std::uint32_t count = 0;
     Granule granule = 0;  // of the first piece
     std::uint8_t lane = 0;

@@ -180,8 +180,8 @@ void OriginCompiler::use(const RegisterUse& read, std::uint16_t number, std::uin
   const auto count = static_cast<std::uint32_t>(origins.pieces.size()) - first;
   const Granule granule = origins.pieces[first].granule;
   const GranuleSet::Some behind = direct ? GranuleSet::behind(granule, count) : GranuleSet::Some{};
-  origins.uses.push_back({number, operand, spilled, direct, only_load(first), only_maker(first), behind, 0, first, count,
-                          granule, origins.pieces[first].lane});
+  origins.uses.push_back({number, operand, spilled, direct, only_load(first), only_maker(first), behind, 0, first,
+                          count, granule, origins.pieces[first].lane});
 }
 
 /// Of pieces, from `first` on.
@@ -191,8 +191,8 @@ void OriginCompiler::find_runs(std::size_t first) {
     if (goes_on(pieces[i - 1], pieces[i])) pieces[i - 1].run = static_cast<std::uint8_t>(pieces[i].run + 1);
 }
 
-/// The load that got all pieces from `first` on, and that one instruction wrote; kOutside: there is none. What a load of
-/// a part before got counts as such if it is there still, and not a copy of it: a copy is another matter.
+/// The load that got all pieces from `first` on, and that one instruction wrote; kOutside: there is none. What a load
+/// of a part before got counts as such if it is there still, and not a copy of it: a copy is another matter.
 std::uint32_t OriginCompiler::only_load(std::size_t first) const {
   const std::vector<OriginCode::Piece>& pieces = code_->origins.pieces;
   const OriginCode::Piece& one = pieces[first];

@@ -6,7 +6,7 @@ namespace loopfold::ddg {
 
 namespace {
 
-constexpr std::uint32_t kLongest = 48;     // parts
+constexpr std::uint32_t kLongest = 48;    // parts
 constexpr std::size_t kMostLoads = 1024;  // of a trail
 
 template <class T>
@@ -41,6 +41,15 @@ void sort_reads(const PartCode& code, TrailNode& into) {
   }
 }
 
+/// Uses that need nothing but the instance are taken out.
+void sort_uses(TrailNode& node) {
+  std::erase_if(node.code.origins.uses, [&](const OriginCode::Use& use) {
+    if (use.maker == kOutside || use.spilled) return false;
+    node.made_uses.push_back({use.dense, use.lane, use.maker});
+    return true;
+  });
+}
+
 void list_outs(TrailNode& node) {
   PartCode& end = node.end;
   for (std::size_t i = 0; i < node.writers.size(); ++i) {
@@ -63,14 +72,13 @@ void list_outs(TrailNode& node) {
 
 std::uint64_t TrailNode::bytes() const {
   return sizeof(*this) + bytes_of(code) + bytes_of(end) + bytes_of(made) + bytes_of(mixed) + bytes_of(mixed_granules) +
-         bytes_of(outs) + bytes_of(writers) +
+         bytes_of(values) + bytes_of(addresses) + bytes_of(made_uses) + bytes_of(outs) + bytes_of(writers) +
          (origins ? sizeof(*origins) + writers.size() * sizeof(OriginCompiler::State) : 0);
 }
 
-std::unique_ptr<TrailNode> make_trail(TrailNode* parent, const PartCode& code, SiteId site,
-                                      DefinitionId first_definition,
-                                      const std::vector<trace::InstructionFacts>& facts, const Granules& granules,
-                                      bool origins) {
+std::unique_ptr<TrailNode> make_trail(TrailNode* parent, const PartCode& code, const trace::Block& block, SiteId site,
+                                      DefinitionId first_definition, const std::vector<trace::InstructionFacts>& facts,
+                                      const Granules& granules, bool origins) {
   for (const TrailNode* before = parent; before != nullptr; before = before->parent)
     if (before->site == site) return nullptr;
   if (parent != nullptr && (parent->last || parent->depth == kLongest)) return nullptr;
@@ -81,10 +89,13 @@ std::unique_ptr<TrailNode> make_trail(TrailNode* parent, const PartCode& code, S
   node->first_definition = first_definition;
   node->code = code;
   node->code.local.clear();
+  node->needs_place = !code.accesses.empty() || code.moves_stack_pointer;
   if (parent != nullptr)
     node->writers = parent->writers;
   else
     node->writers.resize(granules.count());
+  for (const IntegerValue& value : code.values) node->values.emplace_back(block, value.value);
+  for (const MemoryAccess& access : code.accesses) node->addresses.emplace_back(block, access.address);
   sort_reads(code, *node);
   for (const LiveOut& out : code.live_outs)
     std::fill_n(node->writers.begin() + out.granule, out.count, first_definition + out.instruction);
@@ -97,11 +108,11 @@ std::unique_ptr<TrailNode> make_trail(TrailNode* parent, const PartCode& code, S
   for (OriginCode::Use& use : node->code.origins.uses)
     for (const OriginCode::Use& same : code.origins.uses)
       if (same.instruction == use.instruction && same.operand == use.operand) use.dense = same.dense;
+  sort_uses(*node);
   // What several sources make of a granule is only found out where it is written back.
   node->last = node->code.origins.loads.size() > kMostLoads ||
-               std::any_of(node->end.origins.outs.begin(), node->end.origins.outs.end(), [](const OriginCode::Out& out) {
-                 return out.source.kind == Source::Kind::kSeveral;
-               });
+               std::any_of(node->end.origins.outs.begin(), node->end.origins.outs.end(),
+                           [](const OriginCode::Out& out) { return out.source.kind == Source::Kind::kSeveral; });
   return node;
 }
 

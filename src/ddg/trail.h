@@ -3,10 +3,11 @@
 //
 // What a part reads from registers was mostly written a few instructions before it, by a part that ran in the same
 // iteration. Whoever knows which parts these were knows the writer too, without looking: the instruction is the same
-// each time, and the instance is that of the iteration. So it is with what is behind copies, and with what the registers
-// hold in the end. A *trail* is such a sequence of parts, from where registers are looked up to where they are written
-// back; all trails are a tree, and its nodes are made as they are met. A node has the code of its last part, with all
-// that does not depend on what was before the trail worked out, and what the whole trail leaves in registers.
+// each time, and the instance is that of the iteration. So it is with what is behind copies, and with what the
+// registers hold in the end. A *trail* is such a sequence of parts, from where registers are looked up to where they
+// are written back; all trails are a tree, and its nodes are made as they are met. A node has the code of its last
+// part, with all that does not depend on what was before the trail worked out, and what the whole trail leaves in
+// registers.
 //
 // While a trail is followed, the shadow of the thread's registers is as it was when the trail began (Builder::end_trail
 // brings it up to date). Exactly what part by part gives.
@@ -19,6 +20,7 @@
 #include <memory>
 #include <vector>
 
+#include "ddg/formula.h"
 #include "ddg/journal.h"
 #include "ddg/origin_records.h"
 #include "ddg/part_code.h"
@@ -60,6 +62,10 @@ struct TrailNode {
   };
   std::vector<Mixed> mixed;
   std::vector<MixedGranule> mixed_granules;
+  std::vector<Formula> values;     // of the part's integer results
+  std::vector<Formula> addresses;  // of its accesses
+  /// Uses, behind copies, of what an instruction of the trail made: nothing about them can change.
+  std::vector<OriginRecords::MadeUse> made_uses;
 
   /// What the trail leaves behind: its code is that of no part, but for what origins need.
   struct Out {
@@ -69,7 +75,8 @@ struct TrailNode {
   };
   std::vector<Out> outs;
   PartCode end;
-  bool last = false;  // no trail goes on behind it
+  bool last = false;         // no trail goes on behind it
+  bool needs_place = false;  // it accesses memory or moves the stack pointer
 
   TrailNode* parent = nullptr;
   TrailNode* next = nullptr;  // that was taken last
@@ -90,9 +97,8 @@ struct TrailNode {
 
 /// What a node is made of. `code` is that of the part, `parent` is null for the first of a trail. The rest of who it is
 /// is up to the caller. Null if the part cannot follow this trail.
-std::unique_ptr<TrailNode> make_trail(TrailNode* parent, const PartCode& code, SiteId site,
-                                      DefinitionId first_definition,
-                                      const std::vector<trace::InstructionFacts>& facts, const Granules& granules,
-                                      bool origins);
+std::unique_ptr<TrailNode> make_trail(TrailNode* parent, const PartCode& code, const trace::Block& block, SiteId site,
+                                      DefinitionId first_definition, const std::vector<trace::InstructionFacts>& facts,
+                                      const Granules& granules, bool origins);
 
 }  // namespace loopfold::ddg
