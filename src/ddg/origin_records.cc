@@ -32,12 +32,6 @@ OriginRecords::Lane& OriginRecords::other_lane(Operand& operand, std::uint16_t l
   return operand.others->back();
 }
 
-/// Mostly that of the last time.
-inline OriginRecords::Record& OriginRecords::record_of(const Reader& reader, Lane& lane, Key key, const Value& value) {
-  if (lane.last != nullptr && lane.last->key == key) return *lane.last;
-  return find_record(reader, lane, key, value);
-}
-
 [[gnu::noinline]] OriginRecords::Record& OriginRecords::find_record(const Reader& reader, Lane& lane, Key key,
                                                                     const Value& value) {
   LaneDetails& list = details_of(lane);

@@ -79,6 +79,20 @@ class OriginRecords {
     note(at, reader, load.origin, false);
     note_address(at, reader, load);
   }
+  /// A chunk of a use that `writer` copied from what `origin` made, all in one iteration, and `origin` not in the same
+  /// instance. `local`: `writer` is.
+  void use_copied(const Reader& reader, std::uint16_t lane, DefinitionId writer, DefinitionId origin, bool local) {
+    const Value value{{origin, reader.entry, reader.counter}, false, nullptr};
+    if (count_copied(reader, lane, writer, value, local) != nullptr) lane_of(reader, lane).uneven = true;
+  }
+  /// The same of what a plain load got.
+  void use_copied_load(const Reader& reader, std::uint16_t lane, DefinitionId writer, const Provenance& load,
+                       bool local) {
+    Record* const record = count_copied(reader, lane, writer, {load.origin, false, &load}, local);
+    if (record == nullptr) return;
+    if (is_rewritten(memory_, load)) record->levels[record->shared].rewritten += times_;
+    note_address(lane_of(reader, lane), reader, load);
+  }
   /// A chunk of a use that `writer` wrote last: a copy, if it has no origin.
   void use(const Reader& reader, std::uint16_t lane, const Cell& writer, const Value& value);
 
@@ -203,7 +217,24 @@ class OriginRecords {
   void note_first_address(Lane& lane, const Reader& reader, const Provenance& load);
   using LaneKey = std::tuple<StatementId, std::uint32_t, std::uint16_t>;  // operand's number, lane
   std::map<LaneKey, bool> even_lanes() const;
-  Record& record_of(const Reader& reader, Lane& lane, Key key, const Value& value);
+  /// Mostly that of the last time.
+  Record& record_of(const Reader& reader, Lane& lane, Key key, const Value& value) {
+    if (lane.last != nullptr && lane.last->key == key) return *lane.last;
+    return find_record(reader, lane, key, value);
+  }
+  /// Null if all of it is done.
+  Record* count_copied(const Reader& reader, std::uint16_t lane, DefinitionId writer, const Value& value, bool local) {
+    Lane& at = lane_of(reader, lane);
+    Record& record = record_of(reader, at, {writer, value.origin.producer, local}, value);
+    if (record.shared != record.dimensions) [[unlikely]] {
+      use(reader, lane, {writer, reader.entry, reader.counter}, value);
+      return nullptr;
+    }
+    record.levels[record.shared].carried += times_;
+    record.instances += times_;
+    note(at, reader, value.origin, false);
+    return &record;
+  }
   Record& find_record(const Reader& reader, Lane& lane, Key key, const Value& value);
   /// Dimensions that the reader and an instance share, and the first of these in which they differ.
   struct Distance {

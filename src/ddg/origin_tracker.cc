@@ -53,21 +53,6 @@ OriginTracker::Value OriginTracker::value(const Source& source) const {
   return {{}, true, nullptr};
 }
 
-[[gnu::flatten]] void OriginTracker::use_registers(std::uint16_t instruction, bool spilled) {
-  const OriginCode::Use* next = next_use_;
-  do {
-    const OriginCode::Use& use = *next;
-    if (use.spilled && spilled && use.instruction == instruction) continue;
-    if (use.maker != kOutside)
-      records_.use_directly(reader(use.instruction, use.operand, use.dense), use.lane, cell(use.maker));
-    else if (use.load != kOutside && !loads_[use.load].reload)
-      records_.use_loaded(reader(use.instruction, use.operand, use.dense), use.lane, loads_[use.load].itself);
-    else
-      use_as_found(use);
-  } while (++next != last_use_ && next->instruction <= instruction);
-  next_use_ = next;
-}
-
 /// Whether granules had one writer and one origin when the part began, as nearly all have that are in one register.
 bool OriginTracker::is_one_chunk(Granule first, std::uint32_t count) {
   const GranuleSet::Some behind = GranuleSet::behind(first, count);

@@ -243,6 +243,8 @@ class OriginTracker {
   void fill(const OriginCode::Out& out, std::uint16_t run, RegisterOrigins::Where where, const Provenance& kept);
   const Provenance* got_as_a_whole(const OriginCode::Out* outs, Provenance& made) const;
   void use_registers(std::uint16_t instruction, bool spilled);
+  void use_loaded(const OriginCode::Use& use);
+  void use_made(const OriginCode::Use& use);
   bool is_one_chunk(Granule first, std::uint32_t count);
   bool compare_chunk(Granule first, std::uint32_t count) const;
   void use_register(const OriginRecords::Reader& reader, const OriginCode::Use& use);
@@ -283,6 +285,38 @@ class OriginTracker {
   std::vector<Loaded> loads_;
   std::vector<Moved> moved_;  // what granules had that others get: of outs, but for the rest of a run
 };
+
+inline void OriginTracker::use_registers(std::uint16_t instruction, bool spilled) {
+  const OriginCode::Use* next = next_use_;
+  do {
+    const OriginCode::Use& use = *next;
+    if (use.spilled && spilled && use.instruction == instruction) continue;
+    if (use.load != kOutside && !loads_[use.load].reload)
+      use_loaded(use);
+    else if (use.maker != kOutside)
+      use_made(use);
+    else
+      use_as_found(use);
+  } while (++next != last_use_ && next->instruction <= instruction);
+  next_use_ = next;
+}
+
+inline void OriginTracker::use_loaded(const OriginCode::Use& use) {
+  const OriginRecords::Reader& reader = this->reader(use.instruction, use.operand, use.dense);
+  const Provenance& load = loads_[use.load].itself;
+  if (use.copier == kOutside)
+    records_.use_loaded(reader, use.lane, load);
+  else
+    records_.use_copied_load(reader, use.lane, use.copier, load, use.local);
+}
+
+inline void OriginTracker::use_made(const OriginCode::Use& use) {
+  const OriginRecords::Reader& reader = this->reader(use.instruction, use.operand, use.dense);
+  if (use.copier == kOutside)
+    records_.use_directly(reader, use.lane, cell(use.maker));
+  else
+    records_.use_copied(reader, use.lane, use.copier, use.maker, use.local);
+}
 
 /// The spill that a load gets back, if it is a reload.
 inline const Spill* OriginTracker::reloaded(const MemoryAccess& access, std::uint64_t address,

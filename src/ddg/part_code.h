@@ -212,13 +212,16 @@ struct OriginCode {
   struct Use {
     std::uint16_t instruction = 0;
     std::uint8_t operand = 0;
-    bool spilled = false;            // no use if the instruction is a spill
-    bool direct = false;             // all of it was written before the part
-    std::uint32_t load = kOutside;   // it is one chunk that this load got: in loads
-    std::uint32_t maker = kOutside;  // it is one chunk that this instruction made, of a part before (trail.h)
-    GranuleSet::Some behind;         // the first granule, if it is direct
-    std::uint32_t dense = 0;         // number of the operand in the part
-    std::uint32_t first = 0;         // in pieces
+    bool spilled = false;             // no use if the instruction is a spill
+    bool direct = false;              // all of it was written before the part
+    std::uint32_t load = kOutside;    // it is one chunk that this load got: in loads
+    std::uint32_t maker = kOutside;   // it is one chunk that this instruction made, of a part before (trail.h)
+    std::uint32_t copier = kOutside;  // of that, or of what a load of a part before got: what wrote it last, if that
+                                      // is another one
+    bool local = false;               // and of this part
+    GranuleSet::Some behind;          // the first granule, if it is direct
+    std::uint32_t dense = 0;          // number of the operand in the part
+    std::uint32_t first = 0;          // in pieces
     std::uint32_t count = 0;
     Granule granule = 0;  // of the first piece
     std::uint8_t lane = 0;
@@ -316,7 +319,7 @@ class OriginCompiler {
   void use(const trace::RegisterUse& read, std::uint16_t number, std::uint8_t operand, bool spilled);
   void find_runs(std::size_t first);
   std::uint32_t only_load(std::size_t first) const;
-  std::uint32_t only_maker(std::size_t first) const;
+  void find_maker(OriginCode::Use& use) const;
   bool is_of_part(std::uint32_t maker) const { return maker >= first_ && maker - first_ < code_->instructions; }
   bool is_made_here(const Source& source) const;
   void add_spill(const trace::InstructionFacts& facts, MemoryAccess& access);

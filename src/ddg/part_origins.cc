@@ -177,11 +177,19 @@ void OriginCompiler::use(const RegisterUse& read, std::uint16_t number, std::uin
   if (!open) return origins.pieces.resize(first);
   for (std::size_t i = first; i < origins.pieces.size(); ++i) keep(origins.pieces[i].source);
   find_runs(first);
-  const auto count = static_cast<std::uint32_t>(origins.pieces.size()) - first;
-  const Granule granule = origins.pieces[first].granule;
-  const GranuleSet::Some behind = direct ? GranuleSet::behind(granule, count) : GranuleSet::Some{};
-  origins.uses.push_back({number, operand, spilled, direct, only_load(first), only_maker(first), behind, 0, first,
-                          count, granule, origins.pieces[first].lane});
+  OriginCode::Use made;
+  made.instruction = number;
+  made.operand = operand;
+  made.spilled = spilled;
+  made.direct = direct;
+  made.load = only_load(first);
+  made.first = first;
+  made.count = static_cast<std::uint32_t>(origins.pieces.size()) - first;
+  made.granule = origins.pieces[first].granule;
+  made.lane = origins.pieces[first].lane;
+  if (direct) made.behind = GranuleSet::behind(made.granule, made.count);
+  find_maker(made);
+  origins.uses.push_back(made);
 }
 
 /// Of pieces, from `first` on.
@@ -191,13 +199,11 @@ void OriginCompiler::find_runs(std::size_t first) {
     if (goes_on(pieces[i - 1], pieces[i])) pieces[i - 1].run = static_cast<std::uint8_t>(pieces[i].run + 1);
 }
 
-/// The load that got all pieces from `first` on, and that one instruction wrote; kOutside: there is none. What a load
-/// of a part before got counts as such if it is there still, and not a copy of it: a copy is another matter.
+/// The load that got all pieces from `first` on, and that one instruction wrote; kOutside: there is none.
 std::uint32_t OriginCompiler::only_load(std::size_t first) const {
   const std::vector<OriginCode::Piece>& pieces = code_->origins.pieces;
   const OriginCode::Piece& one = pieces[first];
   if (one.source.kind != Source::Kind::kLoaded) return kOutside;
-  if (one.source.index < first_load_ && one.writer != loads_[one.source.index].instruction) return kOutside;
   for (std::size_t i = first + 1; i < pieces.size(); ++i) {
     const OriginCode::Piece& other = pieces[i];
     if (other.writer != one.writer || other.source.kind != Source::Kind::kLoaded) return kOutside;
@@ -206,15 +212,21 @@ std::uint32_t OriginCompiler::only_load(std::size_t first) const {
   return one.source.index;
 }
 
-/// The same of what an instruction of a part before made.
-std::uint32_t OriginCompiler::only_maker(std::size_t first) const {
-  const std::vector<OriginCode::Piece>& pieces = code_->origins.pieces;
-  const OriginCode::Piece& one = pieces[first];
+/// The same of what an instruction of a part before made; and for both, the copy that brought it.
+void OriginCompiler::find_maker(OriginCode::Use& use) const {
+  const std::span<const OriginCode::Piece> pieces{code_->origins.pieces.data() + use.first, use.count};
+  const OriginCode::Piece& one = pieces.front();
+  if (one.writer == kOutside) return;
   const auto same = [&](const OriginCode::Piece& piece) {
-    return piece.writer == one.writer && piece.source.kind == Source::Kind::kHere && piece.source.index == one.writer;
+    return piece.writer == one.writer && piece.source.kind == Source::Kind::kHere &&
+           piece.source.index == one.source.index;
   };
-  const bool all = std::all_of(pieces.begin() + static_cast<std::ptrdiff_t>(first), pieces.end(), same);
-  return all && one.writer != kOutside ? one.writer : kOutside;
+  if (std::all_of(pieces.begin(), pieces.end(), same)) use.maker = one.source.index;
+  const bool before = use.load != kOutside && use.load < first_load_;
+  const std::uint32_t origin = use.maker != kOutside ? use.maker : before ? loads_[use.load].instruction : one.writer;
+  if (origin == one.writer) return;
+  use.copier = one.writer;
+  use.local = is_of_part(one.writer);
 }
 
 /// By the part, whatever happens: a load that cannot be a reload is made here as well.

@@ -44,7 +44,7 @@ void sort_reads(const PartCode& code, TrailNode& into) {
 /// Uses that need nothing but the instance are taken out.
 void sort_uses(TrailNode& node) {
   std::erase_if(node.code.origins.uses, [&](const OriginCode::Use& use) {
-    if (use.maker == kOutside || use.spilled) return false;
+    if (use.maker == kOutside || use.copier != kOutside || use.spilled) return false;
     node.made_uses.push_back({use.dense, use.lane, use.maker});
     return true;
   });
