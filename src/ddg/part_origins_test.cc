@@ -64,7 +64,7 @@ TEST(PartOrigins, AUseBehindALocalCopy) {
   ASSERT_NE(behind, nullptr);
   const OriginCode::Piece& piece = code.origins.pieces[behind->first];
   EXPECT_EQ(behind->instruction, 1);
-  EXPECT_EQ(piece.writer, 0);
+  EXPECT_EQ(piece.writer, 0u);
   EXPECT_EQ(piece.source, (Source{Kind::kLiveIn, 0, 0, kRbx}));
 }
 
