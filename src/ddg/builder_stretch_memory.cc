@@ -16,7 +16,6 @@ namespace {
 
 constexpr std::uint64_t kMostBehind = 3;  // iterations that a value is passed on for, before it is the same each time
 constexpr std::size_t kMostTurns = 8;     // producers of a row that take turns
-constexpr std::uint64_t kShortestTurns = 2 * kMostTurns;
 constexpr std::size_t kManyAccesses = 24;  // of a path: more than that are only compared for long stretches
 
 /// Whether what a load reads is stored by this store only later, if at all: in the same iteration behind it, or in one
@@ -160,7 +159,8 @@ std::size_t Builder::find_turns(const StretchAccess& at) {
     return cell != nullptr && cell->producer != 0 && cell->producer != kLostProducer ? cell : nullptr;
   };
   turns_.clear();
-  for (std::size_t k = 0; k <= kMostTurns; ++k) {
+  const std::uint64_t most = std::min<std::uint64_t>(kMostTurns, stretch_.n / 2);
+  for (std::uint64_t k = 0; k <= most; ++k) {
     const Cell* const cell = cell_in(k);
     if (cell == nullptr) return 0;
     const auto same = [&](const DependencePiece& piece) { return piece.producer == cell->producer; };
@@ -173,9 +173,8 @@ std::size_t Builder::find_turns(const StretchAccess& at) {
 
 /// A row whose producers take turns: all of it, or nothing is done.
 bool Builder::load_in_turns(StretchAccess& at) {
-  if (stretch_.n < kShortestTurns) return false;
   const std::size_t turns = find_turns(at);
-  if (turns < 2) return false;
+  if (turns < 2 || stretch_.n < 2 * turns) return false;
   for (DependencePiece& piece : turns_) {
     const Cell* const second = memory_.only_cell(at.address.at(piece.first + turns), at.access->size);
     if (second == nullptr) return false;

@@ -50,9 +50,7 @@ class AdaptiveFolder : public Folder {
     add_generally(point, labels);
   }
   void add_run(const Run& run) override {
-    if (run.n == 1) return AdaptiveFolder::add(run.point, run.labels);
-    const std::uint64_t done = add_expected(run);
-    if (done != run.n) add_rest(run, done);
+    if (!add_whole(run, shape_.dimensions, shape_.outputs)) add_in_parts_of(run);
   }
   void add_rows(const Rows& rows) override { add_rows_as(rows, shape_.dimensions, shape_.outputs); }
   void give_up(std::string_view why) override;
@@ -60,6 +58,18 @@ class AdaptiveFolder : public Folder {
   Folded finish() override;
 
  protected:
+  /// add_run() for the shape, whose numbers may be constants, if the run is a whole row that was expected.
+  [[gnu::always_inline]] bool add_whole(const Run& run, int dimensions, int outputs) {
+    if (!exact_ || loose_ || !exact_->expected_whole(run, dimensions, outputs)) return false;
+    points_ += run.n;
+    return true;
+  }
+  /// add_run() for all others.
+  [[gnu::noinline]] void add_in_parts_of(const Run& run) {
+    if (run.n == 1) return add(run.point, run.labels);
+    const std::uint64_t done = add_expected(run);
+    if (done != run.n) add_rest(run, done);
+  }
   /// add_rows() for the shape, whose numbers may be constants.
   [[gnu::always_inline]] void add_rows_as(const Rows& rows, int dimensions, int outputs) {
     std::size_t i = 0;
@@ -469,6 +479,9 @@ class ShapedFolder : public AdaptiveFolder {
       return;
     add_in_shape(point, labels);
   }
+  void add_run(const Run& run) override {
+    if (!AdaptiveFolder::add_whole(run, kDimensions, outputs())) AdaptiveFolder::add_in_parts_of(run);
+  }
   void add_rows(const Rows& rows) override { AdaptiveFolder::add_rows_as(rows, kDimensions, outputs()); }
 
  private:
@@ -505,6 +518,8 @@ std::unique_ptr<Folder> make_deep(const Options& options, Shape shape) {
       return std::make_unique<ShapedFolder<kDimensions, 0>>(options, shape);
     case 1:
       return std::make_unique<ShapedFolder<kDimensions, 1>>(options, shape);
+    case 2:
+      return std::make_unique<ShapedFolder<kDimensions, 2>>(options, shape);
     case kDimensions:
       return std::make_unique<ShapedFolder<kDimensions, kDimensions>>(options, shape);
     default:

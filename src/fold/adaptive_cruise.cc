@@ -25,7 +25,33 @@ bool Cruise::step(const Layout& layout, int q, const std::int64_t* last, const s
     words_[View::at(p)] = 0;
     if (p < layout.dimensions - 1) std::copy_n(own, layout.functions(p), functions(layout, p));
   }
+  find_easy_rows(layout, point);
   return true;
+}
+
+/// `point` begins the innermost row that it is at. The products of all that is compared here fit into 62 bits.
+void Cruise::find_easy_rows(const Layout& layout, const std::int64_t* point) {
+  constexpr std::int64_t kRows = 1 << 10;
+  constexpr std::int64_t kLargeNumber = std::int64_t{1} << 60;
+  constexpr std::int64_t kLargeStep = std::int64_t{1} << 49;
+  constexpr std::int64_t kLargeExtent = std::int64_t{1} << 29;
+  const int inner = layout.dimensions - 1;
+  const int q = inner - 1;
+  easy_ = 0;
+  if (!block_->knows(q) || !block_->knows(inner)) return;
+  const auto is_below = [](std::int64_t number, std::int64_t limit) { return number > -limit && number < limit; };
+  const std::int64_t* const own = functions(layout, q);
+  const std::int64_t* const along = block_->words.get();
+  const std::int64_t* const part = along + layout.part(q);
+  const int extent = layout.outputs + 1;
+  bool small = is_below(point[q], kLargeNumber) && is_below(part[0], kLargeStep) && is_below(along[0], kLargeExtent) &&
+               is_below(own[extent], kLargeExtent) && is_below(part[1 + extent], kLargeExtent / kRows);
+  for (int f = 0; f < extent; ++f)
+    small = small && is_below(own[f], kLargeNumber) && is_below(part[1 + f], kLargeStep);
+  for (int o = 0; o < layout.outputs; ++o) small = small && is_below(along[1 + o], kLargeExtent);
+  if (!small) return;
+  const std::int64_t rows = q > level_ ? functions(layout, q - 1)[layout.extent(q)] - words_[View::at(q)] : kRows;
+  easy_ = static_cast<std::uint32_t>(std::min(rows, kRows));
 }
 
 /// The same as next_row() where rows of more than one dimension are complete.

@@ -3,7 +3,9 @@
 // Once a block of level L predicts its next row, the row need not be built from its points, level by level, to be
 // compared and thrown away: it is enough to walk along the prediction. Cruise keeps the counts of the point that it is
 // at, and the functions of the block with these counts filled in. Inside the innermost row the next point is a compare
-// and an add (Exact::expected); at its end the first point of the next row, one addition per function, is compared.
+// and an add (Exact::expected); at its end the first point of the next row, one addition per function, is compared. How
+// many rows can come before one is complete that is around them, or a number becomes large, is found out once: these
+// are *easy*. A run that is a whole easy row is one comparison and one addition per number.
 //
 // When a point is not the predicted one, stop() gives what folding would have built by then: for every level inside L
 // the complete rows of the unfinished one. So nothing is lost and nothing is approximated.
@@ -13,6 +15,7 @@
 #include <vector>
 
 #include "fold/adaptive_block.h"
+#include "fold/run.h"
 
 namespace loopfold::fold::adaptive {
 
@@ -41,8 +44,15 @@ class Cruise {
     ++words_[View::at(q)];
     words_[View::at(q + 1)] = 0;
     absorb_rows(layout, q);
+    if (easy_ != 0)
+      --easy_;
+    else
+      find_easy_rows(layout, point);
     return true;
   }
+  /// If a run is all of the next innermost row, and that is easy, takes it; `last` is then its last point. The numbers
+  /// of dimensions and outputs may be constants.
+  [[gnu::always_inline]] bool take_row(const Run& run, std::int64_t* last, int dimensions, int outputs);
   /// Within the innermost row: iterations done after the first one, and those that there are.
   std::int64_t& count(const Layout& layout) { return words_[View::at(layout.dimensions - 1)]; }
   std::int64_t extent(const Layout& layout) const { return words_[View::at(layout.dimensions + layout.outputs + 1)]; }
@@ -73,6 +83,7 @@ class Cruise {
   bool finished(const Layout& layout, int p) const {
     return words_[View::at(p)] == functions(layout, p - 1)[layout.extent(p)];
   }
+  void find_easy_rows(const Layout& layout, const std::int64_t* point);
   /// The rows along the dimensions inside q are complete.
   void absorb_rows(const Layout& layout, int q) {
     if (q > level_) return;
@@ -82,6 +93,7 @@ class Cruise {
   }
 
   int level_;
+  std::uint32_t easy_ = 0;  // rows along D-2 that can come next: these are there, and no number of theirs is large
   Block* block_;
   std::uint64_t points_ = 0;               // of complete innermost rows since the row of the block began
   std::unique_ptr<std::int64_t[]> words_;  // counts by dimension, then functions
@@ -101,6 +113,52 @@ class Cruise {
   for (int p = layout.dimensions - 1, f = layout.outputs; p > q; --p, f += 2) {
     if (__builtin_add_overflow(own[f], steps[f], &next) || next != move.point[p]) return false;
     if (__builtin_add_overflow(own[f + 1], steps[f + 1], &next) || next < 0) return false;
+  }
+  return true;
+}
+
+inline bool Cruise::take_row(const Run& run, std::int64_t* last, int dimensions, int outputs) {
+  if (easy_ == 0) return false;
+  const std::size_t inner = View::at(dimensions - 1);
+  const std::size_t q = inner - 1;
+  const std::size_t labels = View::at(outputs);
+  std::int64_t* const counts = words_.get();
+  std::int64_t* const own = counts + dimensions;
+  const std::int64_t* const along = block_->words.get();  // the part of D-1: the stride and the steps of labels
+  const std::int64_t* const part = along + 1 + labels;    // of D-2
+  const std::int64_t* const steps = part + 1;
+  const std::int64_t extent = own[labels + 1] + steps[labels + 1];
+  std::int64_t other = (counts[inner] ^ own[labels + 1]) | (run.point[q] ^ (last[q] + part[0])) |
+                       (run.point[inner] ^ (own[labels] + steps[labels]));
+  other |= static_cast<std::int64_t>(run.n - 1) ^ extent;
+  for_all(
+      q, [&](std::size_t p) __attribute__((always_inline)) { other |= run.point[p] ^ last[p]; });
+  for_all(
+      labels, [&](std::size_t o) __attribute__((always_inline)) { other |= run.labels[o] ^ (own[o] + steps[o]); });
+  if (other != 0) return false;
+  std::int64_t stride = 0;
+  if (extent != 0) {
+    stride = along[0];
+    other = run.stride ^ stride;
+    for_all(
+        labels, [&](std::size_t o) __attribute__((always_inline)) { other |= run.steps[o] ^ along[1 + o]; });
+    if (other != 0) return false;
+  }
+  points_ += static_cast<std::uint64_t>(counts[inner]) + 1;
+  for_all(
+      labels, [&](std::size_t o) __attribute__((always_inline)) { own[o] += steps[o]; });
+  own[labels] += steps[labels];
+  own[labels + 1] = extent;
+  ++counts[q];
+  counts[inner] = extent;
+  last[q] = run.point[q];
+  last[inner] = run.point[inner] + stride * extent;
+  --easy_;
+  if (static_cast<int>(q) == level_) {
+    const std::size_t values = 2 * (labels + 2);  // of the block, as Layout has it
+    ++block_->words[values + labels + 3];
+    block_->points += points_;
+    points_ = 0;
   }
   return true;
 }

@@ -37,6 +37,13 @@ class Exact {
   bool expected_row(const std::int64_t* point, const std::int64_t* labels) {
     return remaining_ == 0 && (cruise_ ? start_row(point, labels) : take_turns() && in_turn(point, labels));
   }
+  /// If a run is a whole row that was expected, and simple, adds it. The numbers of dimensions and outputs may be
+  /// constants.
+  [[gnu::always_inline]] bool expected_whole(const Run& run, int dimensions, int outputs) {
+    if (remaining_ != 0 || !cruise_) return false;
+    std::int64_t* const state = dimensions + 2 * (1 + outputs) <= kNear ? near_ : state_;
+    return cruise_->take_row(run, state + 2 * (1 + outputs), dimensions, outputs);
+  }
   /// Adds as many points of a run of at least two as were expected, but maybe not all of these, and says how many.
   std::uint64_t expected_run(const Run& run);
   /// A point after all others; there is at least one dimension. False: there are too many blocks.
