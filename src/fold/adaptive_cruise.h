@@ -53,6 +53,17 @@ class Cruise {
   /// If a run is all of the next innermost row, and that is easy, takes it; `last` is then its last point. The numbers
   /// of dimensions and outputs may be constants.
   [[gnu::always_inline]] bool take_row(const Run& run, std::int64_t* last, int dimensions, int outputs);
+  /// Whether the innermost row that it is in is complete.
+  bool is_at_end(int dimensions, int outputs) const {
+    return words_[View::at(dimensions - 1)] == words_[View::at(dimensions + outputs + 1)];
+  }
+  /// The row of the block that it is in; its points so far; and, if it is complete, the block absorbs it.
+  std::int64_t row() const { return words_[View::at(level_)]; }
+  std::uint64_t points(const Layout& layout) { return points_ + static_cast<std::uint64_t>(count(layout)) + 1; }
+  void absorb_all(const Layout& layout) {
+    points_ = points(layout);
+    absorb_rows(layout, level_);
+  }
   /// Within the innermost row: iterations done after the first one, and those that there are.
   std::int64_t& count(const Layout& layout) { return words_[View::at(layout.dimensions - 1)]; }
   std::int64_t extent(const Layout& layout) const { return words_[View::at(layout.dimensions + layout.outputs + 1)]; }

@@ -75,8 +75,12 @@ bool Exact::add_unexpected(const std::int64_t* point, const std::int64_t* labels
   const std::int64_t before = last()[inner];
   if (started_) {
     while (changed < inner && point[changed] == last()[changed]) ++changed;
+    if (in_convoy()) {
+      stop_convoy(changed <= rare_->convoy->level() && rare_->convoy->is_complete(layout));
+      return add(point, labels);
+    }
     for (int level = inner; level > changed; --level) flush(level);
-    if (changed < inner && start_cruise(changed, point, labels)) {
+    if (changed < inner && (start_cruise(changed, point, labels) || start_convoy(changed, point, labels))) {
       std::copy_n(point, layout.dimensions, last());
       expect_in_cruise(point, labels);
       return !full_;
@@ -320,8 +324,7 @@ void Exact::check_size(int level) {
 }
 
 bool Exact::end() {
-  expect_nothing();
-  if (cruise_) stop_cruise();
+  stop_all(true);
   for (int level = grow_.layout.dimensions - 1; level > 0; --level) flush(level);
   sync_points(0);
   std::vector<Block>& blocks = levels_[0];
@@ -352,8 +355,7 @@ std::vector<Piece> Exact::pieces(std::size_t outputs) const {
 }
 
 std::vector<Placed> Exact::blocks() {
-  expect_nothing();
-  if (cruise_) stop_cruise();
+  stop_all(false);
   std::size_t count = 0;
   for (const Level& level : levels_) count += 2 * level.size();
   std::vector<Placed> all;
@@ -379,11 +381,25 @@ std::size_t Exact::bytes() const {
   const Layout& layout = grow_.layout;
   std::size_t bytes = sizeof(*this) + sizeof(Level) * levels_.size() + sizeof(std::uint16_t) * layout.select.size();
   if (far_) bytes += sizeof(std::int64_t) * View::at(layout.dimensions + 2 * (1 + layout.outputs));
+  if (rare_) bytes += Rare::kBytes + sizeof(std::uint32_t) * rare_->blame.size();
+  return bytes + bytes_of_blocks();
+}
+
+/// In a convoy, those are added that would be there without it: the row that it is in is folded for that.
+std::size_t Exact::bytes_of_blocks() const {
+  const Layout& layout = grow_.layout;
+  std::size_t bytes = cruise_ ? cruise_->bytes(layout) : 0;
   for (std::size_t level = 0; level < levels_.size(); ++level)
     for (const Block& block : levels_[level]) bytes += bytes_of(layout, block, static_cast<int>(level));
-  if (cruise_) bytes += cruise_->bytes(layout);
-  if (rare_) bytes += sizeof(Rare) + sizeof(std::uint32_t) * rare_->blame.size();
-  return bytes;
+  if (!in_convoy()) return bytes;
+  Shape shape;
+  shape.dimensions = static_cast<std::uint16_t>(layout.dimensions);
+  shape.shared = static_cast<std::uint16_t>(layout.shared);
+  Exact row(shape, layout.select, max_pieces_);
+  Convoy& convoy = *rare_->convoy;
+  convoy.replay(layout, convoy.points(layout) + granted_ - remaining_, {last(), View::at(convoy.level())},
+                [&](const Run& run) { row.add_run(run); });
+  return bytes + row.bytes_of_blocks();
 }
 
 }  // namespace loopfold::fold::adaptive

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "fold/adaptive_block.h"
+#include "fold/adaptive_convoy.h"
 #include "fold/adaptive_cruise.h"
 #include "fold/adaptive_grow.h"
 #include "fold/adaptive_walk.h"
@@ -35,14 +36,17 @@ class Exact {
   bool expected_in_row(const std::int64_t* point, const std::int64_t* labels, int dimensions, int outputs);
   /// The rest of it.
   bool expected_row(const std::int64_t* point, const std::int64_t* labels) {
-    return remaining_ == 0 && (cruise_ ? start_row(point, labels) : take_turns() && in_turn(point, labels));
+    return remaining_ == 0 &&
+           (cruise_ || in_convoy() ? start_row(point, labels) : take_turns() && in_turn(point, labels));
   }
   /// If a run is a whole row that was expected, and simple, adds it. The numbers of dimensions and outputs may be
   /// constants.
   [[gnu::always_inline]] bool expected_whole(const Run& run, int dimensions, int outputs) {
-    if (remaining_ != 0 || !cruise_) return false;
+    if (remaining_ != 0) return false;
     std::int64_t* const state = dimensions + 2 * (1 + outputs) <= kNear ? near_ : state_;
-    return cruise_->take_row(run, state + 2 * (1 + outputs), dimensions, outputs);
+    std::int64_t* const last = state + 2 * (1 + outputs);
+    if (cruise_) return cruise_->take_row(run, last, dimensions, outputs);
+    return in_convoy() && rare_->convoy->take_row(run, last, dimensions, outputs);
   }
   /// Adds as many points of a run of at least two as were expected, but maybe not all of these, and says how many.
   std::uint64_t expected_run(const Run& run);
@@ -116,6 +120,18 @@ class Exact {
   bool start_cruise(int level, const std::int64_t* point, const std::int64_t* labels);
   void expect_in_cruise(const std::int64_t* point, const std::int64_t* labels);
   void stop_cruise();
+  bool in_convoy() const { return rare_ && rare_->convoy; }
+  bool start_convoy(int level, const std::int64_t* point, const std::int64_t* labels);
+  void stop_convoy(bool complete);
+  void stop_all(bool end);
+  void add_run(const Run& run);
+  std::size_t bytes_of_blocks() const;
+  /// Of the innermost row while it cruises, alone or in a convoy.
+  std::int64_t row_extent() const {
+    return cruise_ ? cruise_->extent(grow_.layout) : rare_->convoy->extent(grow_.layout);
+  }
+  std::int64_t& row_count() { return cruise_ ? cruise_->count(grow_.layout) : rare_->convoy->count(grow_.layout); }
+  const Block& row_block() const { return cruise_ ? cruise_->block() : rare_->convoy->block(); }
   void expect_more();
   void grant();
   std::uint64_t grant_at_least(std::uint64_t n);
@@ -128,7 +144,7 @@ class Exact {
   const std::vector<Window>& windows() const;
   /// What `active_` can become before something else is expected.
   std::int64_t most() const {
-    return cruise_ ? cruise_->extent(grow_.layout) : std::numeric_limits<std::int64_t>::max();
+    return cruise_ || in_convoy() ? row_extent() : std::numeric_limits<std::int64_t>::max();
   }
   void flush(int level);
   bool flush_as_predicted(int level);
@@ -156,6 +172,14 @@ class Exact {
     std::uint8_t turn = 0;                         // whose it is, in that order
     std::uint32_t streak = 0;                      // of points that were not expected, but predicted by some block
     std::int64_t last = 0;                         // coordinate of the last of these
+    // Of convoys.
+    std::unique_ptr<Convoy> convoy;
+    std::vector<std::uint32_t> blame_by_row;          // of the convoy
+    std::vector<std::vector<std::uint32_t>> learned;  // by level: `blame` when its row began, if that may be like others
+    std::uint32_t wait = 0;                           // rows that are not looked at, since the last one failed
+    std::uint32_t failures = 0;
+    /// Accounted. A convoy is not, but what would be there instead of it.
+    static constexpr std::size_t kBytes = 56;
   };
   bool take_turns() const { return rare_ && rare_->turns != 0; }
   bool may_take_turns(std::int64_t before);

@@ -85,7 +85,7 @@ std::uint64_t Exact::expected_run(const Run& run) {
   std::uint64_t first = 0;  // points that are done
   if (remaining_ == 0) {
     if (take_turns()) return turns_in(run);
-    if (!cruise_ || !enter_row(run.point, run.labels)) return 0;
+    if ((!cruise_ && !in_convoy()) || !enter_row(run.point, run.labels)) return 0;
     if (const std::uint64_t taken = whole_row(run)) return taken;
     expect_in_cruise(run.point, run.labels);
     if (remaining_ == 0) return 1;
@@ -129,7 +129,12 @@ bool Exact::start_row(const std::int64_t* point, const std::int64_t* labels) {
 /// The same, without saying what comes after it.
 bool Exact::enter_row(const std::int64_t* point, const std::int64_t* labels) {
   const Layout& layout = grow_.layout;
-  if (!cruise_->next_row(layout, last(), point, labels)) return false;
+  if (cruise_) {
+    if (!cruise_->next_row(layout, last(), point, labels)) return false;
+  } else {
+    if (!rare_->convoy->next_row(layout, point, labels)) return false;
+    set_steps(row_block());
+  }
   for (int k = 0; k < layout.dimensions; ++k) last()[k] = point[k];
   return true;
 }
@@ -139,8 +144,8 @@ bool Exact::enter_row(const std::int64_t* point, const std::int64_t* labels) {
 std::uint64_t Exact::whole_row(const Run& run) {
   const Layout& layout = grow_.layout;
   const int inner = layout.dimensions - 1;
-  const std::int64_t extent = cruise_->extent(layout);
-  if (run.n <= static_cast<std::uint64_t>(extent) || !cruise_->block().knows(inner) || step(0) != run.stride) return 0;
+  const std::int64_t extent = row_extent();
+  if (run.n <= static_cast<std::uint64_t>(extent) || !row_block().knows(inner) || step(0) != run.stride) return 0;
   std::int64_t last_at = 0;
   bool other = __builtin_mul_overflow(run.stride, extent, &last_at) ||
                __builtin_add_overflow(run.point[inner], last_at, &last_at);
@@ -151,7 +156,7 @@ std::uint64_t Exact::whole_row(const Run& run) {
   }
   if (other) return 0;
   last()[inner] = last_at;
-  cruise_->count(layout) = extent;
+  row_count() = extent;
   return static_cast<std::uint64_t>(extent) + 1;
 }
 
@@ -159,10 +164,10 @@ std::uint64_t Exact::whole_row(const Run& run) {
 void Exact::expect_in_cruise(const std::int64_t* point, const std::int64_t* labels) {
   const Layout& layout = grow_.layout;
   const int inner = layout.dimensions - 1;
-  const std::int64_t extent = cruise_->extent(layout);
-  if (extent == 0 || !cruise_->block().knows(inner)) return;
+  const std::int64_t extent = row_extent();
+  if (extent == 0 || !row_block().knows(inner)) return;
   modular_ = false;
-  active_ = &cruise_->count(layout);
+  active_ = &row_count();
   bool large = extent > kAtOnce;
   for (int i = 0; i <= layout.outputs; ++i) {
     const std::int64_t from = i == 0 ? point[inner] : labels[i - 1];
@@ -184,6 +189,78 @@ void Exact::stop_cruise() {
   cruise_.reset();
   for (std::size_t k = View::at(level) + 1; k < rows.size(); ++k)
     if (rows[k].words) levels_[k].push_back(std::move(rows[k]));
+}
+
+/// All open blocks of this level have absorbed the last row, and the row before was folded to the same: whether the
+/// point starts the row that they predict.
+bool Exact::start_convoy(int level, const std::int64_t* point, const std::int64_t* labels) {
+  if (!rare_) return false;
+  Rare& rare = *rare_;
+  const std::size_t number = View::at(level);
+  if (number < rare.learned.size())
+    std::for_each(rare.learned.begin() + level + 1, rare.learned.end(), [](auto& inside) { inside.clear(); });
+  if (levels_[number].size() < 2 || rare.blame.empty() || grow_.knows_moduli()) return false;
+  if (rare.wait != 0) {
+    --rare.wait;
+    rare.learned.clear();
+    return false;
+  }
+  const bool possible = Convoy::is_possible(grow_.layout, levels_[number], level, last());
+  if (possible && number < rare.learned.size() && !rare.learned[number].empty()) {
+    rare.convoy = Convoy::start(grow_.layout, levels_[number], level, last(), point, labels);
+    if (rare.convoy) {
+      rare.blame_by_row = rare.blame;
+      for (std::size_t i = 0; i < rare.blame.size(); ++i) rare.blame_by_row[i] -= rare.learned[number][i];
+      rare.learned[number].clear();
+      set_steps(row_block());
+      return true;
+    }
+  }
+  if (possible) {
+    rare.learned.resize(levels_.size());
+    rare.learned[number] = rare.blame;
+  } else if (number < rare.learned.size()) {
+    rare.learned[number].clear();
+  }
+  return false;
+}
+
+/// The levels become what they would be without it. `complete`: the row is, and no point of it can come any more.
+void Exact::stop_convoy(bool complete) {
+  constexpr std::uint32_t kMostFailures = 10;
+  const Layout& layout = grow_.layout;
+  Rare& rare = *rare_;
+  const std::unique_ptr<Convoy> convoy = std::move(rare.convoy);
+  convoy->stop(layout, complete);
+  for (std::size_t i = 0; i < rare.blame.size(); ++i) rare.blame[i] += rare.blame_by_row[i] * convoy->rows();
+  rare.failures /= 2;
+  if (complete) return;
+  rare.failures = std::min(2 * rare.failures + 1, kMostFailures);
+  rare.wait = 2u << rare.failures;
+  const std::size_t level = View::at(convoy->level());
+  const std::vector<std::int64_t> prefix(last(), last() + level);
+  last()[level] = convoy->row_before(layout);
+  convoy->replay(layout, convoy->points(layout), prefix, [&](const Run& run) { add_run(run); });
+}
+
+/// All is in the levels again. With `end`, no more points will come. (A row that is given out again may be another
+/// convoy, of a level inside.)
+void Exact::stop_all(bool end) {
+  expect_nothing();
+  while (in_convoy()) {
+    stop_convoy(end && rare_->convoy->is_complete(grow_.layout));
+    expect_nothing();
+  }
+  if (cruise_) stop_cruise();
+}
+
+/// Of points that cannot be too much.
+void Exact::add_run(const Run& run) {
+  const Shape shape{static_cast<std::uint16_t>(grow_.layout.dimensions),
+                    static_cast<std::uint16_t>(grow_.layout.outputs), 0, false};
+  add_in_parts(
+      shape, run, 0, [this](const std::int64_t* point, const std::int64_t* labels) { add(point, labels); },
+      [this](const Run& rest) { return expected_run(rest); });
 }
 
 /// The steps of its innermost rows.

@@ -47,8 +47,16 @@ const std::int64_t* Walker::labels() {
   return labels;
 }
 
-bool Walker::next() {
-  for (int q = layout_->dimensions - 1; q >= level_; --q) {
+Run Walker::row() {
+  const int inner = layout_->dimensions - 1;
+  const std::int64_t* const steps = block_->words.get() + layout_->part(inner) + 1;
+  return {point(), functions(inner), steps, static_cast<std::uint64_t>(outside(inner)[layout_->extent(inner)]) + 1,
+          view().stride(inner)};
+}
+
+/// Along this dimension, or one outside of it.
+bool Walker::next(int innermost) {
+  for (int q = innermost; q >= level_; --q) {
     if (count(q) == outside(q)[layout_->extent(q)]) continue;
     ++count(q);
     numbers_[View::at(q)] += view().stride(q);

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "fold/adaptive_block.h"
+#include "fold/fold.h"
 
 namespace loopfold::fold::adaptive {
 
@@ -22,7 +23,11 @@ class Walker {
   const std::int64_t* point() const { return numbers_.data(); }
   const std::int64_t* labels();
   /// To the next point; false after the last one.
-  bool next();
+  bool next() { return next(layout_->dimensions - 1); }
+  /// At the first point of an innermost row: all of it, until something else is called; and to the next one. For blocks
+  /// without moduli.
+  Run row();
+  bool next_row() { return next(layout_->dimensions - 2); }
   /// Whether its point comes before that of another walker of the same stream.
   bool before(const Walker& other) const {
     const std::int64_t* const end = point() + layout_->dimensions;
@@ -30,6 +35,7 @@ class Walker {
   }
 
  private:
+  bool next(int innermost);
   void restart_inside(int q);
   void enter(int q);
 
