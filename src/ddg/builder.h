@@ -591,6 +591,8 @@ class Builder {
   }
   void find_range(StretchAccess& at) const;
   void link_registers(const StretchPlan& plan);
+  bool link_as_a_whole(const StretchPlan& plan, const StretchPlan::Read& read);
+  void link_granules(const StretchPlan& plan, const StretchPlan::Read& read);
   void link_returns(const StretchPlan::Read& read, std::span<const StretchPlan::ReadGranule> granules);
   void run_stretch(const StretchPlan& plan);
   void run_with_origins(const StretchPlan& plan);
@@ -625,7 +627,8 @@ class Builder {
                   std::int64_t step, std::uint64_t n, std::uint64_t reloads, std::uint64_t stride = 1);
   void set_iteration(std::uint64_t k);
   void fold_stretch(const StretchPlan& plan);
-  void fold_register(const StretchPlan& plan, const Stretch::Register& flow);
+  void fold_registers(const StretchPlan& plan);
+  bool find_stream(const StretchPlan& plan, const Stretch::Register& flow, StretchPlan::Read::Used& used);
   void fold_value(const StretchPlan& plan, const Stretch::Value& value);
 
   void doubt_flow_over_pauses(Graph& graph) const;

@@ -3,8 +3,7 @@
 // When the next n iterations take a path that has run before, this does the work of all of them, access by access:
 // - Domains, integer results and accesses that stay in one block are one segment each: their labels grow evenly. What
 //   does not (irregular columns, numbers that wrap around) goes point by point.
-// - Register flow is one segment per read: the path says where it comes from (stretch.h). Of what the iteration before
-//   writes, the first iteration is apart.
+// - Register flow is one segment per read: the path says where it comes from (builder_stretch_registers.cc).
 // - Memory is looked at iteration by iteration (builder_stretch_memory.cc).
 // - Origins behind copies are followed in a few iterations, if these can stand for all (builder_stretch_origins.cc).
 //
@@ -250,62 +249,6 @@ Objects::Extent Builder::extent_of(const Where& where, const ThreadState& thread
   return {first, std::min(frame.stack_pointer + 8, end) - 1};
 }
 
-/// What reads of registers get. Neighbours that one instance wrote are one chunk.
-void Builder::link_registers(const StretchPlan& plan) {
-  using From = StretchPlan::ReadGranule::From;
-  stretch_.registers.clear();
-  for (const StretchPlan::Read& read : plan.reads) {
-    bool returns = false;  // the iteration before writes some of it
-    Cell before;
-    const std::span<const StretchPlan::ReadGranule> granules{plan.granules.data() + read.first, read.read->count};
-    for (std::size_t i = 0; i < granules.size();
-         i += granules[i].from == From::kThisIteration ? granules[i].alike : 1) {
-      const bool here = granules[i].from == From::kThisIteration;
-      const Cell cell = here ? Cell{granules[i].definition, stretch_.entry, stretch_.counter}
-                             : stretch_.thread->registers[granules[i].granule];
-      returns = returns || granules[i].from == From::kLastIteration;
-      if (i > 0 && cell == before) continue;
-      before = cell;
-      if (cell.producer != 0)
-        stretch_.registers.push_back({&read, granules[i].lane, cell, here ? 1 : 0, 0, stretch_.n});
-    }
-    if (returns) link_returns(read, granules);
-  }
-}
-
-/// A read of what the iteration before writes: the first iteration is another matter than those behind it, which are
-/// taken together with it if it is none.
-void Builder::link_returns(const StretchPlan::Read& read, std::span<const StretchPlan::ReadGranule> granules) {
-  using From = StretchPlan::ReadGranule::From;
-  const auto is_first = [&](const Stretch::Register& flow) { return flow.read == &read; };
-  const auto first = std::find_if(stretch_.registers.begin(), stretch_.registers.end(), is_first);
-  const auto begin = static_cast<std::size_t>(first - stretch_.registers.begin());
-  const std::size_t end = stretch_.registers.size();
-  Cell before;
-  for (std::size_t i = 0; i < granules.size(); i += granules[i].from == From::kBefore ? 1 : granules[i].alike) {
-    Cell cell = stretch_.thread->registers[granules[i].granule];
-    if (granules[i].from == From::kThisIteration)
-      cell = {granules[i].definition, stretch_.entry, stretch_.counter + 1};
-    else if (granules[i].from == From::kLastIteration)
-      cell = {granules[i].definition, stretch_.entry, stretch_.counter};
-    if (i > 0 && cell == before) continue;
-    before = cell;
-    const std::int64_t step = granules[i].from == From::kBefore ? 0 : 1;
-    if (cell.producer != 0) stretch_.registers.push_back({&read, granules[i].lane, cell, step, 1, stretch_.n - 1});
-  }
-  const auto goes_on = [](const Stretch::Register& a, const Stretch::Register& b) {
-    return a.lane == b.lane && a.cell.producer == b.cell.producer && a.cell.entry == b.cell.entry &&
-           a.cell.counter + static_cast<std::uint64_t>(b.step) == b.cell.counter;
-  };
-  const auto at = [&](std::size_t i) { return stretch_.registers.begin() + static_cast<std::ptrdiff_t>(i); };
-  if (std::equal(at(begin), at(end), at(end), stretch_.registers.end(), goes_on)) {
-    for (std::size_t i = begin; i < end; ++i) stretch_.registers[i].step = stretch_.registers[i + end - begin].step;
-    stretch_.registers.resize(end);
-  } else {
-    for (std::size_t i = begin; i < end; ++i) stretch_.registers[i].n = 1;
-  }
-}
-
 /// point_ is that of an iteration of the stretch.
 void Builder::set_iteration(std::uint64_t k) {
   point_[levels_->size() - 1] = static_cast<std::int64_t>(stretch_.counter + k);
@@ -316,7 +259,7 @@ void Builder::fold_stretch(const StretchPlan& plan) {
     for (const DependencePiece& piece : at.pieces) end_piece(at, piece);
   set_iteration(0);
   for (const PathPart& part : plan.parts) streams_.instance_run(part.site, point_.data(), stretch_.n);
-  for (const Stretch::Register& flow : stretch_.registers) fold_register(plan, flow);
+  fold_registers(plan);
   for (const Stretch::Value& value : stretch_.values) fold_value(plan, value);
   set_iteration(0);
   for (StretchAccess& at : stretch_accesses()) {
@@ -326,22 +269,6 @@ void Builder::fold_stretch(const StretchPlan& plan) {
     streams_.access_run(plan.parts[at.part].site, *at.access, point_.data(), at.place,
                         {at.block_step, static_cast<std::int64_t>(at.address.step)}, stretch_.n, at.copies,
                         stretch_.serial);
-  }
-}
-
-void Builder::fold_register(const StretchPlan& plan, const Stretch::Register& flow) {
-  const StretchPlan::Read& read = *flow.read;
-  Streams::Reader reader = reader_of(plan.parts[read.part].site, *read.read);
-  reader.lane = flow.lane;
-  StretchPlan::Read::Used& used = read.used[flow.first == 0 ? 0 : 1];
-  if (used.to == nullptr || used.from != flow.cell.producer || used.lane != flow.lane)
-    used = {flow.cell.producer, flow.lane, streams_.dependences(reader, flow.cell.producer)};
-  if (used.to != nullptr) return depend_run(used.to, reader, flow.cell, flow.first, flow.step, flow.n, 0);
-  for (std::uint64_t k = 0; k < flow.n; ++k) {
-    set_iteration(flow.first + k);
-    Cell cell = flow.cell;
-    cell.counter += static_cast<std::uint64_t>(flow.step) * k;
-    depend(reader, cell);
   }
 }
 

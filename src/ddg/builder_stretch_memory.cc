@@ -14,8 +14,8 @@ namespace loopfold::ddg {
 
 namespace {
 
-constexpr std::uint64_t kMostBehind = 3;  // iterations that a value is passed on for, before it is the same each time
-constexpr std::size_t kMostTurns = 8;     // producers of a row that take turns
+constexpr std::uint64_t kMostBehind = 3;   // iterations that a value is passed on for, before it is the same each time
+constexpr std::size_t kMostTurns = 8;      // producers of a row that take turns
 constexpr std::size_t kManyAccesses = 24;  // of a path: more than that are only compared for long stretches
 
 /// Whether what a load reads is stored by this store only later, if at all: in the same iteration behind it, or in one

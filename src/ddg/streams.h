@@ -174,6 +174,11 @@ class Streams {
   bool dependence_run(Dependences to, const Reader& reader, const std::int64_t* point, const std::int64_t* producer,
                       std::size_t equal, std::int64_t step, std::uint64_t n, std::uint64_t reloads,
                       std::int64_t stride = 1);
+  /// The same for a register.
+  bool register_run(Dependences to, const std::int64_t* point, const std::int64_t* producer, std::size_t equal,
+                    std::int64_t step, std::uint64_t n) {
+    return dependence_run(*to, point, producer, equal, step, n, 1);
+  }
 
   // ---- Several instances of a site at once (streams_rows.cc) --------------------------------------------------------
   // As calls of the above, one for each of them.
@@ -370,6 +375,16 @@ class Streams {
       return sink.folder->add_run(run);
     queue_.add_run(sink.shard, *sink.folder, sink.shape, run);
   }
+  bool dependence_run(DependenceDetails& details, const std::int64_t* point, const std::int64_t* producer,
+                      std::size_t equal, std::int64_t step, std::uint64_t n, std::int64_t stride);
+  /// How many of n iterations have equal coordinates, if they differ by `difference` in the first and by `slope` more
+  /// in each one after it.
+  static std::uint64_t meetings(std::int64_t difference, std::int64_t slope, std::uint64_t n) {
+    if (slope == 0) return difference == 0 ? n : 0;
+    if (difference == 0) return 1;
+    return n == 1 ? 0 : later_meetings(difference, slope, n);
+  }
+  static std::uint64_t later_meetings(std::int64_t difference, std::int64_t slope, std::uint64_t n);
   void add_rows(const Sink& sink, const fold::Rows& rows) {
     points_ += rows.n;
     if (queue_.direct()) [[likely]]
@@ -450,6 +465,38 @@ inline void Streams::value(const Located& at, const IntegerValue& value, const s
   }
   if (site.dimensions > 1) details->steady.add(entry, point[site.dimensions - 1], label);
   add(details->sink, point, &label);
+}
+
+[[gnu::always_inline]] inline bool Streams::dependence_run(DependenceDetails& details, const std::int64_t* point,
+                                                           const std::int64_t* producer, std::size_t equal,
+                                                           std::int64_t step, std::uint64_t n, std::int64_t stride) {
+  last_dependence_ = &details;
+  const std::size_t of_reader = details.sink.shape.dimensions - std::size_t{1};
+  const std::size_t of_producer = details.sink.shape.outputs - std::size_t{1};
+  const std::size_t changing = std::min(of_reader, of_producer);
+  const std::size_t shared = details.shared;
+  const std::size_t most = std::min(shared, changing);
+  std::size_t level = std::min(equal, most);
+  while (level < most && point[level] == producer[level]) ++level;
+  if (level < shared && level == changing) {
+    const std::int64_t slope = (changing == of_reader ? stride : 0) - (changing == of_producer ? step : 0);
+    const std::uint64_t met = meetings(point[level] - producer[level], slope, n);
+    if (met > 0) details.count(shared, met);
+    if (n > met) details.count(level, n - met);
+    if (met > 0) level = shared;
+  } else {
+    details.count(level, n);
+  }
+  if (n == 1 && !queue_.direct()) {
+    add(details.sink, point, producer);
+    return level == 0;
+  }
+  if (steps_.size() <= of_producer) [[unlikely]]
+    steps_.resize(of_producer + 1);
+  steps_[of_producer] = step;
+  add_run(details.sink, {point, producer, steps_.data(), n, stride});
+  steps_[of_producer] = 0;
+  return level == 0;
 }
 
 /// Whoever reads is copied for what is seldom called, so that it need not be in memory for what is not.

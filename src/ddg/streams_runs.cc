@@ -7,14 +7,8 @@
 
 namespace loopfold::ddg {
 
-namespace {
-
-/// How many of n iterations have equal coordinates, if they differ by `difference` in the first and by `slope` more in
-/// each one after it.
-std::uint64_t meetings(std::int64_t difference, std::int64_t slope, std::uint64_t n) {
-  if (slope == 0) return difference == 0 ? n : 0;
-  if (difference == 0) return 1;
-  if (n == 1) return 0;
+/// Not all or none, nor in the first of several.
+std::uint64_t Streams::later_meetings(std::int64_t difference, std::int64_t slope, std::uint64_t n) {
   if (slope == 1) return difference < 0 && std::uint64_t{0} - static_cast<std::uint64_t>(difference) < n ? 1 : 0;
   if (slope == -1) return difference > 0 && static_cast<std::uint64_t>(difference) < n ? 1 : 0;
   __extension__ using Wide = __int128;
@@ -23,8 +17,6 @@ std::uint64_t meetings(std::int64_t difference, std::int64_t slope, std::uint64_
   const Wide when = wide / slope;
   return when >= 0 && when < static_cast<Wide>(n) ? 1 : 0;
 }
-
-}  // namespace
 
 void Streams::instance_run(SiteId site, const std::int64_t* point, std::uint64_t n) {
   Site& s = sites_[site];
@@ -81,31 +73,7 @@ bool Streams::dependence_run(Dependences to, const Reader& reader, const std::in
   DependenceDetails& details = *to;
   if (reader.object != details.reader.object) details.more_objects = true;
   details.reloads += reloads;
-  last_dependence_ = &details;
-
-  const std::size_t of_reader = sites_[reader.site].dimensions - std::size_t{1};
-  const std::size_t of_producer = dimensions_of_definition(details.from) - std::size_t{1};
-  const std::size_t changing = std::min(of_reader, of_producer);
-  std::size_t level = std::min<std::size_t>({equal, details.shared, changing});
-  while (level < details.shared && level < changing && point[level] == producer[level]) ++level;
-  if (level < details.shared && level == changing) {
-    const std::int64_t slope = (changing == of_reader ? stride : 0) - (changing == of_producer ? step : 0);
-    const std::uint64_t met = meetings(point[level] - producer[level], slope, n);
-    if (met > 0) details.count(details.shared, met);
-    if (n > met) details.count(level, n - met);
-    if (met > 0) level = details.shared;
-  } else {
-    details.count(level, n);
-  }
-  if (n == 1) {
-    add(details.sink, point, producer);
-    return level == 0;
-  }
-  if (steps_.size() <= of_producer) steps_.resize(of_producer + 1);
-  steps_[of_producer] = step;
-  add_run(details.sink, {point, producer, steps_.data(), n, stride});
-  steps_[of_producer] = 0;
-  return level == 0;
+  return dependence_run(details, point, producer, equal, step, n, stride);
 }
 
 }  // namespace loopfold::ddg

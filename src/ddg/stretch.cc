@@ -56,7 +56,7 @@ class Planner {
 
   void read(const PathPart& part, std::uint32_t index) {
     for (const RegisterRead& read : part.code->reads) {
-      plan_.reads.push_back({index, &read, static_cast<std::uint32_t>(plan_.granules.size()), {}});
+      plan_.reads.push_back({index, &read, static_cast<std::uint32_t>(plan_.granules.size()), false, {}});
       for (std::uint32_t i = 0; i < read.count; ++i) {
         const LiveIn& in = part.code->live_ins[read.first + i];
         const DefinitionId writer = writer_[in.granule];
@@ -167,8 +167,13 @@ class Planner {
         granule.definition = writer_[granule.granule];
       }
     choose_uses();
-    for (const StretchPlan::Read& read : plan_.reads)
-      count_alike({plan_.granules.data() + read.first, read.read->count});
+    for (StretchPlan::Read& read : plan_.reads) {
+      const std::span<ReadGranule> granules{plan_.granules.data() + read.first, read.read->count};
+      count_alike(granules);
+      read.whole = !granules.empty() && granules[0].alike == granules.size();
+      for (std::size_t i = 1; i < granules.size(); ++i)
+        read.whole = read.whole && granules[i].granule == granules[0].granule + i;
+    }
     for (std::size_t i = 0; i < exposed_.size(); ++i)
       if (exposed_[i])
         plan_.exposed.push_back({static_cast<Granule>(i),

@@ -64,6 +64,7 @@ struct StretchPlan {
     std::uint32_t part = 0;
     const RegisterRead* read = nullptr;
     std::uint32_t first = 0;  // in `granules`
+    bool whole = false;       // all of them are neighbours and come from the same
     /// The streams that it used last: in the first iteration, and in others.
     struct Used {
       DefinitionId from = 0;

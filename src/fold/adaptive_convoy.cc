@@ -58,8 +58,7 @@ bool Convoy::is_possible(const Layout& layout, const std::vector<Block>& blocks,
 }
 
 std::unique_ptr<Convoy> Convoy::start(const Layout& layout, std::vector<Block>& blocks, int level,
-                                      const std::int64_t* last, const std::int64_t* point,
-                                      const std::int64_t* labels) {
+                                      const std::int64_t* last, const std::int64_t* point, const std::int64_t* labels) {
   std::unique_ptr<Convoy> convoy(new Convoy(level));
   std::size_t first = kNone;
   for (Block& block : blocks) {
@@ -102,8 +101,8 @@ bool Convoy::find_order(const Layout& layout, const std::int64_t* last) {
   for (std::size_t i = 0; i < walkers.size(); ++i) left.push_back(static_cast<std::uint8_t>(i));
   std::vector<std::int64_t> end(dimensions);
   while (!left.empty()) {
-    const auto next = std::min_element(
-        left.begin(), left.end(), [&](std::uint8_t a, std::uint8_t b) { return walkers[a].before(walkers[b]); });
+    const auto next = std::min_element(left.begin(), left.end(),
+                                       [&](std::uint8_t a, std::uint8_t b) { return walkers[a].before(walkers[b]); });
     const std::uint8_t index = *next;
     if (order_.size() == kMostRows) return false;
     order_.push_back(index);

@@ -4,10 +4,10 @@
 // a row of level L is several blocks, and finding that out takes breaks, periods and trials, each time anew. But once
 // all open blocks of level L have taken the last row, each predicts its part of the next one; and if all of them move
 // by one and the same step, and have constant extents, the next row is the last one moved along. What folding does
-// inside of a row depends on differences only, as long as numbers are small, so it would do the same again: the row need
-// not be folded. A Convoy walks along the predictions of all blocks, in the order in which their innermost rows come,
-// with a Cruise for each. What is counted while a row is folded (who is to blame for blocks) is as much as in the row
-// before.
+// inside of a row depends on differences only, as long as numbers are small, so it would do the same again: the row
+// need not be folded. A Convoy walks along the predictions of all blocks, in the order in which their innermost rows
+// come, with a Cruise for each. What is counted while a row is folded (who is to blame for blocks) is as much as in the
+// row before.
 //
 // A row that stops in the middle is given out again, point by point, to be folded as it would have been (Exact does
 // that). So nothing is lost and nothing is approximated; what was walked in vain costs its folding, and Exact waits
@@ -77,7 +77,7 @@ class Convoy {
     bool begun = false;
     std::uint32_t row = 0;  // in which it was last, if it has begun
   };
-  static constexpr std::size_t kMostRows = 256;      // innermost ones, of a row
+  static constexpr std::size_t kMostRows = 256;        // innermost ones, of a row
   static constexpr std::uint32_t kLongest = 1u << 16;  // rows, so that numbers stay small
   static constexpr std::uint32_t kNone = 0xffffffff;
 
@@ -90,9 +90,9 @@ class Convoy {
                                 const Number& number) const;
 
   int level_;
-  std::uint32_t now_ = kNone;     // member
-  std::uint32_t rows_ = 0;        // of the level: complete
-  std::size_t at_ = 0;            // innermost rows of the row that have begun
+  std::uint32_t now_ = kNone;        // member
+  std::uint32_t rows_ = 0;           // of the level: complete
+  std::size_t at_ = 0;               // innermost rows of the row that have begun
   std::vector<std::uint8_t> order_;  // by innermost row of a row: its member
   std::vector<Member> members_;
 };
@@ -105,7 +105,8 @@ inline bool Convoy::take_row(const Run& run, std::int64_t* last, int dimensions,
   now_ = next;
   ++at_;
   member.row = rows_;
-  for_all(View::at(dimensions), [&](std::size_t k) __attribute__((always_inline)) { last[k] = member.last[k]; });
+  for_all(
+      View::at(dimensions), [&](std::size_t k) __attribute__((always_inline)) { last[k] = member.last[k]; });
   return true;
 }
 

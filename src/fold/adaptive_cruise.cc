@@ -46,8 +46,7 @@ void Cruise::find_easy_rows(const Layout& layout, const std::int64_t* point) {
   const int extent = layout.outputs + 1;
   bool small = is_below(point[q], kLargeNumber) && is_below(part[0], kLargeStep) && is_below(along[0], kLargeExtent) &&
                is_below(own[extent], kLargeExtent) && is_below(part[1 + extent], kLargeExtent / kRows);
-  for (int f = 0; f < extent; ++f)
-    small = small && is_below(own[f], kLargeNumber) && is_below(part[1 + f], kLargeStep);
+  for (int f = 0; f < extent; ++f) small = small && is_below(own[f], kLargeNumber) && is_below(part[1 + f], kLargeStep);
   for (int o = 0; o < layout.outputs; ++o) small = small && is_below(along[1 + o], kLargeExtent);
   if (!small) return;
   const std::int64_t rows = q > level_ ? functions(layout, q - 1)[layout.extent(q)] - words_[View::at(q)] : kRows;

@@ -143,9 +143,7 @@ class Exact {
   bool next_fits() const;
   const std::vector<Window>& windows() const;
   /// What `active_` can become before something else is expected.
-  std::int64_t most() const {
-    return cruise_ || in_convoy() ? row_extent() : std::numeric_limits<std::int64_t>::max();
-  }
+  std::int64_t most() const { return cruise_ || in_convoy() ? row_extent() : std::numeric_limits<std::int64_t>::max(); }
   void flush(int level);
   bool flush_as_predicted(int level);
   bool offer(int level, std::span<const Block> rows, std::int64_t at);
@@ -174,9 +172,10 @@ class Exact {
     std::int64_t last = 0;                         // coordinate of the last of these
     // Of convoys.
     std::unique_ptr<Convoy> convoy;
-    std::vector<std::uint32_t> blame_by_row;          // of the convoy
-    std::vector<std::vector<std::uint32_t>> learned;  // by level: `blame` when its row began, if that may be like others
-    std::uint32_t wait = 0;                           // rows that are not looked at, since the last one failed
+    std::vector<std::uint32_t> blame_by_row;  // of the convoy
+    std::vector<std::vector<std::uint32_t>>
+        learned;             // by level: `blame` when its row began, if that may be like others
+    std::uint32_t wait = 0;  // rows that are not looked at, since the last one failed
     std::uint32_t failures = 0;
     /// Accounted. A convoy is not, but what would be there instead of it.
     static constexpr std::size_t kBytes = 56;
