@@ -510,7 +510,7 @@ std::unique_ptr<Folder> make(const Options& options, Shape shape) {
   }
 }
 
-/// In nests of tiles: values, addresses, and dependences within all of these loops.
+/// In nests of tiles: values, addresses, and dependences within all of these loops, or all but the innermost.
 template <int kDimensions>
 std::unique_ptr<Folder> make_deep(const Options& options, Shape shape) {
   switch (shape.outputs) {
@@ -520,6 +520,8 @@ std::unique_ptr<Folder> make_deep(const Options& options, Shape shape) {
       return std::make_unique<ShapedFolder<kDimensions, 1>>(options, shape);
     case 2:
       return std::make_unique<ShapedFolder<kDimensions, 2>>(options, shape);
+    case kDimensions - 1:
+      return std::make_unique<ShapedFolder<kDimensions, kDimensions - 1>>(options, shape);
     case kDimensions:
       return std::make_unique<ShapedFolder<kDimensions, kDimensions>>(options, shape);
     default:

@@ -38,7 +38,7 @@ void Cruise::find_easy_rows(const Layout& layout, const std::int64_t* point) {
   const int inner = layout.dimensions - 1;
   const int q = inner - 1;
   easy_ = 0;
-  if (!block_->knows(q) || !block_->knows(inner)) return;
+  if (!block_->knows(q)) return;
   const auto is_below = [](std::int64_t number, std::int64_t limit) { return number > -limit && number < limit; };
   const std::int64_t* const own = functions(layout, q);
   const std::int64_t* const along = block_->words.get();
@@ -48,7 +48,7 @@ void Cruise::find_easy_rows(const Layout& layout, const std::int64_t* point) {
                is_below(own[extent], kLargeExtent) && is_below(part[1 + extent], kLargeExtent / kRows);
   for (int f = 0; f < extent; ++f) small = small && is_below(own[f], kLargeNumber) && is_below(part[1 + f], kLargeStep);
   for (int o = 0; o < layout.outputs; ++o) small = small && is_below(along[1 + o], kLargeExtent);
-  if (!small) return;
+  if (!small || (!block_->knows(inner) && (own[extent] != 0 || part[1 + extent] != 0))) return;
   const std::int64_t rows = q > level_ ? functions(layout, q - 1)[layout.extent(q)] - words_[View::at(q)] : kRows;
   easy_ = static_cast<std::uint32_t>(std::min(rows, kRows));
 }
