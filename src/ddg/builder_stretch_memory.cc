@@ -114,26 +114,34 @@ void Builder::load_before(StretchAccess& at) {
 bool Builder::load_as_before(StretchAccess& at, const RowMemo::Row& row) {
   const RowMemo::Writers* const writers = row_memo_.find(row, memory_);
   if (writers == nullptr) return false;
-  if (writers->first.producer == 0) return true;
   at.reader.lane = 0;
   at.reader.object = at.place.object;
-  const Streams::Dependences to = streams_.dependences(at.reader, writers->first.producer);
-  if (to == nullptr) return false;
-  DependencePiece& piece = at.pieces.emplace_back();
-  piece.begin(to, at.reader, writers->first, 0);
-  piece.step = writers->counter_step;
-  piece.next = piece.counter + piece.step * stretch_.n;
-  piece.n = stretch_.n;
-  if (options_.origins) at.began_in_loop = is_of_loop(at.reader.site, writers->first);
+  const std::uint64_t turns = writers->count;
+  for (std::uint64_t i = 0; i < std::min(turns, stretch_.n); ++i) {
+    const RowMemo::Writer& writer = writers->all[i];
+    const Streams::Dependences to = streams_.dependences(at.reader, writer.first.producer);
+    if (to == nullptr) {
+      at.pieces.clear();
+      return false;
+    }
+    DependencePiece& piece = at.pieces.emplace_back();
+    piece.begin(to, at.reader, writer.first, i);
+    piece.step = writer.counter_step;
+    piece.n = turns == 1 ? stretch_.n : (stretch_.n - i + turns - 1) / turns;
+    piece.next = piece.counter + piece.step * piece.n;
+    piece.stride = turns;
+    if (options_.origins && !at.began_in_loop) at.began_in_loop = is_of_loop(at.reader.site, writer.first);
+  }
   return true;
 }
 
-/// Who wrote the row, if that is no one or one producer that counts evenly.
+/// Who wrote the row, if that is no one, one producer that counts evenly, or a few that take turns.
 std::optional<RowMemo::Writers> Builder::look_at_row(StretchAccess& at) {
-  if (pass_empty(at, 0) == stretch_.n) return RowMemo::Writers{};
-  if (load_in_turns(at)) return std::nullopt;
+  RowMemo::Writers writers;
+  if (pass_empty(at, 0) == stretch_.n) return writers;
   bool whole = true;
-  for (std::uint64_t k = 0; k < stretch_.n;) {
+  const bool turns = load_in_turns(at);
+  for (std::uint64_t k = turns ? stretch_.n : 0; k < stretch_.n;) {
     const std::uint64_t passed = at.pieces.empty() ? pass_empty(at, k) : pass_cells(at, k);
     k += passed;
     if (passed > 0) continue;
@@ -146,9 +154,11 @@ std::optional<RowMemo::Writers> Builder::look_at_row(StretchAccess& at) {
     take_chunks(at, chunks, k, false);
     ++k;
   }
-  if (!whole || at.pieces.size() != 1 || at.pieces[0].n != stretch_.n) return std::nullopt;
-  const DependencePiece& piece = at.pieces[0];
-  return RowMemo::Writers{{piece.producer, piece.entry, piece.counter}, piece.step};
+  const bool one = whole && at.pieces.size() == 1 && at.pieces[0].n == stretch_.n;
+  if ((!turns && !one) || at.pieces.size() > writers.all.size()) return std::nullopt;
+  for (const DependencePiece& piece : at.pieces)
+    writers.all[writers.count++] = {{piece.producer, piece.entry, piece.counter}, piece.step};
+  return writers;
 }
 
 /// How many producers take turns, each the only one of what it wrote, into turns_: 0 if it is not so. A loop that

@@ -3,11 +3,12 @@
 // A loop often reads rows that it has read before, and that nothing has written since: the operands of a matrix
 // product, the vector in a matrix times vector. What a row had is kept with the time when it was looked at; where
 // shadow memory has not changed since, it is not looked at again. Rows are those that nothing wrote, or that one evenly
-// counting producer did. Exact: time is that of shadow memory. A fixed number of rows, found by their address; a new
-// one takes the place of an old one.
+// counting producer did, or a few that take turns. Exact: time is that of shadow memory. A fixed number of rows, found
+// by their address; a new one takes the place of an old one.
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -24,9 +25,14 @@ class RowMemo {
     std::uint64_t n = 0;
     std::uint64_t size = 0;
   };
+  struct Writer {
+    Cell first;
+    std::uint64_t counter_step = 0;  // from one of its turns to the next
+  };
+  static constexpr std::size_t kMostWriters = 4;
   struct Writers {
-    Cell first;  // the producer is 0: nothing wrote the row
-    std::uint64_t counter_step = 0;
+    std::array<Writer, kMostWriters> all{};  // in the order of their turns
+    std::size_t count = 0;                   // 0: nothing wrote the row
   };
 
   /// Rows that are worth it: long enough, and not spread so far that to ask for changes takes longer than to look. None
@@ -59,7 +65,7 @@ class RowMemo {
 
  private:
   static constexpr std::size_t kRows = 8192;
-  static constexpr std::uint64_t kShortest = 16;
+  static constexpr std::uint64_t kShortest = 8;
   static constexpr std::uint64_t kLongest = std::uint64_t{1} << 32;
   static constexpr std::uint64_t kFarthest = std::uint64_t{16} << 10;  // bytes from one access to the next
 
