@@ -58,9 +58,11 @@ class AdaptiveFolder : public Folder {
   Folded finish() override;
 
  protected:
-  /// add_run() for the shape, whose numbers may be constants, if the run is a whole row that was expected.
+  /// add_run() for the shape, whose numbers may be constants, if the run is a whole row that was expected, or only
+  /// moves the ends of ranges.
   [[gnu::always_inline]] bool add_whole(const Run& run, int dimensions, int outputs) {
-    if (!exact_ || loose_ || !exact_->expected_whole(run, dimensions, outputs)) return false;
+    if (!(loose_ ? !exact_ && loose_->add_whole(run) : exact_ && exact_->expected_whole(run, dimensions, outputs)))
+      return false;
     points_ += run.n;
     return true;
   }

@@ -44,6 +44,8 @@ class Loose {
                                       std::size_t outputs) {
     add_usual<true>(point, labels, dimensions, outputs);
   }
+  /// Adds a run if its points only move the ends of ranges; else false, and nothing has changed.
+  bool add_whole(const Run& run);
   /// How many points of a run can be added at once: 0, or up to this number.
   std::uint64_t reach(const Run& run) const;
   /// Adds a run that is within reach. See adaptive_loose_run.cc.
@@ -153,6 +155,7 @@ class Loose {
   static constexpr unsigned kLabelEnd = 1;         // moves: kConstant ends
   static constexpr unsigned kDistanceEnd = 2;      // moves: kShifted ends
   static constexpr std::size_t kMostAtOnce = 32;   // dimensions
+  static constexpr std::uint64_t kLongestAtOnce = std::uint64_t{1} << 62;  // points
   static constexpr std::int64_t kLargeCoordinate = std::int64_t{1} << 60;
   static constexpr std::size_t kMostDimensionsWithPairs = 8;
   bool wants_pairs() const { return covers_ && shape_.dimensions <= kMostDimensionsWithPairs; }

@@ -1,4 +1,7 @@
-// Runs where exactness was given up: all points behind one that was added by itself, at once.
+// Runs where exactness was given up: all of them at once, or all points behind one that was added by itself.
+//
+// Where labels are understood or hopeless, and no coordinate that changes is watched, points only move the ends of
+// ranges. Those of a run lie between its first and its last point, provided that nothing wraps.
 //
 // Within a run only the last coordinate changes, by 1 each time, and every label by its own step. So a range is
 // extended by the two ends, provided that nothing wraps; and a claim that explains the first step explains all. Where a
@@ -12,6 +15,62 @@
 #include "fold/run.h"
 
 namespace loopfold::fold::adaptive {
+
+bool Loose::add_whole(const Run& run) {
+  const std::size_t dimensions = shape_.dimensions;
+  if (fitting_ != 0 || covers_ || dimensions > kMostAtOnce) return false;
+  std::int64_t* const last = last_.data();
+  std::size_t first = 0;
+  while (first < dimensions && run.point[first] == last[first]) ++first;
+  if (first == dimensions || run.point[first] < last[first] || watched_ >> first != 0) return false;
+  const std::size_t inner = dimensions - 1;
+  const auto steps = static_cast<std::int64_t>(run.n - 1);
+  std::int64_t end = 0;
+  if (run.n > kLongestAtOnce || __builtin_mul_overflow(run.stride, steps, &end) ||
+      __builtin_add_overflow(run.point[inner], end, &end))
+    return false;
+  Tracked* const outputs = outputs_.data();
+  const auto ends_of = [&](const Tracked& output, Interval& labels, Interval& distance) {
+    const std::int64_t from = run.labels[output.number];
+    std::int64_t to = from;
+    if (steps != 0 &&
+        (__builtin_mul_overflow(run.steps[output.number], steps, &to) || __builtin_add_overflow(from, to, &to)))
+      return false;
+    labels = {std::min(from, to), std::max(from, to)};
+    if (output.number >= shape_.shared) return true;
+    std::int64_t first_distance = 0;
+    std::int64_t last_distance = 0;
+    if (__builtin_sub_overflow(run.point[output.number], from, &first_distance) ||
+        __builtin_sub_overflow(output.number == inner ? end : run.point[output.number], to, &last_distance))
+      return false;
+    distance = {std::min(first_distance, last_distance), std::max(first_distance, last_distance)};
+    return true;
+  };
+  const auto holds = [](const Interval& range, const Interval& ends) {
+    return range.includes(ends.low) && range.includes(ends.high);
+  };
+  for (std::size_t i = 0; i < followed_; ++i) {
+    Interval labels;
+    Interval distance = outputs[i].distance;
+    if (!ends_of(outputs[i], labels, distance)) return false;
+    const auto form = static_cast<unsigned>(outputs[i].form);
+    if ((form & kLabelEnd) != 0 && !holds(outputs[i].labels, labels)) return false;
+    if ((form & kDistanceEnd) != 0 && !holds(outputs[i].distance, distance)) return false;
+  }
+  for (std::size_t i = 0; i < followed_; ++i) {
+    Interval labels;
+    Interval distance = outputs[i].distance;
+    ends_of(outputs[i], labels, distance);
+    outputs[i].labels.include(labels.low);
+    outputs[i].labels.include(labels.high);
+    outputs[i].distance.include(distance.low);
+    outputs[i].distance.include(distance.high);
+  }
+  points_ += run.n;
+  std::copy_n(run.point, inner, last);
+  last[inner] = end;
+  return true;
+}
 
 /// Whether steps of the run teach nothing about a label; `move` is any of them.
 bool Loose::repeats(std::size_t index, const Run& run, const Move& move) const {
