@@ -657,7 +657,7 @@ Op store_vector(std::uint32_t slot) { return {{0x0f, 0x11, 0x07}, {{true, 16, Va
 Op load_vector(std::uint32_t slot) { return {{0x0f, 0x10, 0x06}, {{false, 16, Value::slot(slot)}}, {}}; }
 
 /// Some vectors are stored in each iteration, or words; then words or vectors are read, one after the other or every
-/// other one. Before that, one word may be stored by another loop.
+/// other one, and some of them again. Before that, one word may be stored by another loop.
 TEST(BuilderStretch, RowsOfVectors) {
   for (const std::uint64_t stores : {1u, 2u, 3u, 8u, 9u}) {
     for (const bool vectors : {false, true}) {
@@ -676,9 +676,11 @@ TEST(BuilderStretch, RowsOfVectors) {
             loop.block({store_rbx(0)}, 1);
             loop.run(1, [&](std::size_t, std::size_t, std::uint64_t) { return kHeap + odd; });
           }
-          for (const bool reads_vectors : {false, true}) {
-            loop.block({reads_vectors ? load_vector(0) : load_rax(0)}, 1);
-            loop.run(40, [&](std::size_t, std::size_t, std::uint64_t i) { return kHeap + 8 + step * i; });
+          for (const std::uint64_t trips : {40, 9, 24}) {
+            for (const bool reads_vectors : {false, true}) {
+              loop.block({reads_vectors ? load_vector(0) : load_rax(0)}, 1);
+              loop.run(trips, [&](std::size_t, std::size_t, std::uint64_t i) { return kHeap + 8 + step * i; });
+            }
           }
           SCOPED_TRACE(fmt::format("{} stores of {} bytes, step {}, odd one at {}", stores, size, step, odd));
           loop.graph();

@@ -144,12 +144,14 @@ TEST(RowMemo, HoldsUntilMemoryChanges) {
     if (!RowMemo::is_worth_it(row)) continue;
     if (random.below(4) == 0 && row.n > 20) row.n = 16 + random.below(row.n - 16);
     if (const RowMemo::Writers* const writers = memo.find(row, memory)) {
-      ASSERT_EQ(matching(memory, row, writers->first, writers->counter_step), row.n);
+      ASSERT_EQ(writers->count, 1u);
+      ASSERT_EQ(matching(memory, row, writers->all[0].first, writers->all[0].counter_step), row.n);
       ++found;
       continue;
     }
     const Cell* const first = memory.only_cell(row.address, row.size);
-    if (first != nullptr && matching(memory, row, *first, 1) == row.n) memo.remember(row, {*first, 1}, memory);
+    if (first != nullptr && matching(memory, row, *first, 1) == row.n)
+      memo.remember(row, {{RowMemo::Writer{*first, 1}}, 1}, memory);
   }
   EXPECT_GT(found, 500u);
 }

@@ -76,6 +76,10 @@ class Exact {
   }
   const std::vector<std::uint16_t>& select() const { return grow_.layout.select; }
 
+  // For tests: every row is folded; and whether the last one was not.
+  void fold_every_row() { convoys_ = false; }
+  bool in_convoy() const { return rare_ && rare_->convoy; }
+
  private:
   using Level = std::vector<Block>;
   static constexpr int kNear = 10;
@@ -120,7 +124,6 @@ class Exact {
   bool start_cruise(int level, const std::int64_t* point, const std::int64_t* labels);
   void expect_in_cruise(const std::int64_t* point, const std::int64_t* labels);
   void stop_cruise();
-  bool in_convoy() const { return rare_ && rare_->convoy; }
   bool start_convoy(int level, const std::int64_t* point, const std::int64_t* labels);
   void stop_convoy(bool complete);
   void stop_all(bool end);
@@ -212,6 +215,7 @@ class Exact {
   bool full_ = false;
   bool started_ = false;  // there was a point
   bool modular_ = false;  // some of the expected labels are
+  bool convoys_ = true;
   std::uint64_t max_intermediate_ = 0;
   std::vector<Level> levels_;
   std::unique_ptr<Rare> rare_;

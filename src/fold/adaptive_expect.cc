@@ -194,7 +194,7 @@ void Exact::stop_cruise() {
 /// All open blocks of this level have absorbed the last row, and the row before was folded to the same: whether the
 /// point starts the row that they predict.
 bool Exact::start_convoy(int level, const std::int64_t* point, const std::int64_t* labels) {
-  if (!rare_) return false;
+  if (!rare_ || !convoys_) return false;
   Rare& rare = *rare_;
   const std::size_t number = View::at(level);
   if (number < rare.learned.size())

@@ -1,0 +1,193 @@
+// Convoys against folding every row: random streams on several lattices, as scalar loads of what vector stores wrote
+// have them, with gaps, labels that are wrong and rows that change their lengths. Blocks, blame, memory and pieces must
+// be the same after every row, whether points come one by one or in runs.
+#include "fold/adaptive_convoy.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <vector>
+
+#include "fold/adaptive_exact.h"
+#include "fold/stream_for_tests.h"
+
+namespace loopfold::fold::adaptive {
+namespace {
+
+using point_lists::Vector;
+
+class Lattices {
+ public:
+  explicit Lattices(std::uint64_t seed) : random_(seed) {}
+
+  std::uint64_t below(std::uint64_t n) { return random_() % n; }
+  bool one_in(std::uint64_t n) { return below(n) == 0; }
+  std::int64_t between(std::int64_t low, std::int64_t high) {
+    return low + static_cast<std::int64_t>(below(static_cast<std::uint64_t>(high - low + 1)));
+  }
+
+  point_lists::Stream make() {
+    const auto dimensions = static_cast<std::uint16_t>(between(2, 5));
+    const auto outputs = static_cast<std::uint16_t>(below(3));
+    stream_.shape = {dimensions, outputs, static_cast<std::uint16_t>(below(std::min(dimensions, outputs) + 1u))};
+    for (std::uint16_t k = 0; k < dimensions; ++k) {
+      first_.push_back(one_in(3) ? between(-3, 3) : 0);
+      length_.push_back(between(2, dimensions > 3 ? 6 : 12));
+      slope_.push_back(one_in(8) ? between(-1, 1) : 0);
+    }
+    for (std::uint64_t i = 1 + below(2); i > 0; --i) guards_.push_back(guard());
+    for (std::uint16_t o = 0; o < outputs; ++o) labels_.push_back(label());
+    scale_ = one_in(12) ? std::int64_t{1} << between(20, 58) : 1;
+    noise_ = one_in(3) ? 20 + below(400) : 0;
+    gaps_ = one_in(3) ? 20 + below(400) : 0;
+    Vector point;
+    walk(point);
+    return std::move(stream_);
+  }
+
+ private:
+  /// Points whose sum with these coefficients is one of the remainders.
+  struct Guard {
+    Vector coefficients;
+    std::vector<bool> remainders;
+  };
+  /// A sum, divided and rounded down.
+  struct Label {
+    Vector coefficients;
+    std::int64_t divisor = 1;
+  };
+
+  Guard guard() {
+    Guard made;
+    for (std::size_t k = 0; k < first_.size(); ++k) made.coefficients.push_back(one_in(2) ? 0 : between(0, 3));
+    for (std::uint64_t m = 2 + below(4); m > 0; --m) made.remainders.push_back(one_in(2));
+    made.remainders[below(made.remainders.size())] = true;
+    return made;
+  }
+  Label label() {
+    Label made;
+    for (std::size_t k = 0; k < first_.size(); ++k) made.coefficients.push_back(one_in(3) ? 0 : between(-2, 6));
+    made.divisor = one_in(2) ? 1 : between(2, 4);
+    return made;
+  }
+  static std::int64_t sum(const Vector& coefficients, const Vector& point) {
+    std::int64_t sum = 0;
+    for (std::size_t k = 0; k < point.size(); ++k) sum += coefficients[k] * point[k];
+    return sum;
+  }
+  static std::int64_t remainder(std::int64_t value, std::int64_t by) { return (value % by + by) % by; }
+
+  void walk(Vector& point) {
+    const std::size_t k = point.size();
+    if (stream_.points.size() > 5000) return;
+    if (k == first_.size()) return add(point);
+    const std::int64_t length = std::clamp<std::int64_t>(length_[k] + (k > 0 ? slope_[k] * point[k - 1] : 0), 0, 14);
+    for (std::int64_t t = 0; t < length; ++t) {
+      point.push_back(first_[k] + t);
+      walk(point);
+      point.pop_back();
+    }
+  }
+  void add(const Vector& point) {
+    for (const Guard& guard : guards_) {
+      const auto size = static_cast<std::int64_t>(guard.remainders.size());
+      if (!guard.remainders[static_cast<std::size_t>(remainder(sum(guard.coefficients, point), size))]) return;
+    }
+    if (gaps_ != 0 && one_in(gaps_)) return;
+    Vector labels;
+    for (const Label& label : labels_) {
+      const std::int64_t value = sum(label.coefficients, point);
+      labels.push_back((value - remainder(value, label.divisor)) / label.divisor * scale_);
+      if (noise_ != 0 && one_in(noise_)) labels.back() += between(-3, 3);
+    }
+    stream_.add(point, labels);
+  }
+
+  std::mt19937_64 random_;
+  point_lists::Stream stream_;
+  Vector first_, length_, slope_;
+  std::vector<Guard> guards_;
+  std::vector<Label> labels_;
+  std::int64_t scale_ = 1;
+  std::uint64_t noise_ = 0;
+  std::uint64_t gaps_ = 0;
+};
+
+/// From this point on, as many as can be one run.
+std::size_t run_at(const point_lists::Stream& stream, std::size_t first, Vector& steps, std::int64_t& stride) {
+  const auto differences = [&](std::size_t i) {
+    Vector all;
+    for (std::size_t o = 0; o < steps.size(); ++o) all.push_back(stream.labels[i + 1][o] - stream.labels[i][o]);
+    all.push_back(stream.points[i + 1].back() - stream.points[i].back());
+    return all;
+  };
+  const auto in_row = [&](std::size_t i) {
+    return i < stream.points.size() &&
+           std::equal(stream.points[first].begin(), stream.points[first].end() - 1, stream.points[i].begin());
+  };
+  std::size_t n = 1;
+  if (!in_row(first + 1)) return n;
+  Vector all = differences(first);
+  while (in_row(first + n) && differences(first + n - 1) == all) ++n;
+  stride = all.back();
+  all.pop_back();
+  steps = all;
+  return n;
+}
+
+bool add_run(Exact& exact, Shape shape, const Run& run) {
+  if (exact.expected_whole(run, shape.dimensions, shape.outputs)) return true;
+  bool room = true;
+  add_in_parts(
+      shape, run, 0,
+      [&](const std::int64_t* point, const std::int64_t* labels) { room = exact.add(point, labels) && room; },
+      [&](const Run& rest) { return exact.expected_run(rest); });
+  return room;
+}
+
+TEST(Convoy, SameAsEveryRow) {
+  std::uint64_t rows = 0;
+  for (std::uint64_t i = 0; i < 1500 * point_lists::soak(); ++i) {
+    const std::uint64_t seed = point_lists::first_seed() + i;
+    Lattices random(seed);
+    const point_lists::Stream stream = random.make();
+    std::vector<std::uint16_t> select;
+    for (std::uint16_t o = 0; o < stream.shape.outputs; ++o) select.push_back(o);
+    const auto pieces = static_cast<std::uint32_t>(random.one_in(3) ? random.between(3, 16) : 16);
+    Exact every(stream.shape, select, pieces);
+    Exact points(stream.shape, select, pieces);
+    Exact runs(stream.shape, select, pieces);
+    every.fold_every_row();
+    bool room = true;
+    for (std::size_t first = 0; first < stream.points.size() && room;) {
+      Vector steps(stream.shape.outputs);
+      std::int64_t stride = 1;
+      const std::size_t n = run_at(stream, first, steps, stride);
+      for (std::size_t k = first; k < first + n; ++k) {
+        room = every.add(stream.points[k].data(), stream.labels[k].data()) && room;
+        points.add(stream.points[k].data(), stream.labels[k].data());
+      }
+      add_run(runs, stream.shape, {stream.points[first].data(), stream.labels[first].data(), steps.data(), n, stride});
+      first += n;
+      rows += points.in_convoy() ? 1 : 0;
+      if (random.one_in(3)) {
+        ASSERT_EQ(points.bytes(), every.bytes()) << "seed " << seed << ", before point " << first;
+        ASSERT_EQ(runs.bytes(), every.bytes()) << "seed " << seed << ", before point " << first;
+      }
+    }
+    if (room) every.end();
+    for (Exact* const other : {&points, &runs}) {
+      if (room) other->end();
+      ASSERT_EQ(other->full(), every.full()) << "seed " << seed;
+      ASSERT_EQ(other->blame(), every.blame()) << "seed " << seed;
+      ASSERT_EQ(other->max_intermediate(), every.max_intermediate()) << "seed " << seed;
+      if (!room) continue;
+      ASSERT_EQ(other->pieces(select.size()), every.pieces(select.size())) << "seed " << seed;
+    }
+  }
+  EXPECT_GT(rows, 10000u);
+}
+
+}  // namespace
+}  // namespace loopfold::fold::adaptive
