@@ -495,6 +495,10 @@ class Builder {
     std::size_t access_count = 0;
     std::size_t uneven_count = 0;
     std::size_t in_order = 0;  // accesses whose turn is kInOrder
+    // Some iterations, for values that are not even.
+    std::vector<std::int64_t> points;
+    std::vector<fold::Ends> ends;
+    std::vector<std::uint64_t> serials;
   };
   /// Origins of exposed registers when an iteration began.
   struct Snapshot {
@@ -630,6 +634,7 @@ class Builder {
   void fold_registers(const StretchPlan& plan);
   bool find_stream(const StretchPlan& plan, const Stretch::Register& flow, StretchPlan::Read::Used& used);
   void fold_value(const StretchPlan& plan, const Stretch::Value& value);
+  void fold_uneven_values(const StretchPlan& plan);
 
   void doubt_flow_over_pauses(Graph& graph) const;
   void check_limits();

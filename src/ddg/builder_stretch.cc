@@ -2,7 +2,7 @@
 //
 // When the next n iterations take a path that has run before, this does the work of all of them, access by access:
 // - Domains, integer results and accesses that stay in one block are one segment each: their labels grow evenly. What
-//   does not (irregular columns, numbers that wrap around) goes point by point.
+//   does not (irregular columns, numbers that wrap around) goes in rows of points.
 // - Register flow is one segment per read: the path says where it comes from (builder_stretch_registers.cc).
 // - Memory is looked at iteration by iteration (builder_stretch_memory.cc).
 // - Origins behind copies are followed in a few iterations, if these can stand for all (builder_stretch_origins.cc).
@@ -260,8 +260,9 @@ void Builder::fold_stretch(const StretchPlan& plan) {
   set_iteration(0);
   for (const PathPart& part : plan.parts) streams_.instance_run(part.site, point_.data(), stretch_.n);
   fold_registers(plan);
-  for (const Stretch::Value& value : stretch_.values) fold_value(plan, value);
   set_iteration(0);
+  for (const Stretch::Value& value : stretch_.values) fold_value(plan, value);
+  if (stretch_.uneven_count != 0) fold_uneven_values(plan);
   for (StretchAccess& at : stretch_accesses()) {
     if (!at.fixed) continue;
     // Frames are as large as what was touched of them.
@@ -273,15 +274,40 @@ void Builder::fold_stretch(const StretchPlan& plan) {
 }
 
 void Builder::fold_value(const StretchPlan& plan, const Stretch::Value& value) {
-  const SiteId site = plan.parts[value.part].site;
-  set_iteration(0);
-  if (value.labels.even)
-    return streams_.value_run(site, *value.value, point_.data(), static_cast<std::int64_t>(value.labels.start),
-                              static_cast<std::int64_t>(value.labels.step), stretch_.n, stretch_.serial);
-  for (std::uint64_t k = 0; k < stretch_.n; ++k) {
-    set_iteration(k);
-    streams_.value(site, *value.value, point_.data(),
-                   sign_extended(stretch_.uneven[value.column].values[k], value.value->width), stretch_.serial);
+  if (!value.labels.even) return;
+  streams_.value_run(plan.parts[value.part].site, *value.value, point_.data(),
+                     static_cast<std::int64_t>(value.labels.start), static_cast<std::int64_t>(value.labels.step),
+                     stretch_.n, stretch_.serial);
+}
+
+/// Values that are not even: some iterations of all of them at once, as journals do it.
+void Builder::fold_uneven_values(const StretchPlan& plan) {
+  const auto is_uneven = [](const Stretch::Value& value) { return !value.labels.even; };
+  if (std::none_of(stretch_.values.begin(), stretch_.values.end(), is_uneven)) return;
+  constexpr std::size_t kMost = Journal::kMostRows;
+  const std::size_t dimensions = innermost_ + 1;
+  stretch_.points.resize(kMost * dimensions);
+  stretch_.ends.assign(dimensions, {});
+  for (std::size_t k = 0; k < innermost_; ++k) stretch_.ends[k].include(point_[k]);
+  stretch_.serials.assign(kMost, stretch_.serial);
+  std::array<std::int64_t, kMost> labels;
+  for (std::uint64_t first = 0; first < stretch_.n; first += kMost) {
+    const auto n = static_cast<std::size_t>(std::min<std::uint64_t>(kMost, stretch_.n - first));
+    for (std::size_t i = 0; i < n; ++i) {
+      std::int64_t* const point = std::copy_n(point_.data(), innermost_, stretch_.points.data() + i * dimensions);
+      *point = static_cast<std::int64_t>(stretch_.counter + first + i);
+    }
+    const auto counter = static_cast<std::int64_t>(stretch_.counter + first);
+    stretch_.ends[innermost_] = {counter, counter + static_cast<std::int64_t>(n - 1)};
+    const std::uint64_t follows = (~std::uint64_t{0} >> (kMost - n)) & ~std::uint64_t{1};
+    const Streams::Instances all{
+        stretch_.points.data(), stretch_.serials.data(), n, true, stretch_.ends.data(), follows};
+    for (const Stretch::Value& value : stretch_.values) {
+      if (value.labels.even) continue;
+      const std::uint64_t* const values = stretch_.uneven[value.column].values.data() + first;
+      for (std::size_t i = 0; i < n; ++i) labels[i] = sign_extended(values[i], value.value->width);
+      streams_.values(streams_.locate(plan.parts[value.part].site), *value.value, all, labels.data());
+    }
   }
 }
 
