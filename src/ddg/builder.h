@@ -625,6 +625,7 @@ class Builder {
   void take_chunks(StretchAccess& at, std::size_t chunks, std::uint64_t k, bool reload);
   void begin_piece(StretchAccess& at, const OriginTracker::Chunk& chunk, std::uint64_t k, bool reload);
   void end_piece(StretchAccess& at, const DependencePiece& piece);
+  bool replace_piece(StretchAccess& at, const OriginTracker::Chunk& chunk, std::uint64_t k, bool reload);
   static void note_end(StretchAccess& at, const DependencePiece& piece);
   void note_lanes(const StretchPlan& plan);
   void depend_run(Streams::Dependences to, const Streams::Reader& reader, const Cell& cell, std::uint64_t first,

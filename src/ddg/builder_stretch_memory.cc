@@ -370,6 +370,7 @@ void Builder::take_chunks(StretchAccess& at, std::size_t chunks, std::uint64_t k
     for (DependencePiece& piece : at.pieces) piece.reloads += reload ? 1 : 0;
     return;
   }
+  if (chunks == 1 && at.pieces.size() == 1 && replace_piece(at, chunks_[0], k, reload)) return;
   pieces_.clear();
   std::size_t next = 0;
   for (DependencePiece& piece : at.pieces) {
@@ -387,6 +388,19 @@ void Builder::take_chunks(StretchAccess& at, std::size_t chunks, std::uint64_t k
   }
   for (; next < chunks; ++next) begin_piece(at, chunks_[next], k, reload);
   at.pieces.assign(pieces_.begin(), pieces_.end());
+}
+
+/// The only piece ends, and one of the same stream begins: what is loaded is elsewhere each time. False: it is not so.
+bool Builder::replace_piece(StretchAccess& at, const OriginTracker::Chunk& chunk, std::uint64_t k, bool reload) {
+  DependencePiece& piece = at.pieces[0];
+  if (piece.lane != chunk.offset || piece.object != at.place.object || piece.producer != chunk.cell.producer)
+    return false;
+  end_piece(at, piece);
+  note_end(at, piece);
+  piece.begin(piece.to, at.reader, chunk.cell, k);
+  piece.reloads = reload ? 1 : 0;
+  if (options_.origins && !at.began_in_loop) at.began_in_loop = is_of_loop(at.reader.site, chunk.cell);
+  return true;
 }
 
 void Builder::note_end(StretchAccess& at, const DependencePiece& piece) {
