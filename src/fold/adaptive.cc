@@ -224,9 +224,15 @@ void AdaptiveFolder::add_other_rows(const Rows& rows, std::size_t from) {
                 0};
   };
   const auto add_loosely = [&](std::size_t first, std::size_t end) {
-    const Rows some = part(first, end);
-    if (first == end || loose_->add_rows(some)) return;
-    for (std::size_t i = 0; i < some.n; ++i) loose_->add(some.points + i * dimensions, some.labels + i * outputs);
+    std::size_t patience = 1;  // so many go one by one before some are tried at once again
+    while (first < end) {
+      const std::size_t done = loose_->add_rows(part(first, end));
+      first += done;
+      if (done != 0) continue;
+      for (std::size_t i = 0; i < patience && first < end; ++i, ++first)
+        loose_->add(rows.points + first * dimensions, rows.labels + first * outputs);
+      patience *= 2;
+    }
   };
   while (from < rows.n) {
     if (loose_ && !exact_) {

@@ -57,6 +57,34 @@ inline std::uint64_t mixed(std::uint64_t hash, std::uint64_t value) {
   return hash ^ hash >> 32;
 }
 
+/// The same for several points, each from the one before it. They come in order, and all differences fit into 64 bits.
+struct Moves {
+  static constexpr std::size_t kMost = 64;
+  static constexpr std::size_t kMostDimensions = 16;
+
+  const std::int64_t* points = nullptr;
+  const std::int64_t* before = nullptr;  // the point before the first
+  std::size_t dimensions = 0;
+  std::size_t n = 0;
+  std::array<std::uint64_t, kMost> hashes;
+  std::array<std::uint8_t, kMost> first;
+  std::array<std::uint64_t, kMostDimensions> outside;  // by dimension: points before which an earlier one changed, as
+                                                       // bits
+
+  /// False if a difference is too large; then nothing is said.
+  bool set(const std::int64_t* points, const std::int64_t* before, std::size_t dimensions, std::size_t n);
+  Move at(std::size_t i, std::int64_t* steps) const {
+    const std::int64_t* const point = points + i * dimensions;
+    const std::int64_t* const from = i == 0 ? before : point - dimensions;
+    for (std::size_t k = 0; k < dimensions; ++k) steps[k] = point[k] - from[k];
+    return {point, steps, first[i], hashes[i], true, 0};
+  }
+
+ private:
+  template <std::size_t kDimensions>
+  bool set_for();
+};
+
 /// Linear equations sum v[k] * c[k] = r in unknown c, in reduced row echelon form.
 class Equations {
  public:
@@ -80,7 +108,7 @@ class Equations {
 
 class LabelFit {
  public:
-  static constexpr std::size_t kMostDimensions = 16;
+  static constexpr std::size_t kMostDimensions = Moves::kMostDimensions;
 
   explicit LabelFit(std::size_t dimensions) : dimensions_(static_cast<std::uint16_t>(dimensions)) {}
   /// If there are more dimensions than kMostDimensions, nothing will be known.
@@ -101,6 +129,8 @@ class LabelFit {
     if (first_ <= inner && !explained(inner, move, difference)) learn(inner, move, difference);
     if (prefixes_ != 0) follow_rows(move, difference);
   }
+  /// add() for each of these moves; labels are `stride` apart. See adaptive_fit_rows.cc.
+  void add_rows(const Moves& moves, const std::int64_t* labels, std::size_t stride);
   /// Whether add() of this label, and of any that comes by the same move with the same difference to the one before,
   /// would do no more than repeat() does.
   bool repeats(const Move& move, std::int64_t label, std::int64_t difference) const {
@@ -168,6 +198,8 @@ class LabelFit {
     }
     if ((prefixes_ & ~inside) != 0) start_rows(move, prefixes_ & ~inside);
   }
+  void learn_rows(const Moves& moves, const std::int64_t* differences);
+  void follow_rows(const Moves& moves, const std::int64_t* labels, std::size_t stride, const std::int64_t* differences);
   void start_rows(const Move& move, std::uint32_t prefixes);
   bool start_row(std::size_t dimension, const Move& move);
   bool claim_affine(const std::vector<std::int64_t>& last, Output& into) const;

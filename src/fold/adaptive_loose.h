@@ -50,9 +50,9 @@ class Loose {
   std::uint64_t reach(const Run& run) const;
   /// Adds a run that is within reach. See adaptive_loose_run.cc.
   void add_reached(const Run& run);
-  /// Adds several points, if they only move the ends of ranges; else false, and nothing has changed. See
+  /// Adds as many of the first of several points as can be added at once, and says how many. See
   /// adaptive_loose_rows.cc.
-  bool add_rows(const Rows& rows);
+  std::size_t add_rows(const Rows& rows);
   /// Takes the outputs of another one that got the same points.
   void take_outputs(Loose&& other);
   /// Forgets what costs much memory.
@@ -142,10 +142,12 @@ class Loose {
   bool still(const Tracked& output) const {
     return output.form == Form::kConstant ? output.labels.constant() : output.distance.constant();
   }
-  bool rows_are_usual(const Rows& rows) const;
+  std::size_t usual_rows(const Rows& rows) const;
   bool cover_rows(const Rows& rows);
   struct OutputEnds;
   [[gnu::always_inline]] inline bool find_ends(const Rows& rows, const Tracked& output, OutputEnds& into) const;
+  std::size_t simple_rows(const Rows& rows, const Tracked& output) const;
+  void fit_rows(const Moves& moves, const std::int64_t* labels);
   static void add_difference(Coordinate& coordinate, std::int64_t step, bool upwards);
   void tighten(std::size_t inner, Range& range) const;
 
