@@ -359,13 +359,12 @@ class Builder {
     std::vector<EntryId> around;                               // of a row, by coordinate: entries that it is in
     std::array<std::uint32_t, Journal::kMostRows> around_row;  // by row: where these are
     std::array<std::uint64_t, Journal::kMostRows> serials;
-    std::array<std::uint64_t, Journal::kMostRows> times;
-    std::array<EntryId, Journal::kMostRows> entries;
-    std::array<std::uint32_t, Journal::kMostRows> since;
     std::array<std::int64_t, 2 * Journal::kMostRows> labels;
-    std::array<Cell, Journal::kMostRows> cells;
-    std::array<DefinitionId, Journal::kMostRows> from;  // their producers
+    std::array<DefinitionId, Journal::kMostRows> from;  // producers of an operand
+    // Of an access.
     std::array<ObjectId, Journal::kMostRows> objects;
+    bool one_object = false;   // then `objects` are not set
+    std::uint64_t copies = 0;  // rows that are spills or reloads, as bits
     // Of some of the rows.
     std::array<std::uint8_t, Journal::kMostRows> chosen_rows;
     const std::uint8_t* chosen = nullptr;
@@ -376,6 +375,8 @@ class Builder {
 
     const std::uint64_t* row(std::size_t i) const { return numbers + i * code->row.words; }
     const std::int64_t* point(std::size_t i) const { return points.data() + i * dimensions; }
+    std::uint64_t time(std::size_t i) const { return row(i)[3]; }
+    std::uint32_t since(std::size_t i) const { return static_cast<std::uint32_t>(row(i)[0] >> 32); }
   };
   /// For the part that runs, if it is to be written down; else null.
   Journal* journal_for(const LastSite& last, const Streams::Located& at, std::uint32_t part, const PartCode& code);
@@ -392,12 +393,17 @@ class Builder {
   void settle_rows(const Journal::Segment& segment, const std::uint64_t* numbers,
                    std::span<const Journal::Extra> extras);
   void set_points(const Journal::Segment& segment);
-  void set_cells(std::size_t number);
+  bool set_from(std::size_t number);
   void settle_value(const IntegerValue& value, std::size_t number);
   void settle_access(const MemoryAccess& access);
-  void settle_operand(Streams::Reader& reader, const std::uint64_t* reloads);
+  std::uint64_t note_objects(const MemoryAccess& access);
+  void settle_object(const MemoryAccess& access, std::uint64_t rows, ObjectId object);
+  void settle_operand(Streams::Reader& reader, std::size_t number, bool memory);
+  void settle_producer(Streams::Reader& reader, std::size_t number, bool memory, DefinitionId from, std::uint64_t rows);
+  template <std::size_t kDepth>
+  std::size_t set_producers(const Streams::Instances& some, std::size_t number, std::size_t depth);
   void settle_extra(const Journal::Extra& extra, std::uint32_t row);
-  std::size_t producer_of(std::size_t row, const Cell& cell, std::size_t depth, std::int64_t* into) const;
+  std::size_t producer_of(std::size_t row, const Cell& cell, std::int64_t* into) const;
   Streams::Instances choose(std::uint64_t rows);
   std::uint64_t alike(std::uint64_t left, const std::uint32_t* keys) const;
   void note_late_then(const Cell& cell, std::uint32_t since, std::size_t dimensions);

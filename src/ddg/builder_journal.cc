@@ -98,17 +98,16 @@ void Builder::settle_rows(const Journal::Segment& segment, const std::uint64_t* 
   rows_.code = segment.code;
   rows_.numbers = numbers;
   set_points(segment);
-  streams_.set_time(rows_.times[0]);
+  streams_.set_time(rows_.time(0));
   streams_.instances(rows_.at, rows_.all);
   const PartCode& code = *segment.code;
   std::size_t number = Journal::kHeader;
   for (const IntegerValue& value : code.values) settle_value(value, number++);
   for (const RegisterRead& read : code.reads) {
-    set_cells(number);
-    number += RowCode::kCell;
     Streams::Reader reader = reader_of(rows_.at.id, read);
     reader.lane = code.live_ins[read.first].lane;
-    settle_operand(reader, nullptr);
+    settle_operand(reader, number, false);
+    number += RowCode::kCell;
   }
   for (const MemoryAccess& access : code.accesses) settle_access(access);
   for (const Journal::Extra& extra : extras)
@@ -116,14 +115,18 @@ void Builder::settle_rows(const Journal::Segment& segment, const std::uint64_t* 
       settle_extra(extra, extra.row - segment.first_row);
 }
 
-/// The cells that are here in each row.
-void Builder::set_cells(std::size_t number) {
+/// Who made the cells that are here in each row; true if all are of one.
+bool Builder::set_from(std::size_t number) {
   const std::uint64_t* at = rows_.numbers + number;
   const std::size_t words = rows_.code->row.words;
+  const auto first = static_cast<DefinitionId>(*at);
+  DefinitionId other = 0;
   for (std::size_t i = 0; i < rows_.all.n; ++i, at += words) {
-    rows_.cells[i] = Journal::cell(at);
-    rows_.from[i] = rows_.cells[i].producer;
+    const auto from = static_cast<DefinitionId>(*at);
+    rows_.from[i] = from;
+    other |= from ^ first;
   }
+  return other == 0;
 }
 
 /// Points of all rows, their ends, and the entries that they are in.
@@ -138,32 +141,36 @@ void Builder::set_points(const Journal::Segment& segment) {
   }
   fold::Ends* const ends = rows_.ends.data();
   std::fill_n(ends, dimensions, fold::Ends{});
+  fold::Ends counters;
   bool ordered = true;
   std::uint64_t follows = 0;
   std::int64_t* point = rows_.points.data();
-  for (std::size_t i = 0; i < n; ++i, point += dimensions) {
-    const std::uint64_t* const row = rows_.row(i);
+  const std::uint64_t* row = rows_.numbers;
+  const std::size_t words = rows_.code->row.words;
+  EntryId before = kNoEntry;
+  std::uint32_t around = 0;
+  for (std::size_t i = 0; i < n; ++i, point += dimensions, row += words) {
     const auto entry = static_cast<EntryId>(row[0]);
-    rows_.entries[i] = entry;
-    rows_.since[i] = static_cast<std::uint32_t>(row[0] >> 32);
+    const auto counter = static_cast<std::int64_t>(row[1]);
     rows_.serials[i] = row[2];
-    rows_.times[i] = row[3];
-    if (i > 0 && entry == rows_.entries[i - 1]) {
-      for (std::size_t k = 0; k < inner; ++k)
-        point[k] = point[static_cast<std::ptrdiff_t>(k) - static_cast<std::ptrdiff_t>(dimensions)];
-      rows_.around_row[i] = rows_.around_row[i - 1];
-      point[inner] = static_cast<std::int64_t>(row[1]);
-      ordered = ordered && point[inner] > point[-1];
-      follows |= std::uint64_t{point[inner] == point[-1] + 1} << i;
+    if (entry == before && i > 0) {
+      const std::int64_t* const last = point - dimensions;
+      for (std::size_t k = 0; k < inner; ++k) point[k] = last[k];
+      point[inner] = counter;
+      ordered = ordered && counter > last[inner];
+      follows |= std::uint64_t{counter == last[inner] + 1} << i;
     } else {
-      rows_.around_row[i] = static_cast<std::uint32_t>(i * dimensions);
-      entries_.vector(entry, row[1], point, rows_.around.data() + i * dimensions);
+      before = entry;
+      around = static_cast<std::uint32_t>(i * dimensions);
+      entries_.vector(entry, row[1], point, rows_.around.data() + around);
       ordered =
           ordered && (i == 0 || std::lexicographical_compare(point - dimensions, point, point, point + dimensions));
       for (std::size_t k = 0; k < inner; ++k) ends[k].include(point[k]);
     }
-    ends[inner].include(point[inner]);
+    rows_.around_row[i] = around;
+    counters.include(counter);
   }
+  ends[inner] = counters;
   rows_.all = {rows_.points.data(), rows_.serials.data(), n, ordered, ends, follows};
 }
 
@@ -175,7 +182,7 @@ void Builder::settle_value(const IntegerValue& value, std::size_t number) {
     for (std::size_t i = 0; i < rows_.all.n; ++i, at += words) labels[i] = static_cast<std::int64_t>(*at);
   else
     for (std::size_t i = 0; i < rows_.all.n; ++i, at += words) labels[i] = sign_extended(*at, value.width);
-  streams_.set_time(rows_.times[0]);
+  streams_.set_time(rows_.time(0));
   streams_.values(rows_.at, value, rows_.all, labels);
 }
 
@@ -191,11 +198,17 @@ Streams::Instances Builder::choose(std::uint64_t rows) {
     return rows_.all;
   }
   const std::size_t dimensions = rows_.dimensions;
+  const auto first = static_cast<std::size_t>(std::countr_zero(rows));
+  const auto count = static_cast<std::size_t>(std::popcount(rows));
+  const std::uint64_t follow = rows_.all.follows & rows & rows << 1;  // one that was chosen too
+  if (rows >> first == first_rows(count)) {
+    rows_.chosen = kAll.data() + first;
+    return {rows_.point(first), rows_.serials.data() + first, count, rows_.all.ordered, nullptr, follow >> first};
+  }
   if (rows_.chosen_points.size() < Journal::kMostRows * dimensions)
     rows_.chosen_points.resize(Journal::kMostRows * dimensions);
   std::size_t n = 0;
   std::uint64_t follows = 0;
-  const std::uint64_t follow = rows_.all.follows & rows & rows << 1;  // one that was chosen too
   std::int64_t* into = rows_.chosen_points.data();
   for (std::uint64_t rest = rows; rest != 0; rest &= rest - 1, into += dimensions) {
     const auto i = static_cast<std::size_t>(std::countr_zero(rest));
@@ -225,99 +238,160 @@ std::uint64_t Builder::alike(std::uint64_t left, const std::uint32_t* keys) cons
   return same & left;
 }
 
-void Builder::settle_access(const MemoryAccess& access) {
+/// What rows_ has of the objects of an access. The rows in which it happened, as bits.
+std::uint64_t Builder::note_objects(const MemoryAccess& access) {
   const std::size_t n = rows_.all.n;
-  std::array<std::uint64_t, Journal::kMostRows> copies{};
-  std::uint64_t left = 0;
+  const std::size_t words = rows_.code->row.words;
+  const std::uint64_t* const noted = rows_.numbers + access.in_row;
+  const std::uint64_t first = *noted;
+  std::uint64_t other = 0;
+  for (std::size_t i = 0; i < n; ++i) other |= noted[i * words] ^ first;
+  rows_.one_object = other == 0;
+  if (other == 0) {
+    rows_.copies = (first & Journal::kCopy) != 0 ? first_rows(n) : 0;
+    return (first & Journal::kHappened) != 0 ? first_rows(n) : 0;
+  }
+  std::uint64_t happened = 0;
+  rows_.copies = 0;
   for (std::size_t i = 0; i < n; ++i) {
-    const std::uint64_t what = rows_.row(i)[access.in_row];
+    const std::uint64_t what = noted[i * words];
     rows_.objects[i] = static_cast<ObjectId>(what);
-    copies[i] = (what & Journal::kCopy) != 0 ? 1 : 0;
-    left |= ((what & Journal::kHappened) != 0 ? std::uint64_t{1} : 0) << i;
+    rows_.copies |= ((what & Journal::kCopy) != 0 ? std::uint64_t{1} : 0) << i;
+    happened |= ((what & Journal::kHappened) != 0 ? std::uint64_t{1} : 0) << i;
   }
-  const std::uint64_t happened = left;
-  std::size_t objects = 0;
-  for (std::uint64_t rest = left; rest != 0; rest &= ~alike(rest, rows_.objects.data())) ++objects;
-  const bool together = streams_.has_room_for_objects(rows_.at, access, objects);
-  while (left != 0) {
-    const ObjectId object = rows_.objects[static_cast<std::size_t>(std::countr_zero(left))];
-    const std::uint64_t same = together ? alike(left, rows_.objects.data()) : left & (~left + 1);
-    left &= ~same;
-    const Streams::Instances some = choose(same);
-    std::uint64_t copied = 0;
-    for (std::size_t k = 0; k < some.n; ++k) {
-      const std::size_t i = rows_.chosen[k];
-      const std::uint64_t* const noted = rows_.row(i) + access.in_row;
-      rows_.labels[2 * k] = static_cast<std::int64_t>(noted[1]);
-      rows_.labels[2 * k + 1] = static_cast<std::int64_t>(noted[2]);
-      copied += copies[i];
+  return happened;
+}
+
+void Builder::settle_access(const MemoryAccess& access) {
+  const std::uint64_t happened = note_objects(access);
+  if (happened == 0) return;
+  if (rows_.one_object) {
+    settle_object(access, happened, static_cast<ObjectId>(rows_.numbers[access.in_row]));
+  } else {
+    std::size_t objects = 0;
+    for (std::uint64_t rest = happened; rest != 0; rest &= ~alike(rest, rows_.objects.data())) ++objects;
+    const bool together = streams_.has_room_for_objects(rows_.at, access, objects);
+    for (std::uint64_t left = happened; left != 0;) {
+      const std::uint64_t same = together ? alike(left, rows_.objects.data()) : left & (~left + 1);
+      settle_object(access, same, rows_.objects[static_cast<std::size_t>(std::countr_zero(left))]);
+      left &= ~same;
     }
-    streams_.set_time(rows_.times[rows_.chosen[0]]);
-    streams_.accesses(rows_.at, access, some, object, rows_.labels.data(), copied);
   }
-  if (access.store || happened == 0) return;
-  set_cells(access.in_row + Journal::kPlace);
+  if (access.store) return;
   Streams::Reader reader = reader_of(rows_.at.id, access);
-  settle_operand(reader, copies.data());
+  settle_operand(reader, access.in_row + Journal::kPlace, true);
+}
+
+/// The places of these rows, all in one object.
+void Builder::settle_object(const MemoryAccess& access, std::uint64_t rows, ObjectId object) {
+  const Streams::Instances some = choose(rows);
+  const std::size_t words = rows_.code->row.words;
+  const std::uint64_t* const noted = rows_.numbers + access.in_row + 1;
+  std::int64_t* label = rows_.labels.data();
+  for (std::size_t k = 0; k < some.n; ++k, label += 2) {
+    const std::uint64_t* const place = noted + rows_.chosen[k] * words;
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(label), _mm_loadu_si128(reinterpret_cast<const __m128i*>(place)));
+  }
+  streams_.set_time(rows_.time(rows_.chosen[0]));
+  streams_.accesses(rows_.at, access, some, object, rows_.labels.data(),
+                    static_cast<std::uint64_t>(std::popcount(rows_.copies & rows)));
 }
 
 /// The vector of an instance that a row refers to, and how many of its first coordinates are known to be the row's.
-inline std::size_t Builder::producer_of(std::size_t row, const Cell& cell, std::size_t depth,
-                                        std::int64_t* into) const {
-  const std::size_t dimensions = rows_.dimensions;
-  const std::int64_t* const point = rows_.point(row);
+std::size_t Builder::producer_of(std::size_t row, const Cell& cell, std::int64_t* into) const {
   const EntryId* const around = rows_.around.data() + rows_.around_row[row];
-  if (depth <= dimensions && around[depth - 1] == cell.entry) {
-    for (std::size_t k = 0; k + 1 < depth; ++k) into[k] = point[k];
-    into[depth - 1] = static_cast<std::int64_t>(cell.counter);
-    return depth - 1;
-  }
   return entries_.vector_near(
-      cell.entry, cell.counter, point, dimensions, [&](std::size_t k) { return around[k]; }, into);
+      cell.entry, cell.counter, rows_.point(row), rows_.dimensions, [&](std::size_t k) { return around[k]; }, into);
 }
 
-/// What all rows got from rows_.cells; of a load: from rows_.objects, and `reloads`.
-void Builder::settle_operand(Streams::Reader& reader, const std::uint64_t* reloads) {
-  const std::size_t n = rows_.all.n;
-  for (std::uint64_t left = first_rows(n); left != 0;) {
+/// The same for the cells that are here in these rows, of one producer. `depth` may be a constant; the least of the
+/// numbers is the result. Most producers are in the row's own entry of their loop.
+template <std::size_t kDepth>
+std::size_t Builder::set_producers(const Streams::Instances& some, std::size_t number, std::size_t deep) {
+  const std::size_t depth = kDepth != 0 ? kDepth : deep;
+  const std::size_t dimensions = rows_.dimensions;
+  const std::size_t words = rows_.code->row.words;
+  const std::uint64_t* const cells = rows_.numbers + number;
+  const bool shallow = depth <= dimensions;
+  std::size_t all_equal = depth;
+  std::int64_t* into = rows_.producers.data();
+  const std::int64_t* point = some.points;
+  for (std::size_t k = 0; k < some.n; ++k, into += depth, point += dimensions) {
+    const std::size_t i = rows_.chosen[k];
+    const std::uint64_t* const cell = cells + i * words;
+    std::size_t equal = depth - 1;
+    if (shallow && rows_.around[rows_.around_row[i] + equal] == static_cast<EntryId>(cell[0] >> 32)) [[likely]] {
+      for (std::size_t d = 0; d + 1 < depth; ++d) into[d] = point[d];
+      into[equal] = static_cast<std::int64_t>(cell[1]);
+    } else {
+      equal = producer_of(i, Journal::cell(cell), into);
+    }
+    rows_.equal[k] = static_cast<std::uint16_t>(equal);
+    all_equal = std::min(all_equal, equal);
+  }
+  return all_equal;
+}
+
+/// What all rows got from the cells that are here in each of them; `memory`: of a load.
+void Builder::settle_operand(Streams::Reader& reader, std::size_t number, bool memory) {
+  const std::uint64_t all = first_rows(rows_.all.n);
+  if (set_from(number)) return settle_producer(reader, number, memory, rows_.from[0], all);
+  for (std::uint64_t left = all; left != 0;) {
     const DefinitionId from = rows_.from[static_cast<std::size_t>(std::countr_zero(left))];
     const std::uint64_t same = alike(left, rows_.from.data());
     left &= ~same;
-    if (from == 0) continue;
-    const Streams::Instances some = choose(same);
-    streams_.set_time(rows_.times[rows_.chosen[0]]);
-    const bool memory = reloads != nullptr;
-    if (memory) reader.object = rows_.objects[rows_.chosen[0]];
-    if (from == kLostProducer) {
-      for (std::size_t k = 0; k < some.n; ++k) streams_.lost_dependence(reader, rows_.point(rows_.chosen[k]));
-      continue;
-    }
-    const std::size_t depth = streams_.dimensions_of_definition(from);
-    rows_.producers.resize(std::max(rows_.producers.size(), Journal::kMostRows * depth));
-    std::uint64_t reloaded = 0;
-    bool more_objects = false;
-    std::size_t all_equal = depth;
-    for (std::size_t k = 0; k < some.n; ++k) {
-      const std::size_t i = rows_.chosen[k];
-      const std::size_t equal = producer_of(i, rows_.cells[i], depth, rows_.producers.data() + k * depth);
-      rows_.equal[k] = static_cast<std::uint16_t>(equal);
-      all_equal = std::min(all_equal, equal);
-      if (!memory) continue;
-      reloaded += reloads[i];
-      more_objects = more_objects || rows_.objects[i] != reader.object;
-    }
-    if (!streams_.dependences(rows_.at, reader, from, some, rows_.producers.data(), rows_.equal.data(), all_equal,
-                              reloaded, more_objects))
-      continue;
-    for (std::size_t k = 0; k < some.n; ++k)
-      if (rows_.equal[k] == 0)
-        note_late_then(rows_.cells[rows_.chosen[k]], rows_.since[rows_.chosen[k]], rows_.dimensions);
+    settle_producer(reader, number, memory, from, same);
+  }
+}
+
+/// Those rows of it that have this producer.
+void Builder::settle_producer(Streams::Reader& reader, std::size_t number, bool memory, DefinitionId from,
+                              std::uint64_t rows) {
+  if (from == 0) return;
+  const Streams::Instances some = choose(rows);
+  streams_.set_time(rows_.time(rows_.chosen[0]));
+  bool more_objects = false;
+  std::uint64_t reloads = 0;
+  if (memory) {
+    reader.object = static_cast<ObjectId>(rows_.row(rows_.chosen[0])[number - Journal::kPlace]);
+    reloads = static_cast<std::uint64_t>(std::popcount(rows_.copies & rows));
+    more_objects = !rows_.one_object && alike(rows, rows_.objects.data()) != rows;
+  }
+  if (from == kLostProducer) {
+    for (std::size_t k = 0; k < some.n; ++k) streams_.lost_dependence(reader, rows_.point(rows_.chosen[k]));
+    return;
+  }
+  const std::size_t depth = streams_.dimensions_of_definition(from);
+  rows_.producers.resize(std::max(rows_.producers.size(), Journal::kMostRows * depth));
+  std::size_t all_equal = 0;
+  switch (depth) {
+    case 1:
+      all_equal = set_producers<1>(some, number, depth);
+      break;
+    case 2:
+      all_equal = set_producers<2>(some, number, depth);
+      break;
+    case 3:
+      all_equal = set_producers<3>(some, number, depth);
+      break;
+    case 4:
+      all_equal = set_producers<4>(some, number, depth);
+      break;
+    default:
+      all_equal = set_producers<0>(some, number, depth);
+  }
+  if (!streams_.dependences(rows_.at, reader, from, some, rows_.producers.data(), rows_.equal.data(), all_equal,
+                            reloads, more_objects))
+    return;
+  for (std::size_t k = 0; k < some.n; ++k) {
+    const std::size_t i = rows_.chosen[k];
+    if (rows_.equal[k] == 0) note_late_then(Journal::cell(rows_.row(i) + number), rows_.since(i), rows_.dimensions);
   }
 }
 
 void Builder::settle_extra(const Journal::Extra& extra, std::uint32_t row) {
   const PartCode& code = *rows_.code;
-  streams_.set_time(rows_.times[row]);
+  streams_.set_time(rows_.time(row));
   Streams::Reader reader = extra.memory ? reader_of(rows_.at.id, code.accesses[extra.index])
                                         : reader_of(rows_.at.id, code.reads[extra.index]);
   reader.lane = extra.lane;
@@ -329,9 +403,9 @@ void Builder::settle_extra(const Journal::Extra& extra, std::uint32_t row) {
   if (extra.cell.producer == kLostProducer) return streams_.lost_dependence(reader, rows_.point(row));
   const std::size_t depth = streams_.dimensions_of_definition(extra.cell.producer);
   rows_.producers.resize(std::max(rows_.producers.size(), depth));
-  const std::size_t equal = producer_of(row, extra.cell, depth, rows_.producers.data());
+  const std::size_t equal = producer_of(row, extra.cell, rows_.producers.data());
   if (streams_.dependence(rows_.at, reader, extra.cell.producer, rows_.point(row), rows_.producers.data(), equal))
-    note_late_then(extra.cell, rows_.since[row], rows_.dimensions);
+    note_late_then(extra.cell, rows_.since(row), rows_.dimensions);
 }
 
 /// note_late() with the levels that a row had.

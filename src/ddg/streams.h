@@ -199,9 +199,9 @@ class Streams {
   /// All in one object; `places` are block and offset of each.
   void accesses(const Located& at, const MemoryAccess& access, const Instances& all, ObjectId object,
                 const std::int64_t* places, std::uint64_t copies);
-  /// All of one definition. `equal`: as in dependence(), of each; it becomes the level that carries it. The least of
-  /// them is `same`. `reader` has the object of the first; `more_objects`: there are others among them. True if one of
-  /// them is on another stack.
+  /// All of one definition. `equal`: as in dependence(), of each. The least of them is `same`. `reader` has the object
+  /// of the first; `more_objects`: there are others among them. True if one of them is on another stack; then `equal`
+  /// has become the level that carries it, of each.
   bool dependences(const Located& at, const Reader& reader, DefinitionId from, const Instances& all,
                    const std::int64_t* producers, std::uint16_t* equal, std::size_t same, std::uint64_t reloads,
                    bool more_objects);

@@ -21,7 +21,7 @@ void Streams::values(const Located& at, const IntegerValue& value, const Instanc
     return;
   }
   if (dimensions > 1 && details->steady.steady())
-    for (std::size_t i = 0; i < all.n; ++i)
+    for (std::size_t i = 0; i < all.n && details->steady.steady(); ++i)
       details->steady.add(all.entries[i], all.points[(i + 1) * dimensions - 1], labels[i]);
   add_rows(details->sink, all.rows(labels));
 }
@@ -34,7 +34,9 @@ void Streams::accesses(const Located& at, const MemoryAccess& access, const Inst
     at.site->dropped += all.n - 1;
     return;
   }
-  for (std::size_t i = 0; i < all.n; ++i) details->follow(all.entries[i], places[2 * i], places[2 * i + 1]);
+  // Of the others only the last counts, once neither stays the same.
+  std::size_t i = details->same_block || details->same_offset ? 0 : all.n - 1;
+  for (; i < all.n; ++i) details->follow(all.entries[i], places[2 * i], places[2 * i + 1]);
   details->copies += copies;
   add_rows(details->sink, all.rows(places));
 }
@@ -60,7 +62,16 @@ bool Streams::dependences(const Located& at, const Reader& reader, DefinitionId 
   if (same >= shared) {
     details->count(shared, all.n);
     elsewhere = shared == 0;
-    std::fill_n(equal, all.n, static_cast<std::uint16_t>(shared));
+    if (elsewhere) std::fill_n(equal, all.n, std::uint16_t{0});
+  } else if (same + 1 == shared && same > 0) {
+    // Mostly: of one loop, and it is that loop that carries it, or none.
+    const std::int64_t* point = all.points + same;
+    const std::int64_t* producer = producers + same;
+    std::uint64_t within = 0;
+    for (std::size_t i = 0; i < all.n; ++i, point += dimensions, producer += outputs)
+      within += *point == *producer ? 1 : 0;
+    if (within != 0) details->count(shared, within);
+    if (within != all.n) details->count(same, all.n - within);
   } else {
     for (std::size_t i = 0; i < all.n; ++i) {
       const std::int64_t* const point = all.points + i * dimensions;
