@@ -125,6 +125,12 @@ class AdaptiveFolder : public Folder {
   static constexpr std::size_t kWorthRun = 4;
   void add_rest(const Run& run, std::uint64_t done);
   [[gnu::noinline]] void add_other_rows(const Rows& rows, std::size_t from);
+  void add_loosely(Loose& loose, const Rows& rows) const;
+  /// Behind the last one that exact_ has.
+  bool comes_next(const std::int64_t* point) {
+    const std::int64_t* const last = exact_->last_point();
+    return std::lexicographical_compare(last, last + shape_.dimensions, point, point + shape_.dimensions);
+  }
   [[gnu::noinline]] void add_partly(const std::int64_t* point, const std::int64_t* labels) {
     if (exact_ && loose_ && exact_->select().empty() && exact_->expected_in_row(point, labels, shape_.dimensions, 0))
       loose_->add(point, labels);
@@ -209,7 +215,28 @@ std::uint64_t AdaptiveFolder::add_row_run(const Rows& rows, std::size_t first, s
   return done;
 }
 
-/// From this row on: as many at once as can be, the others one by one.
+/// As many at once as can be, the others one by one.
+void AdaptiveFolder::add_loosely(Loose& loose, const Rows& rows) const {
+  constexpr std::size_t kFew = 3;
+  std::size_t patience = 1;  // so many go one by one before some are tried at once again
+  for (std::size_t first = 0; first < rows.n;) {
+    const std::int64_t* const point = rows.points + first * shape_.dimensions;
+    const std::int64_t* const labels = rows.labels + first * shape_.outputs;
+    const std::size_t rest = rows.n - first;
+    if (rest >= kFew) {
+      const fold::Ends* const ends = first == 0 ? rows.ends : nullptr;
+      const std::size_t done = loose.add_rows({point, labels, rest, rows.ordered, ends, rows.same, 0});
+      first += done;
+      if (done != 0) continue;
+    }
+    const std::size_t single = std::min(patience, rest);
+    for (std::size_t i = 0; i < single; ++i) loose.add(point + i * shape_.dimensions, labels + i * shape_.outputs);
+    first += single;
+    patience *= 2;
+  }
+}
+
+/// From this row on, if not all is exact, or nothing is yet.
 void AdaptiveFolder::add_other_rows(const Rows& rows, std::size_t from) {
   const std::size_t dimensions = shape_.dimensions;
   const std::size_t outputs = shape_.outputs;
@@ -223,31 +250,35 @@ void AdaptiveFolder::add_other_rows(const Rows& rows, std::size_t from) {
                 rows.same,
                 0};
   };
-  const auto add_loosely = [&](std::size_t first, std::size_t end) {
-    std::size_t patience = 1;  // so many go one by one before some are tried at once again
-    while (first < end) {
-      const std::size_t done = loose_->add_rows(part(first, end));
-      first += done;
-      if (done != 0) continue;
-      for (std::size_t i = 0; i < patience && first < end; ++i, ++first)
-        loose_->add(rows.points + first * dimensions, rows.labels + first * outputs);
-      patience *= 2;
-    }
-  };
   while (from < rows.n) {
     if (loose_ && !exact_) {
       points_ += rows.n - from;
-      return add_loosely(from, rows.n);
+      return add_loosely(*loose_, part(from, rows.n));
     }
+    if (!loose_) {
+      // Virtual: for the shape.
+      add(rows.points + from * dimensions, rows.labels + from * outputs);
+      ++from;
+      continue;
+    }
+    // What is exact gets its points first; as long as it can take them, the others can wait.
     std::size_t end = from;
-    if (loose_ && exact_->select().empty())
-      while (end < rows.n && exact_->expected_in_row(rows.points + end * dimensions, nullptr, shape_.dimensions, 0))
-        ++end;
+    bool in_order = true;
+    bool full = false;
+    while (end < rows.n && in_order && !full) {
+      const std::int64_t* const point = rows.points + end * dimensions;
+      const std::int64_t* const labels = selected(exact_->select(), rows.labels + end * outputs);
+      if (!exact_->expected(point, labels)) {
+        in_order = comes_next(point);
+        full = in_order && !exact_->add_unexpected(point, labels);
+      }
+      if (in_order) ++end;
+    }
     points_ += end - from;
-    if (end > from) add_loosely(from, end);
+    if (end > from) add_loosely(*loose_, part(from, end));
     from = end;
-    if (from == rows.n) return;
-    // Virtual: for the shape.
+    if (full) widen();
+    if (in_order) continue;
     add(rows.points + from * dimensions, rows.labels + from * outputs);
     ++from;
   }
@@ -269,6 +300,7 @@ std::uint64_t AdaptiveFolder::add_loosely(const Run& run) {
   return part.n;
 }
 
+/// If nothing is loose, it is known that the point was not expected.
 void AdaptiveFolder::add_unexpected(const std::int64_t* point, const std::int64_t* labels) {
   if (!exact_) {
     start(point, labels);
@@ -278,13 +310,9 @@ void AdaptiveFolder::add_unexpected(const std::int64_t* point, const std::int64_
     loose_->add(point, labels);
     return;
   }
-  const std::int64_t* last = exact_->last_point();
-  if (!std::lexicographical_compare(last, last + shape_.dimensions, point, point + shape_.dimensions))
-    cover("a point is out of order");
+  if (!comes_next(point)) cover("a point is out of order");
   if (loose_) loose_->add(point, labels);
-  if (!exact_) return;
-  const std::int64_t* chosen = selected(exact_->select(), labels);
-  if (!exact_->add(point, chosen)) widen();
+  if (exact_ && !exact_->add_unexpected(point, selected(exact_->select(), labels))) widen();
 }
 
 /// The first points.
@@ -351,15 +379,25 @@ std::unique_ptr<Exact> AdaptiveFolder::refold(const Select& select) {
   return fewer;
 }
 
-/// Follows outputs of exact_ on their own, from the beginning.
+/// Follows outputs of exact_ on their own, from the beginning: several points at a time.
 std::unique_ptr<Loose> AdaptiveFolder::follow(const Select& select, Loose::Domain domain) {
+  constexpr std::size_t kAtOnce = 64;
+  const std::size_t dimensions = shape_.dimensions;
+  const std::size_t outputs = shape_.outputs;
   auto loose = std::make_unique<Loose>(shape_, select, domain);
-  std::vector<std::int64_t> all(shape_.outputs);
+  std::vector<std::int64_t> points(kAtOnce * dimensions);
+  std::vector<std::int64_t> all(kAtOnce * outputs);
+  std::size_t n = 0;
+  const Select& own = exact_->select();
   exact_->replay([&](const std::int64_t* point, const std::int64_t* labels) {
-    for (std::size_t i = 0; i < exact_->select().size(); ++i) all[exact_->select()[i]] = labels[i];
-    loose->add(point, all.data());
+    std::copy_n(point, dimensions, points.data() + n * dimensions);
+    for (std::size_t i = 0; i < own.size(); ++i) all[n * outputs + own[i]] = labels[i];
+    if (++n < kAtOnce) return true;
+    add_loosely(*loose, {points.data(), all.data(), n, true, nullptr, 0, 0});
+    n = 0;
     return true;
   });
+  if (n != 0) add_loosely(*loose, {points.data(), all.data(), n, true, nullptr, 0, 0});
   return loose;
 }
 

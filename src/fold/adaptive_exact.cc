@@ -239,6 +239,7 @@ bool Exact::offer_behind_break(int level, const Row& row, Taken& taken) {
     } else {
       if (!grow_.can_break(blocks[i], row, level)) continue;
       grow_.start_break(blocks[i], row, level);
+      note_break();
     }
     taken[i] = 1;
     return true;
@@ -284,6 +285,7 @@ bool Exact::end_break(int level, std::size_t index, const Row& row, Taken& taken
   if (grow_.try_second_row(blocks[index], row, level)) return true;
   if (!grow_.can_break(blocks[index], row, level)) return false;
   grow_.start_break(blocks[index], row, level);
+  note_break();
   return true;
 }
 
@@ -310,7 +312,9 @@ std::vector<std::uint32_t> Exact::blame() const {
 void Exact::check_size(int level) {
   std::uint64_t blocks = 0;
   for (const Level& all : levels_) blocks += all.size();
-  if (2 * blocks <= max_intermediate_ && 2 * levels_[View::at(level)].size() <= max_pieces_) return;
+  const std::uint64_t own = levels_[View::at(level)].size();
+  const std::uint64_t breaks = breaks_ == kManyBreaks ? blocks : breaks_;
+  if (blocks + std::min(breaks, blocks) <= max_intermediate_ && own + std::min(breaks, own) <= max_pieces_) return;
   std::uint64_t live = 0;
   std::uint64_t here = 0;
   for (std::size_t k = 0; k < levels_.size(); ++k)
@@ -319,6 +323,7 @@ void Exact::check_size(int level) {
       live += count;
       if (static_cast<int>(k) == level) here += count;
     }
+  breaks_ = static_cast<std::uint8_t>(std::min<std::uint64_t>(live - blocks, kManyBreaks));
   max_intermediate_ = std::max(max_intermediate_, live);
   if (here > max_pieces_) full_ = true;
 }

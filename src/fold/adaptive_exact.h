@@ -54,6 +54,8 @@ class Exact {
   bool add(const std::int64_t* point, const std::int64_t* labels) {
     return expected(point, labels) || add_unexpected(point, labels);
   }
+  /// The same for one that was not expected.
+  bool add_unexpected(const std::int64_t* point, const std::int64_t* labels);
   /// No more points. False as for add().
   bool end();
   /// After end(): the pieces, in the order of their first points. Outputs that are not selected are empty.
@@ -83,6 +85,7 @@ class Exact {
  private:
   using Level = std::vector<Block>;
   static constexpr int kNear = 10;
+  static constexpr std::uint8_t kManyBreaks = std::numeric_limits<std::uint8_t>::max();
   /// By block of a level: whether it has a row of this coordinate already.
   class Taken {
    public:
@@ -112,7 +115,6 @@ class Exact {
     std::vector<std::uint8_t> many_;
   };
 
-  bool add_unexpected(const std::int64_t* point, const std::int64_t* labels);
   bool start_row(const std::int64_t* point, const std::int64_t* labels);
   bool enter_row(const std::int64_t* point, const std::int64_t* labels);
   std::uint64_t whole_row(const Run& run);
@@ -161,6 +163,9 @@ class Exact {
   bool end_break(int level, std::size_t index, const Row& row, Taken& taken);
   void accuse(const Row& row, int level);
   void check_size(int level);
+  void note_break() {
+    if (breaks_ != kManyBreaks) ++breaks_;
+  }
   void sync_points(int level);
 
   /// What most streams do not need.
@@ -216,6 +221,8 @@ class Exact {
   bool started_ = false;  // there was a point
   bool modular_ = false;  // some of the expected labels are
   bool convoys_ = true;
+  /// At most so many blocks have a break; the greatest number: that is not known.
+  std::uint8_t breaks_ = 0;
   std::uint64_t max_intermediate_ = 0;
   std::vector<Level> levels_;
   std::unique_ptr<Rare> rare_;

@@ -62,7 +62,13 @@ bool Walker::next(int innermost) {
     numbers_[View::at(q)] += view().stride(q);
     std::int64_t* const own = functions(q);
     const std::int64_t* const steps = block_->words.get() + layout_->part(q) + 1;  // known: there is a second iteration
-    for (int f = 0; f < layout_->functions(q); ++f) {
+    const int all = layout_->functions(q);
+    if (!block_->windows) {
+      for (int f = 0; f < all; ++f) own[f] = wrapping_add(own[f], steps[f]);
+      restart_inside(q);
+      return true;
+    }
+    for (int f = 0; f < all; ++f) {
       const bool modular = f < layout_->outputs && block_->modulus(f) != 0;
       own[f] = modular ? in_window((*block_->windows)[View::at(f)], static_cast<Wide>(own[f]) + steps[f])
                        : wrapping_add(own[f], steps[f]);
