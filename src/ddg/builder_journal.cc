@@ -171,7 +171,7 @@ void Builder::set_points(const Journal::Segment& segment) {
     counters.include(counter);
   }
   ends[inner] = counters;
-  rows_.all = {rows_.points.data(), rows_.serials.data(), n, ordered, ends, follows};
+  rows_.all = {rows_.points.data(), rows_.serials.data(), n, ordered, ends, follows, ends};
 }
 
 void Builder::settle_value(const IntegerValue& value, std::size_t number) {
@@ -203,7 +203,8 @@ Streams::Instances Builder::choose(std::uint64_t rows) {
   const std::uint64_t follow = rows_.all.follows & rows & rows << 1;  // one that was chosen too
   if (rows >> first == first_rows(count)) {
     rows_.chosen = kAll.data() + first;
-    return {rows_.point(first), rows_.serials.data() + first, count, rows_.all.ordered, nullptr, follow >> first};
+    return {rows_.point(first), rows_.serials.data() + first, count, rows_.all.ordered, nullptr, follow >> first,
+            rows_.all.ends};
   }
   if (rows_.chosen_points.size() < Journal::kMostRows * dimensions)
     rows_.chosen_points.resize(Journal::kMostRows * dimensions);
@@ -219,7 +220,8 @@ Streams::Instances Builder::choose(std::uint64_t rows) {
     for (std::size_t k = 0; k < dimensions; ++k) into[k] = point[k];
   }
   rows_.chosen = rows_.chosen_rows.data();
-  return {rows_.chosen_points.data(), rows_.chosen_serials.data(), n, rows_.all.ordered, nullptr, follows};
+  return {
+      rows_.chosen_points.data(), rows_.chosen_serials.data(), n, rows_.all.ordered, nullptr, follows, rows_.all.ends};
 }
 
 /// Those of `left` that have what the first of them has.

@@ -190,8 +190,9 @@ class Streams {
     bool ordered = false;
     const fold::Ends* ends = nullptr;
     std::uint64_t follows = 0;
+    const fold::Ends* around = nullptr;
     fold::Rows rows(const std::int64_t* labels, std::size_t same = 0) const {
-      return {points, labels, n, ordered, ends, same, follows};
+      return {points, labels, n, ordered, ends, same, follows, around};
     }
   };
   void instances(const Located& at, const Instances& all);

@@ -225,7 +225,7 @@ void AdaptiveFolder::add_loosely(Loose& loose, const Rows& rows) const {
     const std::size_t rest = rows.n - first;
     if (rest >= kFew) {
       const fold::Ends* const ends = first == 0 ? rows.ends : nullptr;
-      const std::size_t done = loose.add_rows({point, labels, rest, rows.ordered, ends, rows.same, 0});
+      const std::size_t done = loose.add_rows({point, labels, rest, rows.ordered, ends, rows.same, 0, rows.around});
       first += done;
       if (done != 0) continue;
     }
@@ -248,7 +248,8 @@ void AdaptiveFolder::add_other_rows(const Rows& rows, std::size_t from) {
                 rows.ordered,
                 all ? rows.ends : nullptr,
                 rows.same,
-                0};
+                0,
+                rows.around};
   };
   while (from < rows.n) {
     if (loose_ && !exact_) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <limits>
+#include <numeric>
 #include <utility>
 
 #include "fold/adaptive_block.h"
@@ -56,6 +58,54 @@ struct Numbers {
   }
 };
 
+/// The same in 64 bits, as far as that goes: then all of it is the same.
+class SmallNumbers {
+ public:
+  SmallNumbers(const std::int64_t* from, std::size_t count, std::int64_t last) : count_(count + 1) {
+    std::copy_n(from, count, all_.begin());
+    all_[count] = last;
+    normalise();
+  }
+  std::int64_t operator[](std::size_t k) const { return all_[k]; }
+  const std::int64_t* begin() const { return all_.data(); }
+  bool large() const { return large_; }
+
+  void eliminate(const std::int64_t* by, std::size_t pivot) {
+    const std::int64_t common = std::gcd(by[pivot], all_[pivot]);
+    const std::int64_t keep = by[pivot] / common;
+    const std::int64_t subtract = all_[pivot] / common;
+    for (std::size_t k = 0; k < count_; ++k) {
+      std::int64_t kept = 0;
+      std::int64_t product = 0;
+      large_ |= __builtin_mul_overflow(keep, all_[k], &kept);
+      large_ |= __builtin_mul_overflow(subtract, by[k], &product);
+      large_ |= __builtin_sub_overflow(kept, product, &all_[k]);
+    }
+    normalise();
+  }
+
+ private:
+  void normalise() {
+    std::uint64_t common = 0;
+    bool negative = false;
+    for (std::size_t k = 0; k < count_; ++k) {
+      const std::int64_t number = all_[k];
+      if (number == 0) continue;
+      if (common == 0) negative = number < 0;
+      large_ |= number == std::numeric_limits<std::int64_t>::min();
+      const std::uint64_t size = number < 0 ? -static_cast<std::uint64_t>(number) : static_cast<std::uint64_t>(number);
+      if (common != 1) common = size == 1 ? 1 : std::gcd(common, size);
+    }
+    if (large_ || common == 0 || (common == 1 && !negative)) return;
+    const auto by = negative ? -static_cast<std::int64_t>(common) : static_cast<std::int64_t>(common);
+    for (std::size_t k = 0; k < count_; ++k) all_[k] = by == -1 ? -all_[k] : all_[k] / by;
+  }
+
+  std::array<std::int64_t, kMostNumbers> all_;
+  std::size_t count_;
+  bool large_ = false;
+};
+
 Numbers numbers_of(const std::int64_t* from, std::size_t count) {
   Numbers numbers;
   numbers.count = count;
@@ -71,6 +121,16 @@ std::size_t Equations::pivot(std::size_t i) const {
 }
 
 bool Equations::add(const std::int64_t* vector, std::int64_t value, bool& says_more) {
+  SmallNumbers small(vector, unknowns_, value);
+  for (std::size_t i = 0; i < rows() && !small.large(); ++i)
+    if (const std::size_t at = pivot(i); small[at] != 0) small.eliminate(row(i), at);
+  if (small.large()) return add_large(vector, value, says_more);
+  if (std::all_of(small.begin(), small.begin() + unknowns_, [](std::int64_t number) { return number == 0; }))
+    return small[unknowns_] == 0;
+  return insert(small.begin(), says_more);
+}
+
+bool Equations::add_large(const std::int64_t* vector, std::int64_t value, bool& says_more) {
   Numbers fresh = numbers_of(vector, unknowns_);
   fresh.all[fresh.count++] = value;
   if (!fresh.normalise()) return false;
@@ -80,6 +140,14 @@ bool Equations::add(const std::int64_t* vector, std::int64_t value, bool& says_m
     const Numbers by = numbers_of(row(i), unknowns_ + 1);
     if (!fresh.eliminate(by.all.data(), at)) return false;
   }
+  std::array<std::int64_t, kMostNumbers> numbers;
+  for (std::size_t k = 0; k < fresh.count; ++k) numbers[k] = static_cast<std::int64_t>(fresh.all[k]);
+  return insert(numbers.data(), says_more);
+}
+
+/// What the others say has been taken out of it.
+bool Equations::insert(const std::int64_t* numbers, bool& says_more) {
+  Numbers fresh = numbers_of(numbers, unknowns_ + 1);
   std::size_t own = 0;
   while (own < unknowns_ && fresh.all[own] == 0) ++own;
   if (own == unknowns_) return fresh.all[unknowns_] == 0;

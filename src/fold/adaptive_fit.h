@@ -101,6 +101,8 @@ class Equations {
   const std::int64_t* row(std::size_t i) const { return numbers_.data() + i * (unknowns_ + 1); }
   std::size_t rows() const { return numbers_.size() / (unknowns_ + 1); }
   std::size_t pivot(std::size_t i) const;
+  bool add_large(const std::int64_t* vector, std::int64_t value, bool& fresh);
+  bool insert(const std::int64_t* numbers, bool& fresh);
 
   std::size_t unknowns_;
   std::vector<std::int64_t> numbers_;  // by equation: v, r; by pivot

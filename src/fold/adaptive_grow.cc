@@ -108,6 +108,18 @@ bool Grow::may_be_fractional(const Block& block, const Block& row, int level) co
 
 bool Grow::representable_with(const Block& block, const Row& row, int level) const {
   if (!may_be_fractional(block, row.block, level)) return true;
+  if (!block.windows && !row.block.windows && (row.block.known & ~block.known & bits_from(level + 1)) == 0) {
+    // The row adds nothing but itself: the block's own numbers are counted on for a moment.
+    Block both;
+    both.words.reset(block.words.get());
+    both.known = block.known | std::uint32_t{1} << level;
+    std::int64_t& extent = values_of(layout, both, level)[layout.extent(level)];
+    ++extent;
+    const bool fine = representable(view(both, level));
+    --extent;
+    static_cast<void>(both.words.release());
+    return fine;
+  }
   Block both = copy_of(layout, block, level);
   absorb(both, row, level);
   return representable(view(both, level));

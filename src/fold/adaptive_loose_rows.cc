@@ -3,8 +3,8 @@
 // Points that only move the ends of ranges are told from others all together: they come in order, no watched coordinate
 // changes in any of them, and every label stays in the range that its form allows. Then the least and the greatest
 // label of all of them is what counts, found without a branch for each. Functions of labels that are still looked for
-// are followed through all of them by themselves (adaptive_fit_rows.cc). Points are taken together up to one that is not
-// like that, or behind which it is looked whether labels are simple.
+// are followed through all of them by themselves (adaptive_fit_rows.cc). Points are taken together up to one that is
+// not like that, or behind which it is looked whether labels are simple.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -21,6 +21,7 @@ constexpr std::size_t kMostOutputs = 16;
 /// Of one number of each row.
 Ends ends_of(const std::int64_t* first, std::size_t stride, std::size_t n) {
   Ends ends;
+#pragma GCC unroll 4
   for (std::size_t i = 0; i < n; ++i, first += stride) ends.include(*first);
   return ends;
 }
@@ -50,7 +51,7 @@ std::size_t Loose::usual_rows(const Rows& rows) const {
   const std::uint32_t all = dimensions == kMostAtOnce ? ~std::uint32_t{0} : (std::uint32_t{1} << dimensions) - 1;
   for (std::uint32_t rest = (watched_ & all) >> same << same; rest != 0; rest &= rest - 1) {
     const auto k = static_cast<std::size_t>(std::countr_zero(rest));
-    if (rows.ends != nullptr && rows.ends[k].low == last[k] && rows.ends[k].high == last[k]) continue;
+    if (rows.around != nullptr && rows.around[k].low == last[k] && rows.around[k].high == last[k]) continue;
     n = first_where(n, [&](std::size_t i) { return rows.points[i * dimensions + k] != last[k]; });
   }
   return n;
@@ -104,22 +105,34 @@ inline bool Loose::find_ends(const Rows& rows, const Tracked& output, OutputEnds
   const std::size_t stride = shape_.outputs;
   const std::size_t number = output.number;
   const bool same = number < rows.same;
-  const Ends labels = same && rows.ends != nullptr ? rows.ends[number] : ends_of(rows.labels + number, stride, rows.n);
+  const auto includes = [](const Interval& range, const Ends& ends) {
+    return range.includes(ends.low) && range.includes(ends.high);
+  };
+  Ends labels{output.labels.low, output.labels.high};
+  if (same && rows.ends != nullptr)
+    labels = rows.ends[number];
+  else if (!same || rows.around == nullptr || !includes(output.labels, rows.around[number]))
+    labels = ends_of(rows.labels + number, stride, rows.n);
   into = {labels.low, labels.high, 0, 0};
-  if (output.form == Form::kConstant && !(output.labels.includes(labels.low) && output.labels.includes(labels.high)))
-    return false;
+  if (output.form == Form::kConstant && !includes(output.labels, labels)) return false;
   if (number >= shape_.shared) return true;
   if (!same) {
-    Ends distances;
-    bool overflow = false;
+    const auto small = [](const Ends& ends) { return is_small(ends.low) && is_small(ends.high); };
     const std::int64_t* point = rows.points + number;
     const std::int64_t* label = rows.labels + number;
-    for (std::size_t i = 0; i < rows.n; ++i, point += dimensions, label += stride) {
-      std::int64_t distance = 0;
-      overflow |= __builtin_sub_overflow(*point, *label, &distance);
-      distances.include(distance);
+    Ends distances;
+    if (rows.around != nullptr && small(rows.around[number]) && small(labels)) {
+#pragma GCC unroll 4
+      for (std::size_t i = 0; i < rows.n; ++i, point += dimensions, label += stride) distances.include(*point - *label);
+    } else {
+      bool overflow = false;
+      for (std::size_t i = 0; i < rows.n; ++i, point += dimensions, label += stride) {
+        std::int64_t distance = 0;
+        overflow |= __builtin_sub_overflow(*point, *label, &distance);
+        distances.include(distance);
+      }
+      if (overflow) return false;
     }
-    if (overflow) return false;
     into.least = distances.low;
     into.greatest = distances.high;
   }

@@ -9,6 +9,7 @@
 #include <memory>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "fold/fold.h"
@@ -274,7 +275,13 @@ void add_rows(Folder& folder, const Stream& stream, std::size_t first, std::size
   }
   rows.points = points.data();
   rows.labels = labels.data();
-  if (!random.one_in(4)) rows.ends = ends.data();
+  if (!random.one_in(4)) rows.around = rows.ends = ends.data();
+  std::vector<Ends> around = ends;  // of more points
+  if (random.one_in(3)) {
+    for (Ends& wider : around) wider.include(wider.high / 2 - random.between(0, 9));
+    rows.ends = nullptr;
+    rows.around = around.data();
+  }
   if (random.one_in(4)) rows.ordered = false;
   if (random.one_in(4)) rows.same = 0;
   if (random.one_in(4)) rows.follows = 0;
@@ -300,6 +307,73 @@ TEST(AddRows, SameAsPoints) {
       }
       expect_same(points->finish(), rows->finish());
     }
+    ASSERT_FALSE(testing::Test::HasFailure()) << "seed " << seed;
+  }
+}
+
+/// A walk through a nest that goes on where chance has it, long enough for everything that is only looked at later;
+/// labels that stay what they are for a while.
+Stream irregular_stream(RandomStream& random) {
+  Stream stream;
+  const auto dimensions = static_cast<std::uint16_t>(random.between(1, 6));
+  const auto outputs = static_cast<std::uint16_t>(random.between(0, 4));
+  stream.shape = {dimensions, outputs, static_cast<std::uint16_t>(random.between(0, std::min(dimensions, outputs)))};
+  const std::size_t length = random.one_in(8) ? 5000 : 20 + random.below(300);
+  const std::uint64_t outwards = random.one_in(2) ? 3 : 40;
+  std::vector<std::uint64_t> kinds;
+  std::vector<std::size_t> ends;  // where the kind of a label becomes another one
+  for (std::size_t o = 0; o < outputs; ++o) {
+    kinds.push_back(random.below(7));
+    ends.push_back(random.one_in(2) ? length : random.below(length));
+  }
+  Vector point(dimensions);
+  const std::int64_t stride = random.one_in(4) ? 3 : 1;
+  while (stream.points.size() < length) {
+    std::size_t changed = dimensions - std::size_t{1};
+    while (changed > 0 && random.one_in(outwards)) --changed;
+    point[changed] += random.one_in(3) ? stride * random.between(1, 3) : stride;
+    for (std::size_t k = changed + 1; k < dimensions; ++k)
+      point[k] = random.one_in(2) ? 0 : stride * random.between(0, 4);
+    Vector labels;
+    for (std::size_t o = 0; o < outputs; ++o) {
+      const std::int64_t along = point[std::min<std::size_t>(o, dimensions - std::size_t{1})];
+      const std::uint64_t kind = (kinds[o] + (stream.points.size() < ends[o] ? 0 : 3)) % 7;
+      const std::int64_t choices[] = {5,
+                                      along - 2,
+                                      along,
+                                      3 * point.back() + 7 * point[0],
+                                      random.between(0, 9),
+                                      point.back() * point.back(),
+                                      random.one_in(50) ? std::numeric_limits<std::int64_t>::min() : kMost - along};
+      labels.push_back(choices[kind]);
+    }
+    stream.points.push_back({point, std::move(labels)});
+  }
+  return stream;
+}
+
+TEST(AddRows, SameAsPointsOfIrregularNests) {
+  const std::uint64_t streams = 1500 * point_lists::soak();
+  for (std::uint64_t seed = point_lists::first_seed(); seed < point_lists::first_seed() + streams; ++seed) {
+    RandomStream random(seed);
+    const Stream stream = irregular_stream(random);
+    const Options options{.variant = Variant::kAuto, .max_pieces = random.one_in(2) ? 4u : 16u};
+    const std::unique_ptr<Folder> points = make_folder(options, stream.shape);
+    const std::unique_ptr<Folder> rows = make_folder(options, stream.shape);
+    const std::size_t give_up = random.one_in(4) ? random.below(stream.points.size()) : stream.points.size();
+    bool gave_up = false;
+    for (std::size_t first = 0; first < stream.points.size();) {
+      const std::size_t n = std::min<std::size_t>(1 + random.below(64), stream.points.size() - first);
+      add_points(*points, stream, {first, n, {}});
+      add_rows(*rows, stream, first, n, random);
+      first += n;
+      if (first > give_up && !std::exchange(gave_up, true)) {
+        points->give_up("no memory");
+        rows->give_up("no memory");
+      }
+      ASSERT_EQ(points->bytes(), rows->bytes()) << "seed " << seed << ", after point " << first;
+    }
+    expect_same(points->finish(), rows->finish());
     ASSERT_FALSE(testing::Test::HasFailure()) << "seed " << seed;
   }
 }

@@ -157,11 +157,12 @@ struct Rows {
   const std::int64_t* points = nullptr;
   const std::int64_t* labels = nullptr;
   std::size_t n = 0;
-  bool ordered = false;        // each is known to come after the one before
-  const Ends* ends = nullptr;  // by coordinate; null: not known
-  std::size_t same = 0;        // so many of the first labels are known to be the coordinates, of each
-  std::uint64_t follows = 0;   // by row, of the first 64, as bits: it is the one before, but for 1 more in the last
-                               // coordinate
+  bool ordered = false;          // each is known to come after the one before
+  const Ends* ends = nullptr;    // by coordinate; null: not known
+  std::size_t same = 0;          // so many of the first labels are known to be the coordinates, of each
+  std::uint64_t follows = 0;     // by row, of the first 64, as bits: it is the one before, but for 1 more in the last
+                                 // coordinate
+  const Ends* around = nullptr;  // by coordinate: all are known to lie between these; null: not known
 };
 
 /// Folds one stream. Not copyable; several folders share nothing, so each may be used by another thread.
