@@ -16,6 +16,12 @@
 
 namespace loopfold::fold::adaptive {
 
+namespace {
+
+constexpr std::size_t kMostOutputs = 16;  // of a run that is added at once
+
+}  // namespace
+
 bool Loose::add_whole(const Run& run) {
   const std::size_t dimensions = shape_.dimensions;
   if (fitting_ != 0 || covers_ || dimensions > kMostAtOnce) return false;
@@ -29,42 +35,41 @@ bool Loose::add_whole(const Run& run) {
   if (run.n > kLongestAtOnce || __builtin_mul_overflow(run.stride, steps, &end) ||
       __builtin_add_overflow(run.point[inner], end, &end))
     return false;
+  if (followed_ > kMostOutputs) return false;
+  std::array<std::int64_t, 2 * kMostOutputs> labels;  // the least and the greatest of each
+  std::array<std::int64_t, 2 * kMostOutputs> distances;
   Tracked* const outputs = outputs_.data();
-  const auto ends_of = [&](const Tracked& output, Interval& labels, Interval& distance) {
-    const std::int64_t from = run.labels[output.number];
+  const auto holds = [](const Interval& range, const std::int64_t* ends) {
+    return range.includes(ends[0]) && range.includes(ends[1]);
+  };
+  for (std::size_t i = 0; i < followed_; ++i) {
+    const Tracked& output = outputs[i];
+    const std::size_t number = output.number;
+    const std::int64_t from = run.labels[number];
     std::int64_t to = from;
-    if (steps != 0 &&
-        (__builtin_mul_overflow(run.steps[output.number], steps, &to) || __builtin_add_overflow(from, to, &to)))
+    if (steps != 0 && run.steps[number] != 0 &&
+        (__builtin_mul_overflow(run.steps[number], steps, &to) || __builtin_add_overflow(from, to, &to)))
       return false;
-    labels = {std::min(from, to), std::max(from, to)};
-    if (output.number >= shape_.shared) return true;
+    labels[2 * i] = std::min(from, to);
+    labels[2 * i + 1] = std::max(from, to);
+    const auto form = static_cast<unsigned>(output.form);
+    if ((form & kLabelEnd) != 0 && !holds(output.labels, &labels[2 * i])) return false;
+    if (number >= shape_.shared) continue;
     std::int64_t first_distance = 0;
     std::int64_t last_distance = 0;
-    if (__builtin_sub_overflow(run.point[output.number], from, &first_distance) ||
-        __builtin_sub_overflow(output.number == inner ? end : run.point[output.number], to, &last_distance))
+    if (__builtin_sub_overflow(run.point[number], from, &first_distance) ||
+        __builtin_sub_overflow(number == inner ? end : run.point[number], to, &last_distance))
       return false;
-    distance = {std::min(first_distance, last_distance), std::max(first_distance, last_distance)};
-    return true;
-  };
-  const auto holds = [](const Interval& range, const Interval& ends) {
-    return range.includes(ends.low) && range.includes(ends.high);
-  };
-  for (std::size_t i = 0; i < followed_; ++i) {
-    Interval labels;
-    Interval distance = outputs[i].distance;
-    if (!ends_of(outputs[i], labels, distance)) return false;
-    const auto form = static_cast<unsigned>(outputs[i].form);
-    if ((form & kLabelEnd) != 0 && !holds(outputs[i].labels, labels)) return false;
-    if ((form & kDistanceEnd) != 0 && !holds(outputs[i].distance, distance)) return false;
+    distances[2 * i] = std::min(first_distance, last_distance);
+    distances[2 * i + 1] = std::max(first_distance, last_distance);
+    if ((form & kDistanceEnd) != 0 && !holds(output.distance, &distances[2 * i])) return false;
   }
   for (std::size_t i = 0; i < followed_; ++i) {
-    Interval labels;
-    Interval distance = outputs[i].distance;
-    ends_of(outputs[i], labels, distance);
-    outputs[i].labels.include(labels.low);
-    outputs[i].labels.include(labels.high);
-    outputs[i].distance.include(distance.low);
-    outputs[i].distance.include(distance.high);
+    outputs[i].labels.include(labels[2 * i]);
+    outputs[i].labels.include(labels[2 * i + 1]);
+    if (outputs[i].number >= shape_.shared) continue;
+    outputs[i].distance.include(distances[2 * i]);
+    outputs[i].distance.include(distances[2 * i + 1]);
   }
   points_ += run.n;
   std::copy_n(run.point, inner, last);
