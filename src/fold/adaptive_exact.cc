@@ -390,21 +390,4 @@ std::size_t Exact::bytes() const {
   return bytes + bytes_of_blocks();
 }
 
-/// In a convoy, those are added that would be there without it: the row that it is in is folded for that.
-std::size_t Exact::bytes_of_blocks() const {
-  const Layout& layout = grow_.layout;
-  std::size_t bytes = cruise_ ? cruise_->bytes(layout) : 0;
-  for (std::size_t level = 0; level < levels_.size(); ++level)
-    for (const Block& block : levels_[level]) bytes += bytes_of(layout, block, static_cast<int>(level));
-  if (!in_convoy()) return bytes;
-  Shape shape;
-  shape.dimensions = static_cast<std::uint16_t>(layout.dimensions);
-  shape.shared = static_cast<std::uint16_t>(layout.shared);
-  Exact row(shape, layout.select, max_pieces_);
-  Convoy& convoy = *rare_->convoy;
-  convoy.replay(layout, convoy.points(layout) + granted_ - remaining_, {last(), View::at(convoy.level())},
-                [&](const Run& run) { row.add_run(run); });
-  return bytes + row.bytes_of_blocks();
-}
-
 }  // namespace loopfold::fold::adaptive
