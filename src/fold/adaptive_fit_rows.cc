@@ -28,12 +28,15 @@ bool Moves::set_for() {
     std::size_t number = 0;
     while (number + 1 < all && point[number] == from[number]) ++number;
     std::uint64_t hash = number;
-    for_all(
-        all, [&](std::size_t k) __attribute__((always_inline)) {
-          std::int64_t step = 0;
-          large |= __builtin_sub_overflow(point[k], from[k], &step);
-          hash += hash_of(k, step);
-        });
+    const auto add = [&](std::size_t k) __attribute__((always_inline)) {
+      std::int64_t step = 0;
+      large |= __builtin_sub_overflow(point[k], from[k], &step);
+      hash += hash_of(k, step);
+    };
+    if (kDimensions != 0 && kDimensions <= 3)
+      for_all(all, add);
+    else  // what does not change adds nothing
+      for (std::size_t k = number; k < all; ++k) add(k);
     hashes[i] = hash;
     first[i] = static_cast<std::uint8_t>(number);
     changes[number] |= std::uint64_t{1} << i;
@@ -58,10 +61,6 @@ bool Moves::set(const std::int64_t* all, const std::int64_t* last, std::size_t i
       return set_for<2>();
     case 3:
       return set_for<3>();
-    case 4:
-      return set_for<4>();
-    case 5:
-      return set_for<5>();
     default:
       return set_for<0>();
   }
