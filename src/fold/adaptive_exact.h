@@ -218,9 +218,9 @@ class Exact {
   Grow grow_;
   std::uint32_t max_pieces_;
   bool full_ = false;
-  bool started_ = false;  // there was a point
-  bool modular_ = false;  // some of the expected labels are
-  bool convoys_ = true;
+  bool started_ = false;      // there was a point
+  bool modular_ : 1 = false;  // some of the expected labels are
+  bool convoys_ : 1 = true;
   /// At most so many blocks have a break; the greatest number: that is not known.
   std::uint8_t breaks_ = 0;
   std::uint64_t max_intermediate_ = 0;
