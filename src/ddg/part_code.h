@@ -311,8 +311,6 @@ class OriginCompiler {
   /// What the parts so far leave behind.
   void finish(OriginCode& into) const;
 
-  const State& at(std::size_t granule) const { return granule_[granule]; }
-
  private:
   void keep(const Source& source);
   void uses(const trace::InstructionFacts& facts, std::uint16_t number, bool spills);

@@ -17,15 +17,9 @@ namespace {
 
 using point_lists::Vector;
 
-class Lattices {
+class Lattices : public point_lists::Choices {
  public:
-  explicit Lattices(std::uint64_t seed) : random_(seed) {}
-
-  std::uint64_t below(std::uint64_t n) { return random_() % n; }
-  bool one_in(std::uint64_t n) { return below(n) == 0; }
-  std::int64_t between(std::int64_t low, std::int64_t high) {
-    return low + static_cast<std::int64_t>(below(static_cast<std::uint64_t>(high - low + 1)));
-  }
+  using Choices::Choices;
 
   point_lists::Stream make() {
     const auto dimensions = static_cast<std::uint16_t>(between(2, 5));
@@ -104,7 +98,6 @@ class Lattices {
     stream_.add(point, labels);
   }
 
-  std::mt19937_64 random_;
   point_lists::Stream stream_;
   Vector first_, length_, slope_;
   std::vector<Guard> guards_;

@@ -36,15 +36,9 @@ struct Cut {
   std::int64_t stride = 1;
 };
 
-class RandomStream {
+class RandomStream : public point_lists::Choices {
  public:
-  explicit RandomStream(std::uint64_t seed) : random_(seed) {}
-
-  std::uint64_t below(std::uint64_t n) { return random_() % n; }
-  bool one_in(std::uint64_t n) { return below(n) == 0; }
-  std::int64_t between(std::int64_t low, std::int64_t high) {
-    return low + static_cast<std::int64_t>(below(static_cast<std::uint64_t>(high - low + 1)));
-  }
+  using Choices::Choices;
 
   /// An affine nest, with what is wrong with it.
   Stream make() {
@@ -178,7 +172,6 @@ class RandomStream {
     return cut.steps == steps;
   }
 
-  std::mt19937_64 random_;
   Stream stream_;
   std::vector<Vector> bounds_;  // by dimension: functions of the first coordinate and of the length
   std::int64_t longest_ = 14;

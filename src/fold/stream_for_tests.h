@@ -8,6 +8,7 @@
 #include <limits>
 #include <map>
 #include <memory>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,21 @@
 #include "support/wide.h"
 
 namespace loopfold::fold::point_lists {
+
+/// Choices of a random stream.
+class Choices {
+ public:
+  explicit Choices(std::uint64_t seed) : random_(seed) {}
+
+  std::uint64_t below(std::uint64_t n) { return random_() % n; }
+  bool one_in(std::uint64_t n) { return below(n) == 0; }
+  std::int64_t between(std::int64_t low, std::int64_t high) {
+    return low + static_cast<std::int64_t>(below(static_cast<std::uint64_t>(high - low + 1)));
+  }
+
+ private:
+  std::mt19937_64 random_;
+};
 
 using Vector = std::vector<std::int64_t>;
 
