@@ -192,7 +192,7 @@ inline void Builder::prefetch(const PartCode& code, const Streams::Located& at, 
     return run_trail(*node, &where);
   std::uint64_t* const row = journal != nullptr ? begin_row(*journal, code) : nullptr;
   const Running running{where, instance, at, levels_->back().serial, thread, stack, journal, row};
-  if (recording_path_) note_path_part(where, {last.site, &code, &block, 0, exit.slots, 0});
+  if (recording_path_) note_path_part(where, {last.site, &code, &block, 0, exit.slots, 0, index});
   ++stack.parts;
   instructions_ += part.instructions;
   if (code.unknown) unknown_instructions_ += part.instructions;

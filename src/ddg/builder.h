@@ -67,6 +67,7 @@ class Builder {
   static constexpr bool kEveryPart = true;
   static constexpr bool kValues = true;
   static constexpr bool kStretches = true;
+  static constexpr bool kWeaves = true;
 
   Builder(const trace::Reader& reader, const structure::Structure& structure, const structure::LoopTree& tree,
           symbols::Symbolizer& symbolizer, const Options& options);
@@ -152,6 +153,15 @@ class Builder {
     for (const PathStack::Frame& frame : found_plan_->stack.frames)
       stretch_.activations.push_back(walk.next_activation(frame.function) + frame.activation);
     return stretch_at(where(walk.thread(), stack), ahead, iterations);
+  }
+
+  /// Takes some of the next iterations of a run, along whatever paths. If none: `learn` says that the path of the next
+  /// one is to be learned.
+  template <class Walk, class S>
+  std::uint64_t weave(const Walk& walk, const S& stack, const trace::Run& run, std::uint64_t first,
+                      std::uint64_t iterations, trace::RunExpander& expander, structure::Woven& woven, bool& learn) {
+    if (!options_.by_runs) return 0;
+    return weave_at(where(walk.thread(), stack), run, first, iterations, expander, woven, learn);
   }
 
   /// The whole result but for the damage; the builder is of no use afterwards.
@@ -534,6 +544,17 @@ class Builder {
   void find_leftovers();
   bool is_stored_before(const StretchAccess& load) const;
   void forget_frames(std::size_t& next, std::size_t part);
+  /// A path of which iterations can be taken one after the other, without a walk (builder_weave.cc).
+  struct WeavePlan {
+    enum class State : std::uint8_t { kImpossible, kNotYet, kReady };
+    State state = State::kImpossible;
+    structure::PathTotals totals;
+    std::uint64_t events = 0;
+    std::vector<PathPart> parts;
+    // By part, once it is ready: its node in the trail of all of them, and that of a trail of its own.
+    std::vector<TrailNode*> nodes;
+    std::vector<TrailNode*> alone;
+  };
   /// Where a path begins: what its statements depend on, beside its exits.
   struct PathKey {
     structure::ContextId context = structure::kNoContext;
@@ -546,6 +567,7 @@ class Builder {
     std::vector<trace::ExitId> exits;
     unsigned failures = 0;  // to learn it
     StretchPlan plan;
+    WeavePlan weave;
   };
   static constexpr unsigned kMostFailures = 3;
   static constexpr std::size_t kMostPaths = std::size_t{1} << 17;  // that are remembered
@@ -559,6 +581,18 @@ class Builder {
   structure::Known find_path(const PathKey& key, std::span<const trace::ExitId> exits);
   void remember_path(const PathKey& key, std::span<const trace::ExitId> exits, const structure::PathTotals* totals);
   std::uint64_t stretch_at(const Where& where, const trace::RunExpander& ahead, std::uint64_t n);
+
+  // Iterations along several paths (builder_weave.cc).
+  bool plan_weave(const structure::PathTotals& totals, WeavePlan& into) const;
+  std::uint64_t weave_at(const Where& where, const trace::Run& run, std::uint64_t first, std::uint64_t n,
+                         trace::RunExpander& expander, structure::Woven& woven, bool& learn);
+  WeavePlan* find_weave(const PathKey& key, std::span<const trace::ExitId> exits, bool& learn);
+  bool make_threads(WeavePlan& plan);
+  TrailNode* node_of(const PathPart& part, TrailNode* before);
+  void weave_iteration(const Where& where, const Instance& instance, const WeavePlan& plan, const std::uint64_t* slots);
+  void weave_rest(const Where& where, const Instance& instance, const WeavePlan& plan, const std::uint64_t* slots,
+                  std::size_t first);
+
   std::span<StretchAccess> stretch_accesses() { return {stretch_.accesses.data(), stretch_.access_count}; }
   std::span<const StretchAccess> stretch_accesses() const { return {stretch_.accesses.data(), stretch_.access_count}; }
   std::uint64_t look_ahead(const StretchPlan& plan, const trace::RunExpander& ahead, std::uint64_t n);

@@ -64,6 +64,7 @@ void Builder::remember_path(const PathKey& key, std::span<const trace::ExitId> e
   }
   ++path->failures;
   if (totals == nullptr || !path_is_whole_ || path_.empty() || !finish_path_stack(*totals)) return;
+  if (path_stack_.frames.empty() && plan_weave(*totals, path->weave)) path->weave.events = path_events_;
   StretchPlan plan = plan_stretch(path_, granules_.count(), streams_);
   path->failures = plan.possible ? 0 : kMostFailures;
   if (!plan.possible) return;
@@ -92,6 +93,9 @@ void Builder::note_path_part(const Where& where, PathPart part) {
     path_stack_.lowest.insert(path_stack_.lowest.end(), part.code->accesses.size(),
                               thread(where.thread).stack_pointer - path_pointer_);
   part.slot = static_cast<std::uint32_t>(slots_ - path_slots_);
+  part.context = where.context;
+  part.function = where.function;
+  part.node = where.node;
   path_.push_back(part);
 }
 

@@ -83,13 +83,13 @@ void OriginRecords::note_first_address(Lane& lane, const Reader& reader, const P
   lane.uneven = !lane.details->even.add(reader.serial, reader.counter - before, load.address - step * before);
 }
 
-inline void OriginRecords::count_load(const Reader& reader, const Provenance& load, std::uint16_t level,
-                                      Record& record) {
+inline OriginRecords::Loads OriginRecords::count_load(const Reader& reader, const Provenance& load, std::uint16_t level,
+                                                      Record& record) {
   if (is_rewritten(memory_, load)) {
     record.levels[level].rewritten += times_;
-    return;
+    return Loads::kRewritten;
   }
-  if (level == record.shared) return;
+  if (level == record.shared) return Loads::kNone;
   bool carried = false;
   const auto look_at = [&](const Cell& cell) {
     if (carried || cell.producer == 0) return;
@@ -105,11 +105,40 @@ inline void OriginRecords::count_load(const Reader& reader, const Provenance& lo
   else
     memory_.read(load.address, load.size, [&](std::uint64_t, std::uint64_t, const Cell& cell) { look_at(cell); });
   if (carried) record.levels[level].reread += times_;
+  return carried ? Loads::kReread : Loads::kNone;
+}
+
+/// Whether a use that was counted will count the same for any other instance of the reader in this entry of its
+/// innermost loop, as long as it gets the same origin, and what that loaded is not rewritten: nothing that was asked
+/// depends on the last coordinate.
+bool OriginRecords::counts_again(const Value& value, const Distance& far, const Record& record) {
+  const std::uint16_t innermost = static_cast<std::uint16_t>(record.dimensions - 1);
+  const bool outside = far.level < innermost || (far.level == record.shared && record.shared < record.dimensions);
+  return outside && !value.none && !value.unknown && record.key.from != 0 && !record.key.local &&
+         (value.load == nullptr || !value.load->mixed);
+}
+
+/// As use(), if it is the same as the last time. Else false, and nothing has changed.
+inline bool OriginRecords::count_again(const Reader& reader, const Cell& writer, const Value& value, Lane& lane) {
+  if (lane.again == Again::kNo || lane.entry != reader.entry || value.none || !(lane.origin == value.origin))
+    return false;
+  Record& record = *lane.last;
+  if (record.key.by != writer.producer || is_now(reader, writer) ||
+      (value.origin == writer) != has(lane.again, Again::kByOrigin))
+    return false;
+  if (value.load != nullptr && is_rewritten(memory_, *value.load)) return false;
+  Record::AtLevel& counts = record.levels[lane.level];
+  counts.carried += times_;
+  record.instances += times_;
+  if (has(lane.again, Again::kReread)) counts.reread += times_;
+  lane.counter = reader.counter;
+  if (value.load != nullptr) note_address(lane, reader, *value.load);
+  return true;
 }
 
 /// False: it is no record after all, since no shared coordinate differs. `far`: how far away the origin is.
 [[gnu::always_inline]] inline bool OriginRecords::count(const Reader& reader, const Value& value, bool by_origin,
-                                                        Record& record, Distance& far) {
+                                                        Record& record, Distance& far, Again& again) {
   if (record.key.from == 0) {
     if (!value.none) far = distance(reader, value.origin, record);
     record.levels[0].carried += times_;
@@ -128,7 +157,11 @@ inline void OriginRecords::count_load(const Reader& reader, const Provenance& lo
   }
   counts.carried += times_;
   record.instances += times_;
-  if (value.load != nullptr) count_load(reader, *value.load, level, record);
+  const Loads loads = value.load != nullptr ? count_load(reader, *value.load, level, record) : Loads::kNone;
+  if (loads != Loads::kRewritten && counts_again(value, far, record))
+    again = static_cast<Again>(static_cast<unsigned>(Again::kYes) |
+                               (by_origin ? static_cast<unsigned>(Again::kByOrigin) : 0) |
+                               (loads == Loads::kReread ? static_cast<unsigned>(Again::kReread) : 0));
   return true;
 }
 
@@ -149,18 +182,22 @@ inline void OriginRecords::count_load(const Reader& reader, const Provenance& lo
 [[gnu::flatten]] void OriginRecords::use(const Reader& reader, std::uint16_t lane, const Cell& writer,
                                          const Value& value) {
   Lane& at = lane_of(reader, lane);
+  if (count_again(reader, writer, value, at)) return;
   const bool by_origin = !value.none && value.origin == writer;
   bool is_record = value.none || (by_origin ? value.load != nullptr : !is_instance(reader, value.origin));
   if (by_origin && is_now(reader, value.origin)) is_record = false;
+  Again again = Again::kNo;
+  Distance far;
   if (is_record) {
     const Key key = value.unknown ? Key{}
                                   : Key{writer.producer, value.none ? 0 : value.origin.producer,
                                         !by_origin && is_instance(reader, writer)};
     Record& record = record_of(reader, at, key, value);
-    Distance far;
-    if (count(reader, value, by_origin, record, far) && at.met) count_turns(reader, at, value, far, record);
+    if (count(reader, value, by_origin, record, far, again) && at.met) count_turns(reader, at, value, far, record);
   }
   note(at, reader, value.none ? Cell{} : value.origin, value.none);
+  at.again = again;
+  at.level = far.level;
   if (value.none || value.load == nullptr)
     at.uneven = true;
   else

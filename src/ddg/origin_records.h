@@ -167,6 +167,10 @@ class OriginRecords {
     std::vector<Record*> records;
     std::unique_ptr<std::map<Key, Record*>> index;  // of them, if they are many
   };
+  /// Whether the last use was a record, in a way that does not depend on how far the reader is in its innermost loop:
+  /// the next one, of the same origin in the same entry of that loop, counts the same.
+  enum class Again : std::uint8_t { kNo = 0, kYes = 1, kByOrigin = 2, kReread = 4 };
+  static bool has(Again flags, Again flag) { return (static_cast<unsigned>(flags) & static_cast<unsigned>(flag)) != 0; }
   /// The bytes of an operand from one on, as of the last time.
   struct Lane {
     Cell origin;
@@ -176,7 +180,9 @@ class OriginRecords {
     bool met = false;
     bool none = false;
     bool uneven = false;
-    Record* last = nullptr;  // record that was used last
+    Again again = Again::kNo;
+    std::uint16_t level = 0;  // as the record was counted, if it may be so again
+    Record* last = nullptr;   // record that was used last
     std::unique_ptr<LaneDetails> details;
   };
   /// One line of the cache: this is written for every use.
@@ -197,6 +203,7 @@ class OriginRecords {
   Lane& other_lane(Operand& operand, std::uint16_t lane);
   static void note(Lane& lane, const Reader& reader, const Cell& origin, bool none) {
     lane.met = true;
+    lane.again = Again::kNo;
     lane.none = none;
     lane.origin = origin;
     lane.entry = reader.entry;
@@ -261,8 +268,12 @@ class OriginRecords {
   bool is_instance(const Reader& reader, const Cell& cell) const {
     return is_now(reader, cell) && streams_.site_of(cell.producer) == reader.site;
   }
-  bool count(const Reader& reader, const Value& value, bool by_origin, Record& record, Distance& far);
-  void count_load(const Reader& reader, const Provenance& load, std::uint16_t level, Record& record);
+  bool count_again(const Reader& reader, const Cell& writer, const Value& value, Lane& lane);
+  static bool counts_again(const Value& value, const Distance& far, const Record& record);
+  bool count(const Reader& reader, const Value& value, bool by_origin, Record& record, Distance& far, Again& again);
+  /// What it counted.
+  enum class Loads : std::uint8_t { kNone, kRewritten, kReread };
+  Loads count_load(const Reader& reader, const Provenance& load, std::uint16_t level, Record& record);
   void count_turns(const Reader& reader, const Lane& lane, const Value& value, const Distance& far, Record& record);
 
   const Streams& streams_;

@@ -31,6 +31,11 @@ struct PathPart {
   std::uint32_t slot = 0;   // its block's first slot, among those of the path
   std::uint32_t slots = 0;  // of its block
   std::uint32_t frame = 0;  // of PathStack
+  // Which part it is, and where, as trail.h needs it.
+  std::uint32_t number = 0;  // of the code map
+  structure::ContextId context = structure::kNoContext;
+  structure::FunctionId function = structure::kNoFunction;
+  structure::NodeId node = structure::kNoNode;
   friend bool operator==(const PathPart&, const PathPart&) = default;
 };
 

@@ -36,7 +36,8 @@
 // before its parts, and of every side event. leave() and end() tell of frames about to be popped and stacks that ended.
 // One with kStretches may take iterations of the innermost loop at once, along paths that it has learned: begin_path()
 // when an iteration begins that it may learn from, learn_path() when that has ended, known_path() and stretch() when
-// iterations are to come. It is not told of frames that are popped in what it has taken.
+// iterations are to come; weave() when these take several paths. It is not told of frames that are popped in what it
+// has taken.
 #pragma once
 
 #include <algorithm>
@@ -87,6 +88,13 @@ struct PathTotals {
   std::vector<FunctionId> activations;  // functions that are called, in their order
 };
 
+/// Iterations along one of the paths of a run that were taken.
+struct WovenPath {
+  std::uint64_t iterations = 0;
+  const PathTotals* totals = nullptr;
+};
+using Woven = std::array<WovenPath, trace::kMaxRunPaths>;  // by path of the run
+
 /// Observes nothing.
 struct NoObserver {
   static constexpr bool kEveryPart = false;
@@ -118,6 +126,7 @@ class LoopWalk {
   using S = typename Activations<LoopWalk>::Stack;
   static constexpr bool kValues = wants_values<Observer>();
   static constexpr bool kStretches = wants_stretches<Observer>();
+  static constexpr bool kWeaves = wants_weaving<Observer>();
 
   LoopWalk(const Structure& structure, LoopTree& tree, Observer& observer)
       : structure_(structure), tree_(tree), observer_(observer) {
@@ -364,6 +373,23 @@ class LoopWalk {
       const std::uint64_t passed = ends && done == iterations ? done - 1 : done;
       if (passed > 0) count_totals(*totals, passed);
       advance(stack.data, stack.data.dimensions.size() - 1, passed, passed);
+      return done;
+    } else {
+      return 0;
+    }
+  }
+
+  /// Iterations along several paths, each of which is one more of the innermost loop, and changes nothing else.
+  std::uint64_t weave(S& stack, const trace::Run& run, std::uint64_t first, std::uint64_t iterations,
+                      trace::RunExpander& expander, bool& learn) {
+    if constexpr (kWeaves) {
+      const Dimension& innermost = stack.data.dimensions.back();
+      const std::uint64_t most = std::min(iterations, innermost.period - innermost.counter);
+      woven_.fill({});
+      const std::uint64_t done = observer_.weave(*this, stack, run, first, most, expander, woven_, learn);
+      for (std::size_t path = 0; path < run.paths.size(); ++path)
+        if (woven_[path].iterations > 0) count_totals(*woven_[path].totals, woven_[path].iterations);
+      if (done > 0) advance(stack.data, stack.data.dimensions.size() - 1, done, done);
       return done;
     } else {
       return 0;
@@ -729,6 +755,7 @@ class LoopWalk {
   std::size_t repeatable_lowest_ = 0;
   std::size_t repeatable_steps_ = 0;
   std::array<Recorded, trace::kMaxRunPaths> recorded_;
+  Woven woven_;
 };
 
 }  // namespace loopfold::structure

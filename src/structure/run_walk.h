@@ -17,14 +17,17 @@
 // A client with `static constexpr bool kValues = true` is given every event of every run, with the values of all slots:
 //   event(S&, ExitId, const uint64_t* slots)   the block runs; its parts come next
 //   side(S*, const SideEvent&)                 before the walk follows it; null if the thread has no stack
-// If it also has `static constexpr bool kStretches = true`, it may take iterations along one path at once. Control has
-// then just come to the place where the first of them starts:
+// If it also has `static constexpr bool kStretches = true` (and kWeaves, for weave()), it may take iterations along one
+// path at once. Control has then just come to the place where the first of them starts:
 //   Known known_path(S&, const RunPath&)       does it know the path, from here?
 //   void learn_path(S&, const RunPath&, PathEnd)   an iteration along it ended so; begin_path() was called before it
 //   uint64_t stretch(S&, const RunExpander& ahead, uint64_t n, bool ends)   of the n next iterations, along the path
 //                                              that was asked for last: so many were done. `ends`: the last of them
 //                                              runs the same code and leaves the loop; it is followed once more, for
 //                                              control only
+//   uint64_t weave(S&, const Run&, uint64_t first, uint64_t n, RunExpander&, bool& learn)   of the n next iterations,
+//                                              along whatever paths: so many were done, and taken from the expander. If
+//                                              none was, `learn` says that the path of the next one is to be learned
 //   begin_pass(), pass_part(S&, const Part&), end_pass()   of that one: the part is done, and is only to be counted
 #pragma once
 
@@ -69,12 +72,20 @@ constexpr bool wants_stretches() {
   return false;
 }
 
+/// Whether it also takes them where they take several paths.
+template <class T>
+constexpr bool wants_weaving() {
+  if constexpr (requires { T::kWeaves; }) return T::kWeaves;
+  return false;
+}
+
 template <class Client>
 class RunWalk {
  public:
   using Tracker = Activations<Client>;
   static constexpr bool kValues = wants_values<Client>();
   static constexpr bool kStretches = wants_stretches<Client>();
+  static constexpr bool kWeaves = wants_weaving<Client>();
 
   RunWalk(const CodeMap& code, std::vector<std::uint8_t>& starts, Client& client, bool expand_all = false)
       : code_(code), starts_(starts), client_(client), expand_all_(expand_all) {}
@@ -141,7 +152,8 @@ class RunWalk {
       return;
     }
     if constexpr (kStretches) {
-      if (run.iterations >= kShortestStretch && run.sides.empty()) return stretch(tracker, run);
+      if (run.iterations >= (kWeaves ? kShortestWeave : kShortestStretch) && run.sides.empty())
+        return stretch(tracker, run);
     }
     if (kValues || expand_all_ || !steady(run) || !find_hidden(run)) return expand(tracker, run);
     repeat(tracker, run);
@@ -249,7 +261,7 @@ class RunWalk {
       const PlaceId place = first_place(path);
       const bool ends = i + same + 1 == run.iterations && runs_same_code(path, run.paths[run.path_of(i + same)]);
       const std::uint64_t most = same + (ends ? 1 : 0);
-      if (most < kShortestStretch || place == kNoPlace) {
+      if (place == kNoPlace || i + 1 == run.iterations || (!kWeaves && most < kShortestStretch)) {
         for (; i < end; ++i) {
           by_events(tracker, expander_.next(), arrived);
           arrived = false;
@@ -258,6 +270,12 @@ class RunWalk {
       }
       if (!arrived) tracker.arrive(place);
       arrived = true;
+      if constexpr (kWeaves) {
+        if (most < kShortestStretch) {
+          i += weave(tracker, run, i);
+          continue;
+        }
+      }
       switch (client_.known_path(*tracker.current(), path)) {
         case Known::kNo:
           learn(tracker, path);
@@ -278,6 +296,35 @@ class RunWalk {
           break;
       }
     }
+  }
+
+  /// Some of the next iterations, which take several paths, or are few. Control has come to where they start, and
+  /// afterwards to where the next one does. How many there were.
+  std::uint64_t weave(Tracker& tracker, const trace::Run& run, std::uint64_t first) {
+    const std::uint64_t most = mixed_paths(run, first);
+    bool learn_first = false;
+    const std::uint64_t done = client_.weave(*tracker.current(), run, first, most, expander_, learn_first);
+    if (done > 0) return done;
+    const trace::RunPath& path = run.paths[run.path_of(first)];
+    if (learn_first) {
+      learn(tracker, path);
+      return 1;
+    }
+    by_events(tracker, expander_.next(), true);
+    tracker.arrive(first_place(path));
+    return 1;
+  }
+
+  /// How many iterations, from this one on, come before the next that may be taken at once, or the last of the run.
+  static std::uint64_t mixed_paths(const trace::Run& run, std::uint64_t first) {
+    const std::uint64_t last = run.iterations - 1;
+    if (run.sequence.empty()) return last - first;
+    std::uint64_t begin = first;  // of those that take the same path
+    for (std::uint64_t i = first + 1; i < last; ++i) {
+      if (run.sequence[i] != run.sequence[begin]) begin = i;
+      if (i - begin + 1 == kShortestStretch && begin > first) return begin - first;
+    }
+    return last - first;
   }
 
   void learn(Tracker& tracker, const trace::RunPath& path) {
@@ -452,7 +499,8 @@ class RunWalk {
   }
 
   static constexpr std::uint64_t kFewIterations = 3;
-  static constexpr std::uint64_t kShortestStretch = 4;
+  static constexpr std::uint64_t kShortestStretch = 8;
+  static constexpr std::uint64_t kShortestWeave = 3;
 
   const CodeMap& code_;
   std::vector<std::uint8_t>& starts_;
