@@ -189,7 +189,7 @@ inline void Builder::prefetch(const PartCode& code, const Streams::Located& at, 
   prefetch(code, at, journal == nullptr);
   const Instance instance = enter(where, stack, last.site);
   if (const TrailNode* const node = follow_trail(where, instance, journal != nullptr ? &last : nullptr, index, code))
-    return run_trail(*node, &where);
+    return go_on_trail(*node, &where);
   std::uint64_t* const row = journal != nullptr ? begin_row(*journal, code) : nullptr;
   const Running running{where, instance, at, levels_->back().serial, thread, stack, journal, row};
   if (recording_path_) note_path_part(where, {last.site, &code, &block, 0, exit.slots, 0, index});

@@ -30,6 +30,7 @@
 #include "ddg/streams.h"
 #include "ddg/stretch.h"
 #include "ddg/trail.h"
+#include "ddg/weave.h"
 #include "structure/loop_walk.h"
 #include "structure/structure.h"
 #include "trace/decode.h"
@@ -92,9 +93,9 @@ class Builder {
       if (next != nullptr && next->is(next_part_, stack.data.context, frame.function, frame.current)) [[likely]] {
         ++next_part_;
         trail_.node = next;
-        if (!next->needs_place) return run_trail(*next, nullptr);
+        if (!next->needs_place) return go_on_trail(*next, nullptr);
         const Where at = where(walk.thread(), stack);
-        return run_trail(*next, &at);
+        return go_on_trail(*next, &at);
       }
     }
     execute(where(walk.thread(), stack), part);
@@ -434,6 +435,12 @@ class Builder {
   TrailNode* follow_trail(const Where& where, const Instance& instance, const LastSite* last, std::uint32_t part,
                           const PartCode& code);
   void run_trail(const TrailNode& node, const Where* where);
+  bool must_end_behind(const TrailNode& node) const;
+  void go_on_trail(const TrailNode& node, const Where* where) {
+    run_trail(node, where);
+    if (must_end_behind(node)) [[unlikely]]
+      end_trail();
+  }
   TrailNode* begin_trail(const Where& where, const LastSite& last, std::uint32_t part, const PartCode& code);
   TrailNode* new_trail(TrailNode* parent, const Where& where, const LastSite& last, std::uint32_t part,
                        const PartCode& code);
@@ -450,6 +457,7 @@ class Builder {
     if (trail_.node != nullptr) write_trail();
   }
   void write_trail();
+  void leave_behind(std::span<const TrailNode::Out> outs, const PartCode& end);
 
   // ---- Many iterations at once (builder_stretch.cc) ---------------------------------------------------------------
 
@@ -544,17 +552,6 @@ class Builder {
   void find_leftovers();
   bool is_stored_before(const StretchAccess& load) const;
   void forget_frames(std::size_t& next, std::size_t part);
-  /// A path of which iterations can be taken one after the other, without a walk (builder_weave.cc).
-  struct WeavePlan {
-    enum class State : std::uint8_t { kImpossible, kNotYet, kReady };
-    State state = State::kImpossible;
-    structure::PathTotals totals;
-    std::uint64_t events = 0;
-    std::vector<PathPart> parts;
-    // By part, once it is ready: its node in the trail of all of them, and that of a trail of its own.
-    std::vector<TrailNode*> nodes;
-    std::vector<TrailNode*> alone;
-  };
   /// Where a path begins: what its statements depend on, beside its exits.
   struct PathKey {
     structure::ContextId context = structure::kNoContext;
@@ -572,6 +569,9 @@ class Builder {
   static constexpr unsigned kMostFailures = 3;
   static constexpr std::size_t kMostPaths = std::size_t{1} << 17;  // that are remembered
   static PathKey path_key(const Where& where) { return {where.context, where.function, stack_number(where)}; }
+  struct PathKeyHash {
+    std::size_t operator()(const PathKey& key) const { return path_hash(key, 0); }
+  };
   /// Of paths that begin with this exit at this place.
   static std::uint64_t path_hash(const PathKey& key, trace::ExitId exit) {
     constexpr std::uint64_t kMix = 0x9e3779b97f4a7c15u;
@@ -587,11 +587,13 @@ class Builder {
   std::uint64_t weave_at(const Where& where, const trace::Run& run, std::uint64_t first, std::uint64_t n,
                          trace::RunExpander& expander, structure::Woven& woven, bool& learn);
   WeavePlan* find_weave(const PathKey& key, std::span<const trace::ExitId> exits, bool& learn);
-  bool make_threads(WeavePlan& plan);
+  bool make_threads(const PathKey& key, WeavePlan& plan);
   TrailNode* node_of(const PathPart& part, TrailNode* before);
-  void weave_iteration(const Where& where, const Instance& instance, const WeavePlan& plan, const std::uint64_t* slots);
-  void weave_rest(const Where& where, const Instance& instance, const WeavePlan& plan, const std::uint64_t* slots,
-                  std::size_t first);
+  void weave_iteration(const Where& where, const Instance& instance, WeavePlan& plan, const std::uint64_t* slots);
+  void weave_whole(const Where& where, const Instance& instance, WeavePlan& plan, const std::uint64_t* slots);
+  void begin_woven(const Where& where, WeavePlan& plan, EntryId entry, std::uint64_t counter);
+  void end_woven(WeavePlan& plan);
+  void write_rest(const Where& where, EntryId entry);
 
   std::span<StretchAccess> stretch_accesses() { return {stretch_.accesses.data(), stretch_.access_count}; }
   std::span<const StretchAccess> stretch_accesses() const { return {stretch_.accesses.data(), stretch_.access_count}; }
@@ -771,6 +773,8 @@ class Builder {
   std::vector<std::uint32_t> path_called_;  // frames of path_stack_ that are not left yet
   std::unordered_map<std::uint64_t, std::vector<std::unique_ptr<KnownPath>>> known_paths_;  // by path_hash()
   std::size_t known_path_count_ = 0;
+  std::unordered_map<PathKey, WeaveLoop, PathKeyHash> weave_loops_;
+  std::vector<WeavePlan*> waiting_;  // with the rest of what they leave
   StretchPlan* found_plan_ = nullptr;
   Stretch stretch_;
   RowMemo row_memo_;

@@ -126,10 +126,12 @@ TrailNode* Builder::new_trail(TrailNode* parent, const Where& where, const LastS
     }
     if (code.moves_stack_pointer) follow_stack_pointer(*where, code, kBehindAll, thread, *trail_.stack);
   }
-  if (!options_.origins) return;
-  origins_.finish_in_trail();
-  if (node.last || origins_.took_several()) [[unlikely]]
-    end_trail();
+  if (options_.origins) origins_.finish_in_trail();
+}
+
+/// Behind a part that no trail goes on from, registers are needed.
+bool Builder::must_end_behind(const TrailNode& node) const {
+  return node.last || (options_.origins && origins_.took_several());
 }
 
 inline void Builder::read_in_trail(const TrailNode& node, std::uint64_t* row) {
@@ -219,16 +221,20 @@ inline void Builder::load_in_trail(const TrailNode& node, const Where& where, co
 }
 
 void Builder::write_trail() {
-  const TrailNode& node = *trail_.node;
+  leave_behind(trail_.node->outs, trail_.node->end);
+  trail_.node = nullptr;
+}
+
+/// Writes some of what the trail leaves, or all of it.
+void Builder::leave_behind(std::span<const TrailNode::Out> outs, const PartCode& end) {
   ThreadState& thread = *trail_.thread;
-  if (options_.origins) origins_.end_trail(node.end);
-  for (const TrailNode::Out& out : node.outs) {
+  if (options_.origins) origins_.end_trail(end);
+  for (const TrailNode::Out& out : outs) {
     fill_cells(thread.registers.data() + out.granule, out.count, {out.writer, trail_.entry, trail_.counter});
     thread.origins.set_written(out.granule, out.count);
   }
-  thread.origins.joined.exchange(node.end.parted, node.end.joined, node.end.parted_words);
+  thread.origins.joined.exchange(end.parted, end.joined, end.parted_words);
   if (options_.origins) origins_.write();
-  trail_.node = nullptr;
 }
 
 }  // namespace loopfold::ddg

@@ -15,6 +15,12 @@
 
 namespace loopfold::ddg {
 
+namespace {
+
+constexpr std::size_t kMostWoven = std::size_t{1} << 14;  // paths that are known: no more are learned to be woven
+
+}  // namespace
+
 /// What can be said when a path has been learned. Journals of its sites may come later.
 bool Builder::plan_weave(const structure::PathTotals& totals, WeavePlan& into) const {
   const bool possible = std::all_of(path_.begin(), path_.end(), [&](const PathPart& part) {
@@ -29,19 +35,19 @@ bool Builder::plan_weave(const structure::PathTotals& totals, WeavePlan& into) c
 }
 
 /// The plan of a path, if it is ready. Else null, and whether the path is to be learned.
-Builder::WeavePlan* Builder::find_weave(const PathKey& key, std::span<const trace::ExitId> exits, bool& learn) {
+WeavePlan* Builder::find_weave(const PathKey& key, std::span<const trace::ExitId> exits, bool& learn) {
   KnownPath* const path = known(key, exits);
   if (path == nullptr || (path->failures > 0 && path->failures < kMostFailures)) {
-    learn = path != nullptr || known_path_count_ < kMostPaths;
+    learn = path != nullptr || known_path_count_ < kMostWoven;
     return nullptr;
   }
   WeavePlan& plan = path->weave;
-  if (plan.state == WeavePlan::State::kNotYet && make_threads(plan)) plan.state = WeavePlan::State::kReady;
+  if (plan.state == WeavePlan::State::kNotYet && make_threads(key, plan)) plan.state = WeavePlan::State::kReady;
   return plan.state == WeavePlan::State::kReady ? &plan : nullptr;
 }
 
 /// Finds or makes the nodes of all parts. False: some have no journal yet, or there will be none.
-bool Builder::make_threads(WeavePlan& plan) {
+bool Builder::make_threads(const PathKey& key, WeavePlan& plan) {
   const auto has_journal = [&](const PathPart& part) { return part.site < journals_.size() && journals_[part.site]; };
   if (!std::all_of(plan.parts.begin(), plan.parts.end(), has_journal)) return false;
   plan.nodes.clear();
@@ -57,6 +63,8 @@ bool Builder::make_threads(WeavePlan& plan) {
     plan.nodes.push_back(before);
     plan.alone.push_back(alone);
   }
+  plan.find_exposed();
+  weave_loops_[key].add(plan);
   return true;
 }
 
@@ -85,6 +93,8 @@ std::uint64_t Builder::weave_at(const Where& where, const trace::Run& run, std::
     const std::size_t path = run.path_of(first + done);
     WeavePlan*& plan = plans[path];
     if (plan == nullptr) {
+      // A new plan may expose more: then what waits must not wait any longer.
+      write_rest(where, instance.entry);
       bool unknown = false;
       plan = find_weave(key, run.paths[path].exits, unknown);
       if (plan == nullptr) {
@@ -93,7 +103,8 @@ std::uint64_t Builder::weave_at(const Where& where, const trace::Run& run, std::
       }
       woven[path].totals = &plan->totals;
     }
-    if (events_ + plan->events >= next_check_) return done;
+    if (events_ + plan->events >= next_check_) break;
+    if (plan->version != plan->loop->version) plan->divide();
     if (done == 0) {
       end_trail();
       instance = enter(where, stack(where.stack), plan->parts[0].site);
@@ -106,38 +117,69 @@ std::uint64_t Builder::weave_at(const Where& where, const trace::Run& run, std::
     events_ += plan->events;
     ++woven[path].iterations;
   }
+  write_rest(where, instance.entry);
   return done;
 }
 
-void Builder::weave_iteration(const Where& where, const Instance& instance, const WeavePlan& plan,
+void Builder::weave_iteration(const Where& where, const Instance& instance, WeavePlan& plan,
                               const std::uint64_t* slots) {
-  ThreadState& thread = this->thread(where.thread);
-  trail_ = {plan.nodes[0],          &thread,     &stack(where.stack), instance.entry, instance.counter,
-            levels_->back().serial, where.thread};
-  if (options_.origins) origins_.begin_trail(tracked(instance, plan.nodes[0]->uses), thread.registers, thread.origins);
+  if (plan.breaks) return weave_whole(where, instance, plan, slots);
+  begin_woven(where, plan, instance.entry, instance.counter);
   for (std::size_t i = 0; i < plan.nodes.size(); ++i) {
-    TrailNode& node = *plan.nodes[i];
-    trail_.node = &node;
+    const TrailNode& node = *plan.nodes[i];
     slots_ = slots + plan.parts[i].slot;
     run_trail(node, node.needs_place ? &where : nullptr);
-    if (trail_.node == nullptr) [[unlikely]]
-      return weave_rest(where, instance, plan, slots, i + 1);
   }
-  write_trail();
+  leave_behind(plan.each.outs, plan.each.end);
+  end_woven(plan);
+  if (!plan.waits) waiting_.push_back(&plan);
+  plan.waits = true;
+  plan.counter = instance.counter;
 }
 
-/// The trail has ended in the middle of the path: the parts from this one on go each for itself.
-void Builder::weave_rest(const Where& where, const Instance& instance, const WeavePlan& plan,
-                         const std::uint64_t* slots, std::size_t first) {
+/// The trail of an iteration along this path, with what its loads got.
+void Builder::begin_woven(const Where& where, WeavePlan& plan, EntryId entry, std::uint64_t counter) {
   ThreadState& thread = this->thread(where.thread);
-  for (std::size_t i = first; i < plan.alone.size(); ++i) {
-    TrailNode& node = *plan.alone[i];
-    trail_.node = &node;
+  trail_ = {nullptr, &thread, &stack(where.stack), entry, counter, levels_->back().serial, where.thread};
+  if (!options_.origins) return;
+  origins_.exchange_loads(plan.loads);
+  origins_.begin_trail(tracked({plan.parts[0].site, entry, counter}, plan.nodes[0]->uses), thread.registers,
+                       thread.origins);
+}
+
+void Builder::end_woven(WeavePlan& plan) {
+  if (options_.origins) origins_.exchange_loads(plan.loads);
+}
+
+/// An iteration whose trail may end in the middle: then the parts behind that go each for itself. Nothing waits.
+void Builder::weave_whole(const Where& where, const Instance& instance, WeavePlan& plan, const std::uint64_t* slots) {
+  write_rest(where, instance.entry);
+  const std::size_t count = plan.nodes.size();
+  bool together = true;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (i == 0 || !together) begin_woven(where, plan, instance.entry, instance.counter);
+    trail_.node = together ? plan.nodes[i] : plan.alone[i];
     slots_ = slots + plan.parts[i].slot;
-    if (options_.origins) origins_.begin_trail(tracked(instance, node.uses), thread.registers, thread.origins);
-    run_trail(node, node.needs_place ? &where : nullptr);
-    end_trail();
+    run_trail(*trail_.node, trail_.node->needs_place ? &where : nullptr);
+    together = together && !must_end_behind(*trail_.node);
+    if (together && i + 1 < count) continue;
+    write_trail();
+    end_woven(plan);
   }
+}
+
+/// What iterations leave that was not needed by others: of each path, that of the last one, in their order.
+void Builder::write_rest(const Where& where, EntryId entry) {
+  if (waiting_.empty()) return;
+  std::sort(waiting_.begin(), waiting_.end(),
+            [](const WeavePlan* a, const WeavePlan* b) { return a->counter < b->counter; });
+  for (WeavePlan* const plan : waiting_) {
+    plan->waits = false;
+    begin_woven(where, *plan, entry, plan->counter);
+    leave_behind(plan->rest.outs, plan->rest.end);
+    end_woven(*plan);
+  }
+  waiting_.clear();
 }
 
 }  // namespace loopfold::ddg

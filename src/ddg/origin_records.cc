@@ -114,8 +114,31 @@ inline OriginRecords::Loads OriginRecords::count_load(const Reader& reader, cons
 bool OriginRecords::counts_again(const Value& value, const Distance& far, const Record& record) {
   const std::uint16_t innermost = static_cast<std::uint16_t>(record.dimensions - 1);
   const bool outside = far.level < innermost || (far.level == record.shared && record.shared < record.dimensions);
-  return outside && !value.none && !value.unknown && record.key.from != 0 && !record.key.local &&
+  return outside && !value.none && !value.unknown && record.key.from != 0 &&
          (value.load == nullptr || !value.load->mixed);
+}
+
+/// As use() of what a copy got from another iteration of the reader's innermost loop. Else false, and nothing has been
+/// counted.
+inline bool OriginRecords::count_of_loop(const Reader& reader, const Cell& writer, const Value& value, Lane& lane) {
+  const Cell& origin = value.origin;
+  if (origin.entry != reader.entry || origin.counter == reader.counter || value.none || value.load != nullptr ||
+      writer == origin)
+    return false;
+  Record& record =
+      record_of(reader, lane, {writer.producer, origin.producer, is_instance(reader, writer)}, value);
+  if (record.shared != record.dimensions) [[unlikely]]
+    return false;
+  Record::AtLevel& counts = record.levels[record.shared - std::size_t{1}];
+  const auto along = static_cast<std::int64_t>(reader.counter - origin.counter);
+  const bool first = counts.carried == 0;
+  counts.least = first ? along : std::min(counts.least, along);
+  counts.greatest = first ? along : std::max(counts.greatest, along);
+  counts.carried += times_;
+  record.instances += times_;
+  note(lane, reader, origin, false);
+  lane.uneven = true;
+  return true;
 }
 
 /// As use(), if it is the same as the last time. Else false, and nothing has changed.
@@ -123,8 +146,9 @@ inline bool OriginRecords::count_again(const Reader& reader, const Cell& writer,
   if (lane.again == Again::kNo || lane.entry != reader.entry || value.none || !(lane.origin == value.origin))
     return false;
   Record& record = *lane.last;
-  if (record.key.by != writer.producer || is_now(reader, writer) ||
-      (value.origin == writer) != has(lane.again, Again::kByOrigin))
+  const bool by_origin = value.origin == writer;
+  if (record.key.by != writer.producer || by_origin != has(lane.again, Again::kByOrigin) ||
+      record.key.local != (!by_origin && is_instance(reader, writer)))
     return false;
   if (value.load != nullptr && is_rewritten(memory_, *value.load)) return false;
   Record::AtLevel& counts = record.levels[lane.level];
@@ -182,7 +206,7 @@ inline bool OriginRecords::count_again(const Reader& reader, const Cell& writer,
 [[gnu::flatten]] void OriginRecords::use(const Reader& reader, std::uint16_t lane, const Cell& writer,
                                          const Value& value) {
   Lane& at = lane_of(reader, lane);
-  if (count_again(reader, writer, value, at)) return;
+  if (count_of_loop(reader, writer, value, at) || count_again(reader, writer, value, at)) return;
   const bool by_origin = !value.none && value.origin == writer;
   bool is_record = value.none || (by_origin ? value.load != nullptr : !is_instance(reader, value.origin));
   if (by_origin && is_now(reader, value.origin)) is_record = false;

@@ -269,6 +269,7 @@ class OriginRecords {
     return is_now(reader, cell) && streams_.site_of(cell.producer) == reader.site;
   }
   bool count_again(const Reader& reader, const Cell& writer, const Value& value, Lane& lane);
+  bool count_of_loop(const Reader& reader, const Cell& writer, const Value& value, Lane& lane);
   static bool counts_again(const Value& value, const Distance& far, const Record& record);
   bool count(const Reader& reader, const Value& value, bool by_origin, Record& record, Distance& far, Again& again);
   /// What it counted.

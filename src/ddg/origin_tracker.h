@@ -146,6 +146,18 @@ class OriginTracker {
       loads_.resize(code.origins.loads.size());
     records_.use_made(reader_, made);
   }
+  /// What the loads of a trail got: as long as they are needed, they can be kept elsewhere.
+  class Loads {
+    friend class OriginTracker;
+    struct Loaded {
+      bool reload = false;
+      std::uint32_t size = 0;
+      Provenance itself;
+      ProvenanceBytes reloaded;
+    };
+    std::vector<Loaded> all_;
+  };
+  void exchange_loads(Loads& other) { loads_.swap(other.all_); }
   bool load_one(const MemoryAccess& access, std::uint64_t address, const Cell& cell);
   void finish_in_trail() { read_registers(0xffff, false); }
   /// A load got back values of several origins: the trail must end behind the part.
@@ -189,12 +201,7 @@ class OriginTracker {
 
  private:
   using Value = OriginRecords::Value;
-  struct Loaded {
-    bool reload = false;
-    std::uint32_t size = 0;
-    Provenance itself;
-    ProvenanceBytes reloaded;
-  };
+  using Loaded = Loads::Loaded;
 
   struct Moved {
     std::uint16_t run = 1;  // outs that get it

@@ -112,11 +112,12 @@ class ShadowMemory {
     return are_equal(first, static_cast<std::size_t>(end - first) + 1) ? first : nullptr;
   }
 
-  /// Whether all of these bytes, at least one, are in one page that has cells, and have this one.
+  /// Whether all of these bytes, at least one, are in one page and have this cell. Of one that is lost: false.
   bool holds(std::uint64_t address, std::uint64_t size, const Cell& cell) const {
     const Slot slot = slot_of(address >> kPageBits);
     const std::uint64_t last = address + (size - 1);
-    if ((address ^ last) >> kPageBits != 0 || !has_cells(slot)) return false;
+    if ((address ^ last) >> kPageBits != 0) return false;
+    if (!has_cells(slot)) return slot == 0 && cell == Cell{};
     const Cell* const first = cells_of(slot) + ((address & kPageMask) >> shift_of(slot));
     const Cell* const end = cells_of(slot) + ((last & kPageMask) >> shift_of(slot));
     return are_equal(first, static_cast<std::size_t>(end - first) + 1, cell);
