@@ -590,10 +590,11 @@ class Builder {
   bool make_threads(const PathKey& key, WeavePlan& plan);
   TrailNode* node_of(const PathPart& part, TrailNode* before);
   void weave_iteration(const Where& where, const Instance& instance, WeavePlan& plan, const std::uint64_t* slots);
-  void weave_whole(const Where& where, const Instance& instance, WeavePlan& plan, const std::uint64_t* slots);
-  void begin_woven(const Where& where, WeavePlan& plan, EntryId entry, std::uint64_t counter);
-  void end_woven(WeavePlan& plan);
-  void write_rest(const Where& where, EntryId entry);
+  void begin_woven(const Where& where, const WeavePlan& plan, std::uint64_t counter, OriginTracker::Loads& loads);
+  void end_woven(OriginTracker::Loads& loads);
+  void break_woven(const Where& where, const Instance& instance, WeavePlan& plan, const std::uint64_t* slots,
+                   std::size_t at);
+  void write_rest(const Where& where);
 
   std::span<StretchAccess> stretch_accesses() { return {stretch_.accesses.data(), stretch_.access_count}; }
   std::span<const StretchAccess> stretch_accesses() const { return {stretch_.accesses.data(), stretch_.access_count}; }

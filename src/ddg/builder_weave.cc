@@ -10,6 +10,7 @@
 // are followed as always. Left to that form: paths with calls, or with parts that have no journal or no node.
 // Cost: that of running the parts (builder_trail.cc); nothing per event, and some tens of instructions per iteration.
 #include <algorithm>
+#include <utility>
 
 #include "ddg/builder.h"
 
@@ -94,7 +95,7 @@ std::uint64_t Builder::weave_at(const Where& where, const trace::Run& run, std::
     WeavePlan*& plan = plans[path];
     if (plan == nullptr) {
       // A new plan may expose more: then what waits must not wait any longer.
-      write_rest(where, instance.entry);
+      write_rest(where);
       bool unknown = false;
       plan = find_weave(key, run.paths[path].exits, unknown);
       if (plan == nullptr) {
@@ -117,67 +118,75 @@ std::uint64_t Builder::weave_at(const Where& where, const trace::Run& run, std::
     events_ += plan->events;
     ++woven[path].iterations;
   }
-  write_rest(where, instance.entry);
+  write_rest(where);
   return done;
 }
 
 void Builder::weave_iteration(const Where& where, const Instance& instance, WeavePlan& plan,
                               const std::uint64_t* slots) {
-  if (plan.breaks) return weave_whole(where, instance, plan, slots);
-  begin_woven(where, plan, instance.entry, instance.counter);
-  for (std::size_t i = 0; i < plan.nodes.size(); ++i) {
+  begin_woven(where, plan, instance.counter, plan.loading);
+  const std::size_t last = plan.nodes.size() - 1;
+  for (std::size_t i = 0;; ++i) {
     const TrailNode& node = *plan.nodes[i];
     slots_ = slots + plan.parts[i].slot;
     run_trail(node, node.needs_place ? &where : nullptr);
+    if (i == last) break;
+    if (must_end_behind(node)) [[unlikely]]
+      return break_woven(where, instance, plan, slots, i);
   }
   leave_behind(plan.each.outs, plan.each.end);
-  end_woven(plan);
+  end_woven(plan.loading);
+  std::swap(plan.loaded, plan.loading);
   if (!plan.waits) waiting_.push_back(&plan);
   plan.waits = true;
   plan.counter = instance.counter;
 }
 
-/// The trail of an iteration along this path, with what its loads got.
-void Builder::begin_woven(const Where& where, WeavePlan& plan, EntryId entry, std::uint64_t counter) {
+/// The trail of an iteration along this path, in the entry that control is in; its loads are kept elsewhere.
+void Builder::begin_woven(const Where& where, const WeavePlan& plan, std::uint64_t counter,
+                          OriginTracker::Loads& loads) {
   ThreadState& thread = this->thread(where.thread);
-  trail_ = {nullptr, &thread, &stack(where.stack), entry, counter, levels_->back().serial, where.thread};
+  const Level& level = levels_->back();
+  trail_ = {nullptr, &thread, &stack(where.stack), level.entry, counter, level.serial, where.thread};
   if (!options_.origins) return;
-  origins_.exchange_loads(plan.loads);
-  origins_.begin_trail(tracked({plan.parts[0].site, entry, counter}, plan.nodes[0]->uses), thread.registers,
+  origins_.exchange_loads(loads);
+  origins_.begin_trail(tracked({plan.parts[0].site, level.entry, counter}, plan.nodes[0]->uses), thread.registers,
                        thread.origins);
 }
 
-void Builder::end_woven(WeavePlan& plan) {
-  if (options_.origins) origins_.exchange_loads(plan.loads);
+void Builder::end_woven(OriginTracker::Loads& loads) {
+  if (options_.origins) origins_.exchange_loads(loads);
 }
 
-/// An iteration whose trail may end in the middle: then the parts behind that go each for itself. Nothing waits.
-void Builder::weave_whole(const Where& where, const Instance& instance, WeavePlan& plan, const std::uint64_t* slots) {
-  write_rest(where, instance.entry);
-  const std::size_t count = plan.nodes.size();
-  bool together = true;
-  for (std::size_t i = 0; i < count; ++i) {
-    if (i == 0 || !together) begin_woven(where, plan, instance.entry, instance.counter);
-    trail_.node = together ? plan.nodes[i] : plan.alone[i];
+/// The trail of an iteration must end behind part `at`, before the path does. What is behind it goes part by part.
+void Builder::break_woven(const Where& where, const Instance& instance, WeavePlan& plan, const std::uint64_t* slots,
+                          std::size_t at) {
+  end_woven(plan.loading);
+  write_rest(where);
+  begin_woven(where, plan, instance.counter, plan.loading);
+  trail_.node = plan.nodes[at];
+  write_trail();
+  end_woven(plan.loading);
+  for (std::size_t i = at + 1; i < plan.alone.size(); ++i) {
+    begin_woven(where, plan, instance.counter, plan.loading);
+    trail_.node = plan.alone[i];
     slots_ = slots + plan.parts[i].slot;
     run_trail(*trail_.node, trail_.node->needs_place ? &where : nullptr);
-    together = together && !must_end_behind(*trail_.node);
-    if (together && i + 1 < count) continue;
     write_trail();
-    end_woven(plan);
+    end_woven(plan.loading);
   }
 }
 
 /// What iterations leave that was not needed by others: of each path, that of the last one, in their order.
-void Builder::write_rest(const Where& where, EntryId entry) {
+void Builder::write_rest(const Where& where) {
   if (waiting_.empty()) return;
   std::sort(waiting_.begin(), waiting_.end(),
             [](const WeavePlan* a, const WeavePlan* b) { return a->counter < b->counter; });
   for (WeavePlan* const plan : waiting_) {
     plan->waits = false;
-    begin_woven(where, *plan, entry, plan->counter);
+    begin_woven(where, *plan, plan->counter, plan->loaded);
     leave_behind(plan->rest.outs, plan->rest.end);
-    end_woven(*plan);
+    end_woven(plan->loaded);
   }
   waiting_.clear();
 }

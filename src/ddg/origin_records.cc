@@ -125,8 +125,7 @@ inline bool OriginRecords::count_of_loop(const Reader& reader, const Cell& write
   if (origin.entry != reader.entry || origin.counter == reader.counter || value.none || value.load != nullptr ||
       writer == origin)
     return false;
-  Record& record =
-      record_of(reader, lane, {writer.producer, origin.producer, is_instance(reader, writer)}, value);
+  Record& record = record_of(reader, lane, {writer.producer, origin.producer, is_instance(reader, writer)}, value);
   if (record.shared != record.dimensions) [[unlikely]]
     return false;
   Record::AtLevel& counts = record.levels[record.shared - std::size_t{1}];

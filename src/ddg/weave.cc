@@ -31,11 +31,6 @@ void note_neighbours(TrailEnd& end) {
 }  // namespace
 
 void WeavePlan::find_exposed() {
-  // Where a load may get back what has several origins.
-  breaks = std::any_of(nodes.begin(), nodes.end() - 1, [](const TrailNode* node) {
-    return std::any_of(node->code.accesses.begin(), node->code.accesses.end(),
-                       [](const MemoryAccess& access) { return access.reloads; });
-  });
   exposed = {};
   for (const TrailNode* const node : nodes) {
     const PartCode& code = node->code;
@@ -63,8 +58,7 @@ void WeavePlan::divide() {
   each = {};
   rest = {};
   const TrailNode& last = *nodes.back();
-  for (const TrailNode::Out& out : last.outs)
-    (loop->exposed.has(out.granule) ? each : rest).outs.push_back(out);
+  for (const TrailNode::Out& out : last.outs) (loop->exposed.has(out.granule) ? each : rest).outs.push_back(out);
   const OriginCode& origins = last.end.origins;
   each.end.origins.several = origins.several;
   rest.end.origins.several = origins.several;

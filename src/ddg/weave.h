@@ -71,7 +71,6 @@ struct WeavePlan {
   // Once it is ready.
   std::vector<TrailNode*> nodes;  // by part: in the trail of all of them
   std::vector<TrailNode*> alone;  // by part: of a trail of its own
-  bool breaks = false;            // the trail may end before the last part
   GranuleBits exposed;            // by this path, or moved by it
   WeaveLoop* loop = nullptr;
   std::uint32_t version = 0;  // of the loop, that these are of
@@ -79,11 +78,12 @@ struct WeavePlan {
   TrailEnd rest;              // and what can wait
 
   // While iterations are woven.
-  OriginTracker::Loads loads;  // of the last one
-  bool waits = false;          // the rest of the last one is not written yet
-  std::uint64_t counter = 0;   // of the last one
+  OriginTracker::Loads loading;  // of the one that runs
+  OriginTracker::Loads loaded;   // of the last one
+  bool waits = false;            // the rest of the last one is not written yet
+  std::uint64_t counter = 0;     // of the last one
 
-  /// Sets `breaks` and `exposed`; the nodes are there.
+  /// Sets `exposed`; the nodes are there.
   void find_exposed();
   /// Divides what the path leaves, as the loop has it now.
   void divide();
