@@ -413,6 +413,8 @@ class Builder {
   void settle_producer(Streams::Reader& reader, std::size_t number, bool memory, DefinitionId from, std::uint64_t rows);
   template <std::size_t kDepth>
   std::size_t set_producers(const Streams::Instances& some, std::size_t number, std::size_t depth);
+  bool are_of_same_iteration(const Streams::Instances& some, std::size_t number) const;
+  void note_late_rows(const Streams::Instances& some, std::size_t number);
   void settle_extra(const Journal::Extra& extra, std::uint32_t row);
   std::size_t producer_of(std::size_t row, const Cell& cell, std::int64_t* into) const;
   Streams::Instances choose(std::uint64_t rows);

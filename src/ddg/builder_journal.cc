@@ -364,6 +364,12 @@ void Builder::settle_producer(Streams::Reader& reader, std::size_t number, bool 
     return;
   }
   const std::size_t depth = streams_.dimensions_of_definition(from);
+  if (depth == rows_.dimensions && are_of_same_iteration(some, number)) {
+    const bool elsewhere = streams_.dependences(rows_.at, reader, from, some, some.points, rows_.equal.data(), depth,
+                                                reloads, more_objects);
+    if (elsewhere) note_late_rows(some, number);
+    return;
+  }
   rows_.producers.resize(std::max(rows_.producers.size(), Journal::kMostRows * depth));
   std::size_t all_equal = 0;
   switch (depth) {
@@ -385,10 +391,28 @@ void Builder::settle_producer(Streams::Reader& reader, std::size_t number, bool 
   if (!streams_.dependences(rows_.at, reader, from, some, rows_.producers.data(), rows_.equal.data(), all_equal,
                             reloads, more_objects))
     return;
+  note_late_rows(some, number);
+}
+
+/// Of these rows, those whose producer is on another stack.
+void Builder::note_late_rows(const Streams::Instances& some, std::size_t number) {
   for (std::size_t k = 0; k < some.n; ++k) {
     const std::size_t i = rows_.chosen[k];
     if (rows_.equal[k] == 0) note_late_then(Journal::cell(rows_.row(i) + number), rows_.since(i), rows_.dimensions);
   }
+}
+
+/// Whether the cells that are here in these rows are all of the row's own iteration: then producers are where the rows
+/// are.
+bool Builder::are_of_same_iteration(const Streams::Instances& some, std::size_t number) const {
+  const std::size_t words = rows_.code->row.words;
+  std::uint64_t differ = 0;
+  for (std::size_t k = 0; k < some.n; ++k) {
+    const std::uint64_t* const row = rows_.numbers + rows_.chosen[k] * words;
+    differ |= (row[number] >> 32 ^ static_cast<std::uint32_t>(row[0])) | (row[number + 1] ^ row[1]);
+    if (differ != 0) return false;
+  }
+  return true;
 }
 
 void Builder::settle_extra(const Journal::Extra& extra, std::uint32_t row) {
