@@ -45,6 +45,7 @@ struct Conflicts {
 };
 
 Conflicts find_conflicts(const Storage& storage, const Times& times);
+Conflicts find_conflicts(const Storage& storage, Precedence& order);
 
 /// Of the ranges: those whose use does not come behind its definition, or is in another iteration of a parallel loop.
 /// Steps of reductions may be in another iteration, where `reductions` says so. Empty maps are left out.
@@ -58,5 +59,6 @@ struct BrokenFlows {
 };
 /// `only_first`: one that is found is enough.
 BrokenFlows broken_flow(const Storage& storage, const Times& times, bool reductions, bool only_first = false);
+BrokenFlows broken_flow(const Storage& storage, Precedence& order, bool reductions, bool only_first = false);
 
 }  // namespace loopfold::advise::liveness
