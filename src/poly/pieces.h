@@ -8,6 +8,7 @@
 // is or if the budget is used up.
 #pragma once
 
+#include <cstddef>
 #include <utility>
 #include <vector>
 
@@ -15,32 +16,45 @@
 
 namespace loopfold::poly {
 
-/// Gathers maps of one space. Lists of about the same length are joined, so each piece is copied a few times only.
-class MapUnion {
+/// Gathers maps, or sets, of one space. Lists of about the same length are joined, so each piece is copied a few times
+/// only.
+template <typename Whole, typename Piece>
+class UnionOf {
  public:
-  /// What the union is if nothing is added, and what nothing is added to.
-  explicit MapUnion(Isl<isl_map> empty) : empty_(std::move(empty)) {}
+  /// What the union is if nothing is added.
+  explicit UnionOf(Isl<Whole> empty) : empty_(std::move(empty)) {}
 
-  void add(Isl<isl_map> map);
-  void add(isl_basic_map* piece) { add(Isl<isl_map>(isl_map_from_basic_map(piece))); }
-  Isl<isl_map> take();
+  void add(Isl<Whole> part);
+  void add(Piece* piece);
+  Isl<Whole> take();
 
  private:
   struct Part {
-    Isl<isl_map> map;
+    Isl<Whole> whole;
     std::size_t pieces = 0;
   };
   void join_last();
 
-  Isl<isl_map> empty_;
+  Isl<Whole> empty_;
   std::vector<Part> parts_;  // each of them longer than the next
 };
+using MapUnion = UnionOf<isl_map, isl_basic_map>;
+using SetUnion = UnionOf<isl_set, isl_basic_set>;
 
-/// Of two maps of one space, without parameters.
+/// Of two maps of one space, with the same parameters.
 Isl<isl_map> intersect(const Isl<isl_map>& a, const Isl<isl_map>& b);
+Isl<isl_map> intersect(const Isl<isl_map>& map, const Isl<isl_basic_map>& piece);
 
 /// The pairs of a map whose producer, or whose consumer, is in a set.
 Isl<isl_map> intersect_domain(const Isl<isl_map>& map, const Isl<isl_set>& set);
 Isl<isl_map> intersect_range(const Isl<isl_map>& map, const Isl<isl_set>& set);
+
+/// The same, without pieces that have nothing in them.
+Isl<isl_map> without_empty(const Isl<isl_map>& map);
+
+/// The pairs of a map that agree in the first coordinates.
+Isl<isl_map> with_equal_first(Isl<isl_map> map, std::size_t count);
+/// The pairs of a map that agree in a coordinate, or in which the consumer's is greater (sign > 0) or less.
+Isl<isl_map> with_step(const Isl<isl_map>& map, std::size_t coordinate, int sign);
 
 }  // namespace loopfold::poly
