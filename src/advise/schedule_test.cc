@@ -208,7 +208,7 @@ TEST(Schedule, LuIsOneBandInTheCountersOfTheSource) {
   Order order;
   order.rows = {rows_of({{1, 0}, {1, 1}, {1, 0}}), rows_of({{1, 0, 0}, {1, 1, 0}, {1, 0, 1}})};
   order.rows[nest.update][2].constant = 1;  // source: k, i - 1, j - 1; the division stands where j is k
-  order.bands.push_back({0, 3, {nest.divide, nest.update}, false, {}, {}, {}});
+  order.bands.push_back({0, 3, {nest.divide, nest.update}, false, {}, {}, {}, {}});
   order = nest.examined(order);
   EXPECT_TRUE(order.legal);
   EXPECT_TRUE(order.bands[0].permutable);
