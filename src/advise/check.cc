@@ -378,8 +378,8 @@ class Checker {
   bool is_reduced(const Storage& storage) {
     return std::any_of(storage.ranges.begin(), storage.ranges.end(), [&](const liveness::Range& range) {
       if (!range.reduction) return false;
-      const Isl<isl_map> apart = poly::intersect(
-          range.map, order_.at_once(storage.accesses[range.definition], storage.accesses[range.use]));
+      const Isl<isl_map> apart =
+          poly::intersect(range.map, order_.at_once(storage.accesses[range.definition], storage.accesses[range.use]));
       return isl_map_is_empty(apart.get()) != isl_bool_true;
     });
   }
@@ -392,7 +392,7 @@ class Checker {
       return;
     }
     const liveness::BrokenFlows broken = liveness::broken_flow(storage, order, false);
-    const Conflicts conflicts = find_conflicts(storage, order);
+    const Conflicts conflicts = find_conflicts(storage, order, *made.cells);
     if (!broken.complete || !conflicts.complete) return doubt(made, "isl gave up within its budget");
     if (!broken.found.empty()) return add_broken(made, broken, proposed);
     if (conflicts.found.empty()) return;

@@ -268,8 +268,8 @@ bool is_connected(const OrderBand& band) {
 }
 
 /// No two groups share a loop that would not have to. If the scheduler fuses nothing though it may fuse all, it has
-/// asked the same about every set of groups that need each other as it does when it may fuse less, or nothing: its other
-/// answers have the same loops.
+/// asked the same about every set of groups that need each other as it does when it may fuse less, or nothing: its
+/// other answers have the same loops.
 bool is_unfused(const Order& order) { return std::all_of(order.bands.begin(), order.bands.end(), is_connected); }
 
 }  // namespace

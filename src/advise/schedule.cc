@@ -114,10 +114,10 @@ bool is_uniform(const Isl<isl_map>& map) {
 
 // ---- fewer dependences for the scheduler ----
 
-/// What is asked of an order is that no dependence goes backwards in a row, or that none is carried by it. Both hold for a
-/// dependence that is made of two others, one behind the other, if they hold for these. In an irregular nest, where
-/// everything comes before everything later, that is the case for most pairs of groups; but the scheduler's time grows
-/// with the square of their number, and more. Taking them out one by one keeps what the others say together.
+/// What is asked of an order is that no dependence goes backwards in a row, or that none is carried by it. Both hold
+/// for a dependence that is made of two others, one behind the other, if they hold for these. In an irregular nest,
+/// where everything comes before everything later, that is the case for most pairs of groups; but the scheduler's time
+/// grows with the square of their number, and more. Taking them out one by one keeps what the others say together.
 class Reducer {
  public:
   explicit Reducer(const Isl<isl_union_map>& all) {

@@ -71,10 +71,10 @@ Order original_order(const poly::Program& program);
 /// What the scheduler is asked about: the same for every kind of fusion. Null where the context's budget was used up.
 struct Constraints {
   poly::Isl<isl_union_set> domain;
-  poly::Isl<isl_union_map> all;     // dependences, but for
+  poly::Isl<isl_union_map> all;      // dependences, but for
   poly::Isl<isl_union_map> implied;  // those that follow from two others each
-  poly::Isl<isl_union_map> near;    // those with one distance, which is to be short
-  std::vector<std::int64_t> sizes;  // by parameter: what it stands for
+  poly::Isl<isl_union_map> near;     // those with one distance, which is to be short
+  std::vector<std::int64_t> sizes;   // by parameter: what it stands for
 };
 /// `bounded`: with large upper bounds, as numbers.
 Constraints scheduling_constraints(isl_ctx* isl, const poly::Program& program, bool bounded);

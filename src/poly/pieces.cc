@@ -115,8 +115,8 @@ Isl<isl_map> without_empty(const Isl<isl_map>& map) {
 
 Isl<isl_map> with_equal_first(Isl<isl_map> map, std::size_t count) {
   if (count == 0) return map;
-  return intersect(
-      map, Isl<isl_basic_map>(isl_basic_map_equal(isl_map_get_space(map.get()), static_cast<unsigned>(count))));
+  return intersect(map,
+                   Isl<isl_basic_map>(isl_basic_map_equal(isl_map_get_space(map.get()), static_cast<unsigned>(count))));
 }
 
 Isl<isl_map> with_step(const Isl<isl_map>& map, std::size_t coordinate, int sign) {

@@ -1,7 +1,7 @@
 // Unions of many pieces, put together and intersected by the pieces.
 //
-// isl_map_intersect() first asks whether both maps are the same, and for that brings all their pieces into a normal form
-// without redundant constraints, which it then throws away: where there are many pieces, that takes longer than
+// isl_map_intersect() first asks whether both maps are the same, and for that brings all their pieces into a normal
+// form without redundant constraints, which it then throws away: where there are many pieces, that takes longer than
 // intersecting them. isl_map_union() copies the list of pieces that are there for each that is added.
 //
 // Exact: the same sets as isl's own functions give, of the same pieces in the same order. Null, if one of the arguments

@@ -29,11 +29,11 @@ class Pieces : public ::testing::Test {
 
   IslContext isl{isl_ctx_alloc()};
   // Pieces with a division, points, and triangles, some of them of no use to the other.
-  const Isl<isl_map> a = map(
-      "{ A[i, j] -> B[k] : 0 <= i < 10 and j = 2i and k > i; A[i, j] -> B[k] : i = 12 and k = 3;"
-      "  A[i, j] -> B[k] : 0 <= i < j < 20 and (exists e : k = 3e) and 0 <= k < 30 }");
-  const Isl<isl_map> b = map(
-      "{ A[i, j] -> B[k] : j > 4 and k < 9; A[i, j] -> B[k] : i = 12; A[i, j] -> B[k] : i + j + k = 17 }");
+  const Isl<isl_map> a =
+      map("{ A[i, j] -> B[k] : 0 <= i < 10 and j = 2i and k > i; A[i, j] -> B[k] : i = 12 and k = 3;"
+          "  A[i, j] -> B[k] : 0 <= i < j < 20 and (exists e : k = 3e) and 0 <= k < 30 }");
+  const Isl<isl_map> b =
+      map("{ A[i, j] -> B[k] : j > 4 and k < 9; A[i, j] -> B[k] : i = 12; A[i, j] -> B[k] : i + j + k = 17 }");
 };
 
 TEST_F(Pieces, IntersectAsIslDoes) {
@@ -54,10 +54,11 @@ TEST_F(Pieces, IntersectEnds) {
 
 TEST_F(Pieces, AreComparedByCoordinates) {
   const Isl<isl_map> pairs = map("{ A[i, j] -> A[k, l] : 0 <= i, j, k, l < 4; A[7, j] -> A[k, 9] }");
-  EXPECT_TRUE(equal(with_equal_first(pairs, 1),
-                    Isl<isl_map>(isl_map_equate(pairs.copy(), isl_dim_in, 0, isl_dim_out, 0))));
+  EXPECT_TRUE(
+      equal(with_equal_first(pairs, 1), Isl<isl_map>(isl_map_equate(pairs.copy(), isl_dim_in, 0, isl_dim_out, 0))));
   EXPECT_TRUE(equal(with_equal_first(pairs, 0), pairs));
-  EXPECT_TRUE(equal(with_step(pairs, 1, 1), Isl<isl_map>(isl_map_order_lt(pairs.copy(), isl_dim_in, 1, isl_dim_out, 1))));
+  EXPECT_TRUE(
+      equal(with_step(pairs, 1, 1), Isl<isl_map>(isl_map_order_lt(pairs.copy(), isl_dim_in, 1, isl_dim_out, 1))));
   EXPECT_TRUE(
       equal(with_step(pairs, 1, -1), Isl<isl_map>(isl_map_order_gt(pairs.copy(), isl_dim_in, 1, isl_dim_out, 1))));
   EXPECT_TRUE(equal(with_step(pairs, 1, 0), Isl<isl_map>(isl_map_equate(pairs.copy(), isl_dim_in, 1, isl_dim_out, 1))));
@@ -65,8 +66,7 @@ TEST_F(Pieces, AreComparedByCoordinates) {
 
 TEST_F(Pieces, AreUnitedInTheirOrder) {
   MapUnion all(map("{ A[i] -> B[j] : false }"));
-  for (int i = 0; i < 37; ++i)
-    all.add(map("{ A[" + std::to_string(i) + "] -> B[" + std::to_string(i * i) + "] }"));
+  for (int i = 0; i < 37; ++i) all.add(map("{ A[" + std::to_string(i) + "] -> B[" + std::to_string(i * i) + "] }"));
   const Isl<isl_map> made = all.take();
   EXPECT_EQ(isl_map_n_basic_map(made.get()), 37);
   std::vector<long> order;

@@ -6,19 +6,13 @@
 
 namespace loopfold::advise::liveness {
 
-namespace {
-
 using poly::Isl;
 
-/// The cells of an access, by a function of the instance and by the instances in which it happens. Domains are in many
-/// pieces where data decided, while the function is mostly the same in all of them: pairs of cells by the functions alone
-/// are one piece instead of the product of both numbers.
-struct Cells {
-  Access access;      // `cells` are those of all instances that there could be, if there is a domain
-  Isl<isl_set> domain;  // of the access; none: the cells say it
-};
+SameCells::SameCells(const Storage& storage) {
+  for (const Access& access : storage.accesses) accesses_.push_back(by_function(access));
+}
 
-Cells cells_of(const Access& access) {
+SameCells::Cells SameCells::by_function(const Access& access) {
   if (isl_map_n_basic_map(access.cells.get()) <= 1) return {access, {}};
   Isl<isl_map> function(isl_map_from_basic_map(isl_map_affine_hull(access.cells.copy())));
   if (isl_map_is_single_valued(function.get()) != isl_bool_true) return {access, {}};
@@ -27,13 +21,27 @@ Cells cells_of(const Access& access) {
   return made;
 }
 
+const SameCells::Pairs& SameCells::of(std::uint32_t a, std::uint32_t b) {
+  Pairs& known = pairs_[{a, b}];
+  if (known.map) return known;
+  if (const auto other = pairs_.find({b, a}); a != b && other != pairs_.end() && other->second.map) {
+    known.map = Isl<isl_map>(isl_map_reverse(other->second.map.copy()));
+    known.none = other->second.none;
+    return known;
+  }
+  known.map = same_cell(accesses_[a].access, accesses_[b].access);
+  known.none = isl_map_is_empty(known.map.get()) == isl_bool_true;
+  return known;
+}
+
+namespace {
+
 class Finder {
  public:
-  Finder(const Storage& storage, Precedence& order) : storage_(storage), order_(order) {
-    for (std::uint32_t i = 0; i < storage.accesses.size(); ++i) {
+  Finder(const Storage& storage, Precedence& order, SameCells& cells)
+      : storage_(storage), order_(order), cells_(cells) {
+    for (std::uint32_t i = 0; i < storage.accesses.size(); ++i)
       if (storage.accesses[i].write) writes_.push_back(i);
-      cells_.push_back(cells_of(storage.accesses[i]));
-    }
   }
 
   Conflicts run() {
@@ -48,12 +56,7 @@ class Finder {
   }
 
  private:
-  /// Pairs of instances of two accesses, and whether there are none: most accesses have nothing to do with most others,
-  /// and what is made of no pairs need not be made. Some of the pairs may be none of the accesses' domains.
-  struct Pairs {
-    Isl<isl_map> map;
-    bool none = false;
-  };
+  using Pairs = SameCells::Pairs;
   using All = std::map<std::pair<std::uint32_t, std::uint32_t>, Pairs>;
   template <typename Make>
   static const Pairs& pairs(All& all, std::uint32_t a, std::uint32_t b, const Make& make) {
@@ -78,16 +81,14 @@ class Finder {
       return poly::intersect(cell(a, b).map, order_.at_once(storage_.accesses[a], storage_.accesses[b]));
     });
   }
-  const Pairs& cell(std::uint32_t a, std::uint32_t b) {
-    return pairs(cell_, a, b, [&] { return same_cell(cells_[a].access, cells_[b].access); });
-  }
+  const Pairs& cell(std::uint32_t a, std::uint32_t b) { return cells_.of(a, b); }
 
   /// The pairs that there are.
   Isl<isl_map> from(Isl<isl_map> map, std::uint32_t access) const {
-    return cells_[access].domain ? poly::intersect_domain(map, cells_[access].domain) : std::move(map);
+    return cells_.domain(access) ? poly::intersect_domain(map, cells_.domain(access)) : std::move(map);
   }
   Isl<isl_map> to(Isl<isl_map> map, std::uint32_t access) const {
-    return cells_[access].domain ? poly::intersect_range(map, cells_[access].domain) : std::move(map);
+    return cells_.domain(access) ? poly::intersect_range(map, cells_.domain(access)) : std::move(map);
   }
 
   /// Without pairs of an instance of an access with itself.
@@ -153,21 +154,23 @@ class Finder {
 
   const Storage& storage_;
   Precedence& order_;
+  SameCells& cells_;
   std::vector<std::uint32_t> writes_;
-  std::vector<Cells> cells_;  // by access
   All first_;
   All together_;
-  All cell_;
   Conflicts result_;
 };
 
 }  // namespace
 
-Conflicts find_conflicts(const Storage& storage, Precedence& order) { return Finder(storage, order).run(); }
+Conflicts find_conflicts(const Storage& storage, Precedence& order, SameCells& cells) {
+  return Finder(storage, order, cells).run();
+}
 
 Conflicts find_conflicts(const Storage& storage, const Times& times) {
   Precedence order(times);
-  return find_conflicts(storage, order);
+  SameCells cells(storage);
+  return find_conflicts(storage, order, cells);
 }
 
 BrokenFlows broken_flow(const Storage& storage, Precedence& order, bool reductions, bool only_first) {

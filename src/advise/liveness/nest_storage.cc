@@ -159,8 +159,8 @@ class MemoryStorages {
       if (!d->map.exact() && made.doubt.empty())
         made.doubt = fmt::format("the flow into the load at {} is not affine",
                                  words(graph_.statements[load.statement].instructions[load.instruction].address));
-      made.storage.ranges.push_back(
-          {*definition, use, Isl<isl_map>(isl_map_coalesce(map.release())), reductions_.contains({d->from, d->to}), true});
+      made.storage.ranges.push_back({*definition, use, Isl<isl_map>(isl_map_coalesce(map.release())),
+                                     reductions_.contains({d->from, d->to}), true});
     }
     open = Isl<isl_set>(isl_set_subtract(open.release(), isl_set_coalesce(filled.release())));  // few pieces: quick
     open = Isl<isl_set>(isl_set_project_out(open.release(), isl_dim_set, 0, static_cast<unsigned>(units_.shift)));
@@ -306,7 +306,8 @@ NestStorages find_storages(isl_ctx* isl, const ddg::Graph& graph, const poly::Co
   Precedence order(written);
   for (NestStorage& made : result.all) {
     if (!made.storage.unknown.empty()) continue;
-    const Conflicts conflicts = find_conflicts(made.storage, order);
+    made.cells = std::make_shared<SameCells>(made.storage);
+    const Conflicts conflicts = find_conflicts(made.storage, order, *made.cells);
     const BrokenFlows broken = broken_flow(made.storage, order, true);
     if (!conflicts.complete || !broken.complete)
       made.storage.unknown = "isl gave up within its budget";

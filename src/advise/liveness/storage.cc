@@ -90,8 +90,7 @@ class Pairs {
         aff = isl_aff_set_coefficient_val(aff, isl_dim_in, static_cast<int>(first + k),
                                           isl_val_int_from_si(isl, sum.coefficients[k]));
     aff = isl_aff_set_constant_val(aff, isl_val_int_from_si(isl, sum.constant));
-    if (sum.divisor != 1)
-      aff = isl_aff_floor(isl_aff_scale_down_val(aff, isl_val_int_from_si(isl, sum.divisor)));
+    if (sum.divisor != 1) aff = isl_aff_floor(isl_aff_scale_down_val(aff, isl_val_int_from_si(isl, sum.divisor)));
     return Isl<isl_aff>(aff);
   }
 

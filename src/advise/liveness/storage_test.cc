@@ -28,8 +28,8 @@ class TimesBySums : public ::testing::Test {
       for (std::size_t k = 0; k < dimensions; ++k) text += fmt::format(" + {}i{}", sum.coefficients[k], k);
       rows.push_back(fmt::format("floor(({})/{})", text, sum.divisor));
     }
-    const std::string text = fmt::format("{{ U{}[{}] -> [{}] }}", by_sums.of.size(), fmt::join(names, ", "),
-                                         fmt::join(rows, ", "));
+    const std::string text =
+        fmt::format("{{ U{}[{}] -> [{}] }}", by_sums.of.size(), fmt::join(names, ", "), fmt::join(rows, ", "));
     by_sums.of.emplace_back(isl_map_read_from_str(isl.get(), text.c_str()));
     EXPECT_TRUE(by_sums.of.back()) << text;
     by_sums.sums.push_back(sums);
@@ -94,8 +94,7 @@ TEST_F(TimesBySums, AtRandom) {
       std::vector<TimeSum> sums;
       for (int row = 0; row < 3; ++row) {
         TimeSum& sum = sums.emplace_back();
-        for (std::size_t k = 0; k < dimensions; ++k)
-          sum.coefficients.push_back(number(0, 2) == 0 ? number(-1, 2) : 0);
+        for (std::size_t k = 0; k < dimensions; ++k) sum.coefficients.push_back(number(0, 2) == 0 ? number(-1, 2) : 0);
         sum.constant = number(-2, 2);
         sum.divisor = number(0, 3) == 0 ? 4 : 1;
       }
