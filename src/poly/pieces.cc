@@ -35,8 +35,6 @@ std::vector<Isl<isl_basic_set>> pieces_of(const Isl<isl_set>& set) {
   return pieces;
 }
 
-std::vector<Isl<isl_basic_map>> pieces_of(const Isl<isl_basic_map>& piece) { return {piece}; }
-
 /// All pieces of a map with all of something else, but for those that have nothing in common.
 template <typename Other, typename Intersect>
 Isl<isl_map> by_pieces(const Isl<isl_map>& map, const Other& other, const Intersect& intersect_two) {
@@ -90,8 +88,17 @@ Isl<isl_map> intersect(const Isl<isl_map>& a, const Isl<isl_map>& b) {
   return by_pieces(a, b, isl_basic_map_intersect);
 }
 
-Isl<isl_map> intersect(const Isl<isl_map>& map, const Isl<isl_basic_map>& piece) {
-  return by_pieces(map, piece, isl_basic_map_intersect);
+Isl<isl_map> intersect(const Isl<isl_map>& map, std::span<const Isl<isl_basic_map>> limits) {
+  if (!map) return {};
+  MapUnion all(Isl<isl_map>(isl_map_empty(isl_map_get_space(map.get()))));
+  for (Isl<isl_basic_map>& piece : pieces_of(map)) {
+    for (const Isl<isl_basic_map>& limit : limits)
+      piece = Isl<isl_basic_map>(isl_basic_map_intersect(piece.release(), limit.copy()));
+    const isl_bool empty = isl_basic_map_is_empty(piece.get());
+    if (empty == isl_bool_error) return {};
+    if (empty == isl_bool_false) all.add(piece.release());
+  }
+  return all.take();
 }
 
 Isl<isl_map> intersect_domain(const Isl<isl_map>& map, const Isl<isl_set>& set) {
@@ -102,21 +109,12 @@ Isl<isl_map> intersect_range(const Isl<isl_map>& map, const Isl<isl_set>& set) {
   return by_pieces(map, set, isl_basic_map_intersect_range);
 }
 
-Isl<isl_map> without_empty(const Isl<isl_map>& map) {
-  if (!map) return {};
-  MapUnion all(Isl<isl_map>(isl_map_empty(isl_map_get_space(map.get()))));
-  for (Isl<isl_basic_map>& piece : pieces_of(map)) {
-    const isl_bool empty = isl_basic_map_is_empty(piece.get());
-    if (empty == isl_bool_error) return {};
-    if (empty == isl_bool_false) all.add(piece.release());
-  }
-  return all.take();
-}
+Isl<isl_map> without_empty(const Isl<isl_map>& map) { return intersect(map, std::span<const Isl<isl_basic_map>>()); }
 
 Isl<isl_map> with_equal_first(Isl<isl_map> map, std::size_t count) {
   if (count == 0) return map;
-  return intersect(map,
-                   Isl<isl_basic_map>(isl_basic_map_equal(isl_map_get_space(map.get()), static_cast<unsigned>(count))));
+  const Isl<isl_basic_map> same(isl_basic_map_equal(isl_map_get_space(map.get()), static_cast<unsigned>(count)));
+  return intersect(map, std::span(&same, 1));
 }
 
 Isl<isl_map> with_step(const Isl<isl_map>& map, std::size_t coordinate, int sign) {
@@ -127,7 +125,7 @@ Isl<isl_map> with_step(const Isl<isl_map>& map, std::size_t coordinate, int sign
   else
     all = Isl<isl_basic_map>(isl_basic_map_order_gt(all.release(), sign > 0 ? isl_dim_out : isl_dim_in, at,
                                                     sign > 0 ? isl_dim_in : isl_dim_out, at));
-  return intersect(map, all);
+  return intersect(map, std::span<const Isl<isl_basic_map>>(&all, 1));
 }
 
 }  // namespace loopfold::poly

@@ -4,11 +4,11 @@
 // form without redundant constraints, which it then throws away: where there are many pieces, that takes longer than
 // intersecting them. isl_map_union() copies the list of pieces that are there for each that is added.
 //
-// Exact: the same sets as isl's own functions give, of the same pieces in the same order. Null, if one of the arguments
-// is or if the budget is used up.
+// Exact: the same sets as isl's own functions give. Null, if one of the arguments is or if the budget is used up.
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -43,7 +43,8 @@ using SetUnion = UnionOf<isl_set, isl_basic_set>;
 
 /// Of two maps of one space, with the same parameters.
 Isl<isl_map> intersect(const Isl<isl_map>& a, const Isl<isl_map>& b);
-Isl<isl_map> intersect(const Isl<isl_map>& map, const Isl<isl_basic_map>& piece);
+/// With all of these.
+Isl<isl_map> intersect(const Isl<isl_map>& map, std::span<const Isl<isl_basic_map>> limits);
 
 /// The pairs of a map whose producer, or whose consumer, is in a set.
 Isl<isl_map> intersect_domain(const Isl<isl_map>& map, const Isl<isl_set>& set);

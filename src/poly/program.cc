@@ -589,9 +589,9 @@ class Builder {
   Isl<isl_map> within(Isl<isl_map> map, const Reach& reach) const {
     if (reach.equal == 0 && !reach.later) return map;
     Isl<isl_space> space(isl_map_get_space(map.get()));
-    Isl<isl_basic_map> piece(isl_basic_map_equal(space.copy(), static_cast<unsigned>(reach.equal)));
-    map = intersect(map, piece);
-    if (!reach.later) return map;
+    std::vector<Isl<isl_basic_map>> limits;
+    limits.emplace_back(isl_basic_map_equal(space.copy(), static_cast<unsigned>(reach.equal)));
+    if (!reach.later) return intersect(map, limits);
     isl_local_space* const local = isl_local_space_from_space(space.release());
     const auto k = static_cast<int>(reach.equal);
     const auto bound = [&](bool upper) {
@@ -599,12 +599,12 @@ class Builder {
       c = isl_constraint_set_coefficient_si(c, isl_dim_out, k, upper ? -1 : 1);
       c = isl_constraint_set_coefficient_si(c, isl_dim_in, k, upper ? 1 : -1);
       c = isl_constraint_set_constant_val(c, isl_val_int_from_si(isl_, upper ? reach.greatest : -reach.least));
-      map = intersect(map, Isl<isl_basic_map>(isl_basic_map_from_constraint(c)));
+      limits.emplace_back(isl_basic_map_from_constraint(c));
     };
     bound(false);
     if (reach.greatest >= reach.least) bound(true);
     isl_local_space_free(local);
-    return map;
+    return intersect(map, limits);
   }
 
   /// What the graph says about it; nothing if it has no dependence of just this.
