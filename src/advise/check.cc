@@ -14,6 +14,7 @@
 #include "advise/liveness/repair.h"
 #include "advise/reuse_advice.h"
 #include "poly/budget.h"
+#include "poly/pieces.h"
 #include "profile/levels.h"
 
 namespace loopfold::advise {
@@ -219,13 +220,15 @@ class Proposer {
 class Checker {
  public:
   Checker(CheckNest& nest, const ddg::Graph& graph, const poly::Context& context, const profile::Profile& profile,
-          const CheckOptions& options)
+          const CheckOptions& options, const Proposed& proposed)
       : nest_(nest),
         graph_(graph),
         context_(context),
         profile_(profile),
         options_(options),
-        certainty_(nest, graph, context) {}
+        certainty_(nest, graph, context),
+        order_(proposed.times),
+        strict_(proposed.strict) {}
 
   Result<CheckAnswer> run(const Proposed& proposed) {
     answer_.privates = proposed.privates;
@@ -270,13 +273,13 @@ class Checker {
     std::set<std::size_t> seen;
     for (const bool reductions : {false, true}) {
       if (is_settled() || (reductions && !proposed.reductions)) return;
-      const Times& times = reductions ? proposed.times : proposed.strict;
+      liveness::Precedence& order = reductions || !proposed.reductions ? order_ : strict_;
       const auto is_certain = [&](const liveness::BrokenFlow& one) {
         return certainty_.is_broken(*flows[one.range], one.pairs);
       };
-      liveness::BrokenFlows broken = liveness::broken_flow(flow, times, reductions, options_.only_verdict);
+      liveness::BrokenFlows broken = liveness::broken_flow(flow, order, reductions, options_.only_verdict);
       if (options_.only_verdict && !broken.found.empty() && !is_certain(broken.found.front()))
-        broken = liveness::broken_flow(flow, times, reductions);
+        broken = liveness::broken_flow(flow, order, reductions);
       if (!broken.complete) doubts_.push_back("isl gave up on the flow of values within its budget");
       for (const liveness::BrokenFlow& one : broken.found) {
         if (!seen.insert(one.range).second) continue;
@@ -372,27 +375,24 @@ class Checker {
     return false;
   }
 
-  static bool is_reduced(const Storage& storage, const Proposed& proposed) {
+  bool is_reduced(const Storage& storage) {
     return std::any_of(storage.ranges.begin(), storage.ranges.end(), [&](const liveness::Range& range) {
       if (!range.reduction) return false;
-      const Isl<isl_map> apart(isl_map_intersect(
-          range.map.copy(),
-          liveness::at_once(proposed.times, storage.accesses[range.definition], storage.accesses[range.use])
-              .release()));
+      const Isl<isl_map> apart =
+          poly::intersect(range.map, order_.at_once(storage.accesses[range.definition], storage.accesses[range.use]));
       return isl_map_is_empty(apart.get()) != isl_bool_true;
     });
   }
 
   void check_storage(const NestStorage& made, const Proposed& proposed) {
     const Storage& storage = made.storage;
-    const bool reduced = is_reduced(storage, proposed);
-    const Times& times = reduced ? proposed.strict : proposed.times;
+    liveness::Precedence& order = proposed.reductions && is_reduced(storage) ? strict_ : order_;
     if (!storage.unknown.empty()) {
-      if (!nest_.is_as_written(storage, times)) doubt(made, storage.unknown);
+      if (!nest_.is_as_written(storage, order.times())) doubt(made, storage.unknown);
       return;
     }
-    const liveness::BrokenFlows broken = liveness::broken_flow(storage, times, false);
-    const Conflicts conflicts = find_conflicts(storage, times);
+    const liveness::BrokenFlows broken = liveness::broken_flow(storage, order, false);
+    const Conflicts conflicts = find_conflicts(storage, order, *made.cells);
     if (!broken.complete || !conflicts.complete) return doubt(made, "isl gave up within its budget");
     if (!broken.found.empty()) return add_broken(made, broken, proposed);
     if (conflicts.found.empty()) return;
@@ -400,7 +400,7 @@ class Checker {
         std::find(answer_.privates.begin(), answer_.privates.end(), storage.name) != answer_.privates.end();
     liveness::RepairOptions how;
     how.may_expand = options_.expansion && !declared;
-    const Repair repair = find_repair(storage, times, conflicts, nest_.counters(), nest_.domains(), how);
+    const Repair repair = find_repair(storage, order, conflicts, nest_.counters(), nest_.domains(), how);
     if (repair.kind == Repair::Kind::kPrivate && is_private_anyway(made, proposed)) return;
     if (repair.kind != Repair::Kind::kPrivate && !made.doubt.empty()) return doubt(made, made.doubt);
     if (!made.doubt.empty()) doubtful_.insert(storage.name);
@@ -628,6 +628,8 @@ class Checker {
   const profile::Profile& profile_;
   const CheckOptions& options_;
   Certainty certainty_;
+  liveness::Precedence order_;   // all loops that are to be parallel are
+  liveness::Precedence strict_;  // without those that are to be so as reductions only
   CheckAnswer answer_;
   std::vector<Isl<isl_map>> violated_;  // by violation
   std::set<std::string> doubtful_;      // variables that private copies help whatever their addresses are
@@ -639,7 +641,7 @@ Result<CheckAnswer> check_once(CheckNest& nest, const ddg::Graph& graph, const p
                                const CheckOptions& options) {
   const Result<Proposed> proposed = Proposer(nest, graph, context).run(schedule);
   if (!proposed) return tl::unexpected<Error>(proposed.error());
-  Result<CheckAnswer> answer = Checker(nest, graph, context, profile, options).run(*proposed);
+  Result<CheckAnswer> answer = Checker(nest, graph, context, profile, options, *proposed).run(*proposed);
   if (!answer) return answer;
   answer->region = nest.region;
   answer->also = nest.also;

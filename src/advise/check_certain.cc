@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "advise/liveness/copy_chain.h"
+#include "poly/pieces.h"
 
 namespace loopfold::advise {
 

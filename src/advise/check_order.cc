@@ -222,6 +222,8 @@ liveness::Times StepOrder::times(isl_ctx* isl) const {
         fmt::format("{{ {}[{}] -> [{}] }}", units_.all[u].name, fmt::join(names, ", "), fmt::join(rows, ", "));
     times.of.emplace_back(isl_map_read_from_str(isl, text.c_str()));
     times.parallel.push_back(parallel_[u]);
+    std::vector<liveness::TimeSum>& sums = times.sums.emplace_back();
+    for (const TimeRow& row : rows_[u]) sums.push_back({row.coefficients, row.constant, row.divisor});
   }
   return times;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <set>
 
 #include "poly/budget.h"
 
@@ -221,9 +222,9 @@ using Fusion = profile::Transformed::Fusion;
 
 constexpr std::chrono::milliseconds kNet(20'000);
 
-/// To try, the first being the best of equals. One group cannot be fused with anything.
+/// To try, the first being the best of equals. One group cannot be fused with anything: all would be the same.
 std::vector<Fusion> fusions_of(const poly::Program& program) {
-  if (program.groups.size() == 1) return {Fusion::kMax, Fusion::kSmart};
+  if (program.groups.size() == 1) return {Fusion::kMax};
   return {Fusion::kMax, Fusion::kSmart, Fusion::kNone};
 }
 
@@ -252,6 +253,25 @@ bool is_far_skewed(const Order& order) {
   });
 }
 
+/// All groups of the band need each other, both ways.
+bool is_connected(const OrderBand& band) {
+  const auto reaches_all = [&](bool forward) {
+    std::set<std::uint32_t> reached{band.groups.front()};
+    for (bool more = true; more;) {
+      more = false;
+      for (const auto& [from, to] : band.links)
+        if (reached.contains(forward ? from : to) && reached.insert(forward ? to : from).second) more = true;
+    }
+    return reached.size() == band.groups.size();
+  };
+  return band.groups.size() <= 1 || (reaches_all(true) && reaches_all(false));
+}
+
+/// No two groups share a loop that would not have to. If the scheduler fuses nothing though it may fuse all, it has
+/// asked the same about every set of groups that need each other as it does when it may fuse less, or nothing: its
+/// other answers have the same loops.
+bool is_unfused(const Order& order) { return std::all_of(order.bands.begin(), order.bands.end(), is_connected); }
+
 }  // namespace
 
 Choice choose_order(isl_ctx* isl, const poly::Program& program, const std::vector<GroupFacts>& facts,
@@ -272,11 +292,13 @@ Choice choose_order(isl_ctx* isl, const poly::Program& program, const std::vecto
   }
   bool found = false;
   bool turned = false;  // the scheduler makes loops run backwards where it does not know how far they go
+  bool unfused = false;
   const auto consider = [&](const Constraints& constraints, Fusion fusion) {
     const poly::IslBudget budget(isl, operations, kNet);
     std::optional<Order> order = find_order(isl, program, constraints, fusion);
     if (order) examine(isl, program, *order);
     found = found || (order && order->legal);
+    unfused = order && order->legal && !budget.exceeded() && is_unfused(*order);
     if (order && order->legal && !is_far_skewed(*order)) {
       Worth worth = worth_of(*order, facts);
       turned = turned || worth.reversed;
@@ -291,7 +313,8 @@ Choice choose_order(isl_ctx* isl, const poly::Program& program, const std::vecto
     choice.timed_out = choice.timed_out || budget.timed_out();
   };
   const Constraints simple = constraints_within(isl, program, false, operations);
-  for (const Fusion fusion : fusions_of(program)) consider(simple, fusion);
+  for (const Fusion fusion : fusions_of(program))
+    if (!unfused) consider(simple, fusion);
   if (!found || turned) consider(constraints_within(isl, program, true, operations), Fusion::kMax);
   if (!found) choice.why = "the scheduler found no order within its budget";
   return choice;

@@ -136,7 +136,7 @@ TEST(OrderText, FusedAndDistributed) {
   EXPECT_EQ(components(apart), 2u);
   Order together;
   together.rows = {{{{1}, 0}, {{0}, 0}}, {{{1}, 0}, {{0}, 1}}};
-  together.bands.push_back({0, 1, {a, b}, false, {}, {}, {}});
+  together.bands.push_back({0, 1, {a, b}, false, {}, {}, {}, {}});
   together = nest.examined(together);
   ASSERT_TRUE(together.legal);
   EXPECT_EQ(components(together), 1u);

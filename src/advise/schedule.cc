@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "advise/sizes.h"
+#include "poly/pieces.h"
 
 namespace loopfold::advise {
 
@@ -111,6 +112,87 @@ bool is_uniform(const Isl<isl_map>& map) {
   return isl_set_is_singleton(deltas.get()) == isl_bool_true;
 }
 
+// ---- fewer dependences for the scheduler ----
+
+/// What is asked of an order is that no dependence goes backwards in a row, or that none is carried by it. Both hold
+/// for a dependence that is made of two others, one behind the other, if they hold for these. In an irregular nest,
+/// where everything comes before everything later, that is the case for most pairs of groups; but the scheduler's time
+/// grows with the square of their number, and more. Taking them out one by one keeps what the others say together.
+class Reducer {
+ public:
+  explicit Reducer(const Isl<isl_union_map>& all) {
+    isl_union_map_foreach_map(
+        all.get(),
+        [](isl_map* map, void* user) {
+          static_cast<Reducer*>(user)->take(Isl<isl_map>(map));
+          return isl_stat_ok;
+        },
+        this);
+  }
+
+  /// Moves those from one to the other.
+  void run(Isl<isl_union_map>& all, Isl<isl_union_map>& implied) {
+    for (auto& [ends, edge] : edges_) edge.implied = is_made_of_others(ends.first, ends.second, edge);
+    isl_ctx* const isl = isl_union_map_get_ctx(all.get());
+    all = Isl<isl_union_map>(isl_union_map_empty_ctx(isl));
+    for (auto& [ends, edge] : edges_) {
+      Isl<isl_union_map>& to = edge.implied ? implied : all;
+      to = Isl<isl_union_map>(isl_union_map_add_map(to.release(), edge.map.release()));
+    }
+  }
+
+ private:
+  struct Edge {
+    Isl<isl_map> map;
+    Isl<isl_map> plain;    // without names
+    std::size_t kind = 0;  // the same for those that are equal but for names
+    bool implied = false;
+  };
+  using Name = std::string;
+
+  static Name name_of(const Isl<isl_map>& map, isl_dim_type side) {
+    const char* const name = isl_map_get_tuple_name(map.get(), side);
+    return name == nullptr ? "" : name;
+  }
+
+  void take(Isl<isl_map> map) {
+    const std::pair<Name, Name> ends{name_of(map, isl_dim_in), name_of(map, isl_dim_out)};
+    Edge& edge = edges_[ends];
+    edge.plain = Isl<isl_map>(isl_map_reset_tuple_id(map.copy(), isl_dim_in));
+    edge.plain = Isl<isl_map>(isl_map_reset_tuple_id(edge.plain.release(), isl_dim_out));
+    edge.map = std::move(map);
+    edge.kind = kinds_.try_emplace(poly::take_text(isl_map_to_str(edge.plain.get())), kinds_.size()).first->second;
+    nodes_.insert(ends.first);
+  }
+
+  bool is_made_of_others(const Name& from, const Name& to, const Edge& edge) {
+    return std::any_of(nodes_.begin(), nodes_.end(), [&](const Name& over) {
+      if (over == from || over == to) return false;
+      const auto first = edges_.find({from, over});
+      const auto second = edges_.find({over, to});
+      if (first == edges_.end() || second == edges_.end() || first->second.implied || second->second.implied)
+        return false;
+      return is_made_of(edge, first->second, second->second);
+    });
+  }
+
+  bool is_made_of(const Edge& edge, const Edge& first, const Edge& second) {
+    const auto [known, is_new] = known_.try_emplace({edge.kind, first.kind, second.kind}, false);
+    if (!is_new) return known->second;
+    const Isl<isl_map> both(isl_map_apply_range(first.plain.copy(), second.plain.copy()));
+    known->second = isl_map_is_subset(edge.plain.get(), both.get()) == isl_bool_true;
+    return known->second;
+  }
+
+  std::map<std::pair<Name, Name>, Edge> edges_;
+  std::map<std::string, std::size_t> kinds_;
+  std::map<std::tuple<std::size_t, std::size_t, std::size_t>, bool> known_;
+  std::set<Name> nodes_;
+};
+
+/// So few are quick as they are.
+constexpr isl_size kFewDependences = 12;
+
 // ---- from a schedule tree to rows ----
 
 class TreeReader {
@@ -169,7 +251,7 @@ class TreeReader {
         order_.rows[group].push_back(*row);
       }
     }
-    order_.bands.push_back({depth, static_cast<std::uint32_t>(members), groups, false, {}, {}, {}});
+    order_.bands.push_back({depth, static_cast<std::uint32_t>(members), groups, false, {}, {}, {}, {}});
     return walk(Isl<isl_schedule_node>(isl_schedule_node_get_child(node.get(), 0)), groups,
                 depth + static_cast<std::uint32_t>(members));
   }
@@ -305,7 +387,7 @@ class OriginalOrder {
       if (child.loop == kNoContext) continue;
       const auto first = static_cast<std::uint32_t>(order_.rows[groups.front()].size());
       for (const std::uint32_t group : groups) order_.rows[group].push_back(row(group, depth, 0));
-      order_.bands.push_back({first, 1, groups, false, {}, {}, {}});
+      order_.bands.push_back({first, 1, groups, false, {}, {}, {}, {}});
       body(child.loop, depth + 1);
     }
   }
@@ -353,6 +435,7 @@ class Examiner {
     for (OrderBand& band : order_.bands) {
       band.permutable = true;
       band.differences.clear();
+      band.links.clear();
     }
     for (std::size_t i = 0; i < program_.dependences.size(); ++i) look_at(i);
     for (OrderBand& band : order_.bands) find_carries(band);
@@ -392,9 +475,11 @@ class Examiner {
       for (std::size_t k = band.first; k < band.first + band.depth; ++k) inside.push_back(step(dependence, k));
       if (std::find(inside.begin(), inside.end(), Step::kUnknown) != inside.end()) return false;
     }
-    for (const auto& [band, inside] : found)
+    for (const auto& [band, inside] : found) {
+      order_.bands[band].links.insert({dependence.from, dependence.to});
       if (seen_[band].insert({inside, reduction}).second)
         order_.bands[band].differences.push_back({set_of(inside), reduction});
+    }
     return true;
   }
 
@@ -438,6 +523,7 @@ class Examiner {
                      bool reduction) {
     for (OrderBand& band : order_.bands) {
       if (row != band.first || !contains(band, dependence.from) || !contains(band, dependence.to)) continue;
+      band.links.insert({dependence.from, dependence.to});
       Isl<isl_set> inside = left;
       const auto end = static_cast<unsigned>(band.first + band.depth);
       const auto length = static_cast<unsigned>(order_.length());
@@ -540,6 +626,8 @@ Constraints scheduling_constraints(isl_ctx* isl, const Program& program, bool bo
     if (dependence.near) made.near = Isl<isl_union_map>(isl_union_map_add_map(made.near.release(), map.copy()));
   }
   made.all = Isl<isl_union_map>(isl_union_map_coalesce(made.all.release()));
+  made.implied = Isl<isl_union_map>(isl_union_map_empty_ctx(isl));
+  if (isl_union_map_n_map(made.all.get()) > kFewDependences) Reducer(made.all).run(made.all, made.implied);
   return made;
 }
 
@@ -555,6 +643,10 @@ std::optional<Order> find_order(isl_ctx* isl, const Program& program, const Cons
       Isl<isl_schedule_constraints>(isl_schedule_constraints_set_coincidence(constraints.release(), asked.all.copy()));
   constraints =
       Isl<isl_schedule_constraints>(isl_schedule_constraints_set_proximity(constraints.release(), asked.near.copy()));
+  // Under no condition: they say which groups need each other, and in which order, and nothing of the rows.
+  isl_union_map* const never = isl_union_map_empty_ctx(isl);
+  constraints = Isl<isl_schedule_constraints>(
+      isl_schedule_constraints_set_conditional_validity(constraints.release(), never, asked.implied.copy()));
   const Isl<isl_schedule> schedule(isl_schedule_constraints_compute_schedule(constraints.release()));
   if (!schedule) return std::nullopt;
   Order order;

@@ -18,7 +18,9 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "poly/isl.h"
@@ -49,6 +51,8 @@ struct OrderBand {
   std::vector<Carries> carries;          // by row of the band; found by examine()
   std::vector<Carries> alone;            // the same if the row were the first of the band
   std::vector<Differences> differences;  // all different; found by examine()
+  /// Groups of the band, from producer to consumer, of dependences that no row before it carries; found by examine().
+  std::set<std::pair<std::uint32_t, std::uint32_t>> links;
 };
 
 struct Order {
@@ -67,9 +71,10 @@ Order original_order(const poly::Program& program);
 /// What the scheduler is asked about: the same for every kind of fusion. Null where the context's budget was used up.
 struct Constraints {
   poly::Isl<isl_union_set> domain;
-  poly::Isl<isl_union_map> all;     // dependences
-  poly::Isl<isl_union_map> near;    // those with one distance, which is to be short
-  std::vector<std::int64_t> sizes;  // by parameter: what it stands for
+  poly::Isl<isl_union_map> all;      // dependences, but for
+  poly::Isl<isl_union_map> implied;  // those that follow from two others each
+  poly::Isl<isl_union_map> near;     // those with one distance, which is to be short
+  std::vector<std::int64_t> sizes;   // by parameter: what it stands for
 };
 /// `bounded`: with large upper bounds, as numbers.
 Constraints scheduling_constraints(isl_ctx* isl, const poly::Program& program, bool bounded);

@@ -8,6 +8,8 @@
 #include <optional>
 #include <span>
 
+#include "poly/pieces.h"
+
 namespace loopfold::poly {
 
 namespace {
@@ -288,16 +290,35 @@ LinearPieces dependence_pieces(const fold::Folded& folded, fold::Shape shape, co
   return pieces_of(folded, shape, options);
 }
 
+LinearPieces with_equal_first(LinearPieces pieces, std::size_t count) {
+  const std::size_t own = 1 + pieces.producer;  // the first column of the point
+  for (LinearPiece& piece : pieces.all) {
+    const std::size_t width = own + pieces.point + piece.quantified;
+    for (std::vector<Wide>* const rows : {&piece.equalities, &piece.inequalities}) {
+      std::vector<Wide> left;
+      left.reserve(rows->size());
+      for (std::size_t first = 0; first < rows->size(); first += width) {
+        const auto row = rows->begin() + static_cast<std::ptrdiff_t>(first);
+        for (std::size_t k = 0; k < count; ++k)
+          row[static_cast<std::ptrdiff_t>(own + k)] += row[static_cast<std::ptrdiff_t>(1 + k)];
+        left.push_back(*row);
+        left.insert(left.end(), row + static_cast<std::ptrdiff_t>(1 + count), row + static_cast<std::ptrdiff_t>(width));
+      }
+      *rows = std::move(left);
+    }
+  }
+  pieces.producer -= count;
+  return pieces;
+}
+
 Isl<isl_set> set_of(isl_ctx* isl, const LinearPieces& pieces, const std::string& name) {
   if (pieces.empty()) return Isl<isl_set>(isl_set_read_from_str(isl, kNothing));
   const Isl<isl_space> space =
       named(Isl<isl_space>(isl_space_set_alloc(isl, 0, static_cast<unsigned>(pieces.point))), isl_dim_set, name);
-  Isl<isl_set> all(isl_set_empty(space.copy()));
-  for (const LinearPiece& piece : pieces.all) {
-    isl_basic_set* const made = basic_set_of(isl, piece, space, 1 + pieces.point + piece.quantified);
-    all = Isl<isl_set>(isl_set_union(all.release(), isl_set_from_basic_set(made)));
-  }
-  return all;
+  SetUnion all(Isl<isl_set>(isl_set_empty(space.copy())));
+  for (const LinearPiece& piece : pieces.all)
+    all.add(basic_set_of(isl, piece, space, 1 + pieces.point + piece.quantified));
+  return all.take();
 }
 
 Isl<isl_map> map_of(isl_ctx* isl, const LinearPieces& pieces, const std::string& from, const std::string& to) {
@@ -305,12 +326,10 @@ Isl<isl_map> map_of(isl_ctx* isl, const LinearPieces& pieces, const std::string&
   Isl<isl_space> space(
       isl_space_alloc(isl, 0, static_cast<unsigned>(pieces.producer), static_cast<unsigned>(pieces.point)));
   space = named(named(std::move(space), isl_dim_in, from), isl_dim_out, to);
-  Isl<isl_map> all(isl_map_empty(space.copy()));
-  for (const LinearPiece& piece : pieces.all) {
-    isl_basic_map* const made = basic_map_of(isl, piece, space, 1 + pieces.producer + pieces.point + piece.quantified);
-    all = Isl<isl_map>(isl_map_union(all.release(), isl_map_from_basic_map(made)));
-  }
-  return all;
+  MapUnion all(Isl<isl_map>(isl_map_empty(space.copy())));
+  for (const LinearPiece& piece : pieces.all)
+    all.add(basic_map_of(isl, piece, space, 1 + pieces.producer + pieces.point + piece.quantified));
+  return all.take();
 }
 
 }  // namespace loopfold::poly

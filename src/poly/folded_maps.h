@@ -43,6 +43,9 @@ struct LinearPieces {
 LinearPieces domain_pieces(const fold::Folded& folded, const fold::TextOptions& options = {});
 LinearPieces dependence_pieces(const fold::Folded& folded, fold::Shape shape, const fold::TextOptions& options = {});
 
+/// The pairs that agree in the first coordinates, without those of the producer.
+LinearPieces with_equal_first(LinearPieces pieces, std::size_t count);
+
 /// An empty name is none. Null, and an error, if there are no pieces: then the space is not known.
 Isl<isl_set> set_of(isl_ctx* isl, const LinearPieces& pieces, const std::string& name);
 Isl<isl_map> map_of(isl_ctx* isl, const LinearPieces& pieces, const std::string& from, const std::string& to);

@@ -21,7 +21,6 @@
 #include <isl/union_set.h>
 #include <isl/val.h>
 
-#include <cstddef>
 #include <cstdlib>
 #include <memory>
 #include <string>
@@ -94,13 +93,6 @@ inline std::string take_text(char* text) {
   std::string result = text == nullptr ? "" : text;
   std::free(text);
   return result;
-}
-
-/// The pairs of a map that agree in the first coordinates: all at once, since each intersection looks at every piece.
-inline Isl<isl_map> with_equal_first(Isl<isl_map> map, std::size_t count) {
-  if (count == 0) return map;
-  isl_basic_map* const same = isl_basic_map_equal(isl_map_get_space(map.get()), static_cast<unsigned>(count));
-  return Isl<isl_map>(isl_map_intersect(map.release(), isl_map_from_basic_map(same)));
 }
 
 }  // namespace loopfold::poly

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "poly/folded_maps.h"
+#include "poly/pieces.h"
 
 namespace loopfold::poly {
 
@@ -462,8 +463,7 @@ class Builder {
   /// What of `map` has this reach.
   void add(std::uint32_t from, std::uint32_t to, Isl<isl_map> map, const Reach& reach, const KeptFlow* flow,
            ContextId loop) {
-    map = with_equal_first(std::move(map), reach.equal);
-    if (reach.later) map = distance(std::move(map), reach.equal, reach.least, reach.greatest);
+    map = within(std::move(map), reach);
     if (!map) {
       program_.problem = "its dependences are beyond the budget";
       return;
@@ -585,21 +585,26 @@ class Builder {
     return Isl<isl_map>(isl_map_from_domain_and_range(from.domain.copy(), to.domain.copy()));
   }
 
-  /// least <= consumer - producer, and <= greatest unless that is less.
-  Isl<isl_map> distance(Isl<isl_map> map, std::size_t k, std::int64_t least, std::int64_t greatest) const {
+  /// The pairs that have this reach.
+  Isl<isl_map> within(Isl<isl_map> map, const Reach& reach) const {
+    if (reach.equal == 0 && !reach.later) return map;
     Isl<isl_space> space(isl_map_get_space(map.get()));
+    std::vector<Isl<isl_basic_map>> limits;
+    limits.emplace_back(isl_basic_map_equal(space.copy(), static_cast<unsigned>(reach.equal)));
+    if (!reach.later) return intersect(map, limits);
     isl_local_space* const local = isl_local_space_from_space(space.release());
-    const auto side = [&](bool upper) {
+    const auto k = static_cast<int>(reach.equal);
+    const auto bound = [&](bool upper) {
       isl_constraint* c = isl_constraint_alloc_inequality(isl_local_space_copy(local));
-      c = isl_constraint_set_coefficient_si(c, isl_dim_out, static_cast<int>(k), upper ? -1 : 1);
-      c = isl_constraint_set_coefficient_si(c, isl_dim_in, static_cast<int>(k), upper ? 1 : -1);
-      isl_val* const bound = isl_val_int_from_si(isl_, upper ? greatest : -least);
-      return isl_constraint_set_constant_val(c, bound);
+      c = isl_constraint_set_coefficient_si(c, isl_dim_out, k, upper ? -1 : 1);
+      c = isl_constraint_set_coefficient_si(c, isl_dim_in, k, upper ? 1 : -1);
+      c = isl_constraint_set_constant_val(c, isl_val_int_from_si(isl_, upper ? reach.greatest : -reach.least));
+      limits.emplace_back(isl_basic_map_from_constraint(c));
     };
-    map = Isl<isl_map>(isl_map_add_constraint(map.release(), side(false)));
-    if (greatest >= least) map = Isl<isl_map>(isl_map_add_constraint(map.release(), side(true)));
+    bound(false);
+    if (reach.greatest >= reach.least) bound(true);
     isl_local_space_free(local);
-    return map;
+    return intersect(map, limits);
   }
 
   /// What the graph says about it; nothing if it has no dependence of just this.
@@ -632,12 +637,12 @@ class Builder {
   }
 
   Isl<isl_map> in_groups(const LinearPieces& pieces, const Group& producer, const Group& consumer) const {
-    Isl<isl_map> map = map_of(isl_, pieces, "", "");
-    const auto prefix = static_cast<unsigned>(program_.prefix);
-    if (prefix > 0) {
-      map = with_equal_first(std::move(map), prefix);
-      map = Isl<isl_map>(isl_map_project_out(map.release(), isl_dim_in, 0, prefix));
+    Isl<isl_map> map;
+    if (const auto prefix = static_cast<unsigned>(program_.prefix); prefix > 0) {
+      map = without_empty(map_of(isl_, with_equal_first(pieces, prefix), "", ""));
       map = Isl<isl_map>(isl_map_project_out(map.release(), isl_dim_out, 0, prefix));
+    } else {
+      map = map_of(isl_, pieces, "", "");
     }
     map = Isl<isl_map>(isl_map_set_tuple_name(map.release(), isl_dim_in, producer.name.c_str()));
     return Isl<isl_map>(isl_map_set_tuple_name(map.release(), isl_dim_out, consumer.name.c_str()));

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "poly/nest_testing.h"
+#include "poly/pieces.h"
 
 namespace loopfold::poly {
 namespace {

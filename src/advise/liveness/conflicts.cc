@@ -2,39 +2,61 @@
 
 #include <map>
 
-namespace loopfold::advise::liveness {
+#include "poly/pieces.h"
 
-namespace {
+namespace loopfold::advise::liveness {
 
 using poly::Isl;
 
+SameCells::SameCells(const Storage& storage) {
+  for (const Access& access : storage.accesses) accesses_.push_back(by_function(access));
+}
+
+SameCells::Cells SameCells::by_function(const Access& access) {
+  if (isl_map_n_basic_map(access.cells.get()) <= 1) return {access, {}};
+  Isl<isl_map> function(isl_map_from_basic_map(isl_map_affine_hull(access.cells.copy())));
+  if (isl_map_is_single_valued(function.get()) != isl_bool_true) return {access, {}};
+  Cells made{access, Isl<isl_set>(isl_map_domain(access.cells.copy()))};
+  made.access.cells = std::move(function);
+  return made;
+}
+
+const SameCells::Pairs& SameCells::of(std::uint32_t a, std::uint32_t b) {
+  Pairs& known = pairs_[{a, b}];
+  if (known.map) return known;
+  if (const auto other = pairs_.find({b, a}); a != b && other != pairs_.end() && other->second.map) {
+    known.map = Isl<isl_map>(isl_map_reverse(other->second.map.copy()));
+    known.none = other->second.none;
+    return known;
+  }
+  known.map = same_cell(accesses_[a].access, accesses_[b].access);
+  known.none = isl_map_is_empty(known.map.get()) == isl_bool_true;
+  return known;
+}
+
+namespace {
+
 class Finder {
  public:
-  Finder(const Storage& storage, const Times& times) : storage_(storage), times_(times) {
+  Finder(const Storage& storage, Precedence& order, SameCells& cells)
+      : storage_(storage), order_(order), cells_(cells) {
     for (std::uint32_t i = 0; i < storage.accesses.size(); ++i)
       if (storage.accesses[i].write) writes_.push_back(i);
   }
 
   Conflicts run() {
-    for (const Range& range : storage_.ranges)
-      for (const std::uint32_t by : writes_) look_at(range, by);
+    for (const Range& range : storage_.ranges) look_at(range);
     for (const OpenEnd& input : storage_.inputs)
       for (const std::uint32_t by : writes_) look_at_input(input, by);
     for (const OpenEnd& output : storage_.outputs)
       for (const std::uint32_t by : writes_) look_at_output(output, by);
     for (std::size_t a = 0; a < writes_.size(); ++a)
-      for (std::size_t b = a; b < writes_.size(); ++b)
-        add(Conflict::Kind::kRange, writes_[a], writes_[b], together(writes_[a], writes_[b]).map, std::nullopt, true);
+      for (std::size_t b = a; b < writes_.size(); ++b) look_at_writes(writes_[a], writes_[b]);
     return std::move(result_);
   }
 
  private:
-  /// Pairs of instances of two accesses, and whether there are none: most accesses have nothing to do with most others,
-  /// and what is made of no pairs need not be made.
-  struct Pairs {
-    Isl<isl_map> map;
-    bool none = false;
-  };
+  using Pairs = SameCells::Pairs;
   using All = std::map<std::pair<std::uint32_t, std::uint32_t>, Pairs>;
   template <typename Make>
   static const Pairs& pairs(All& all, std::uint32_t a, std::uint32_t b, const Make& make) {
@@ -45,28 +67,28 @@ class Finder {
     return known;
   }
 
-  /// { x -> y : x first }
-  const Isl<isl_map>& later(std::uint32_t a, std::uint32_t b) {
-    Isl<isl_map>& known = later_[{a, b}];
-    if (!known) known = before(times_, storage_.accesses[a], storage_.accesses[b]);
-    return known;
-  }
   /// { x -> y : the same cell, x first }
   const Pairs& first(std::uint32_t a, std::uint32_t b) {
     if (cell(a, b).none) return cell(a, b);
-    return pairs(first_, a, b,
-                 [&] { return Isl<isl_map>(isl_map_intersect(cell(a, b).map.copy(), later(a, b).copy())); });
+    return pairs(first_, a, b, [&] {
+      return poly::intersect(cell(a, b).map, order_.before(storage_.accesses[a], storage_.accesses[b]));
+    });
   }
   /// { x -> y : the same cell, in different iterations of a parallel loop }
   const Pairs& together(std::uint32_t a, std::uint32_t b) {
     if (cell(a, b).none) return cell(a, b);
     return pairs(together_, a, b, [&] {
-      return Isl<isl_map>(isl_map_intersect(cell(a, b).map.copy(),
-                                            at_once(times_, storage_.accesses[a], storage_.accesses[b]).release()));
+      return poly::intersect(cell(a, b).map, order_.at_once(storage_.accesses[a], storage_.accesses[b]));
     });
   }
-  const Pairs& cell(std::uint32_t a, std::uint32_t b) {
-    return pairs(cell_, a, b, [&] { return same_cell(storage_.accesses[a], storage_.accesses[b]); });
+  const Pairs& cell(std::uint32_t a, std::uint32_t b) { return cells_.of(a, b); }
+
+  /// The pairs that there are.
+  Isl<isl_map> from(Isl<isl_map> map, std::uint32_t access) const {
+    return cells_.domain(access) ? poly::intersect_domain(map, cells_.domain(access)) : std::move(map);
+  }
+  Isl<isl_map> to(Isl<isl_map> map, std::uint32_t access) const {
+    return cells_.domain(access) ? poly::intersect_range(map, cells_.domain(access)) : std::move(map);
   }
 
   /// Without pairs of an instance of an access with itself.
@@ -76,39 +98,46 @@ class Finder {
     return Isl<isl_map>(isl_map_subtract(map.release(), same));
   }
 
-  void look_at(const Range& range, std::uint32_t by) {
-    const std::uint32_t from = range.definition;
-    if (cell(from, by).none) return;
-    if (!first(from, by).none && !first(by, range.use).none) {
+  void look_at(const Range& range) {
+    Isl<isl_map> map = range.map;
+    if (!range.within) map = to(from(std::move(map), range.definition), range.use);
+    for (const std::uint32_t by : writes_) look_at(range, map, by);
+  }
+
+  void look_at(const Range& range, const Isl<isl_map>& map, std::uint32_t by) {
+    const std::uint32_t definition = range.definition;
+    if (cell(definition, by).none) return;
+    if (!first(definition, by).none && !first(by, range.use).none) {
       Isl<isl_map> earlier(isl_map_reverse(first(by, range.use).map.copy()));  // use -> by, that comes before it
-      Isl<isl_map> between(isl_map_apply_range(range.map.copy(), earlier.release()));
-      // In this order: few are left once they have to come later, and cells of domains in pieces are in many.
-      between = Isl<isl_map>(isl_map_intersect(between.release(), later(from, by).copy()));
-      between = Isl<isl_map>(isl_map_intersect(between.release(), cell(from, by).map.copy()));
-      add(Conflict::Kind::kRange, from, by, between, range.use, false);
+      Isl<isl_map> between(isl_map_apply_range(map.copy(), earlier.release()));
+      between = to(poly::intersect(between, first(definition, by).map), by);
+      add(Conflict::Kind::kRange, definition, by, between, range.use, false);
     }
     if (together(range.use, by).none) return;
-    Isl<isl_map> racing(isl_map_apply_range(range.map.copy(), together(range.use, by).map.copy()));
-    racing = Isl<isl_map>(isl_map_intersect(racing.release(), cell(from, by).map.copy()));
-    add(Conflict::Kind::kRange, from, by, others(std::move(racing), from, by), range.use, true);
+    Isl<isl_map> racing(isl_map_apply_range(map.copy(), together(range.use, by).map.copy()));
+    racing = to(poly::intersect(racing, cell(definition, by).map), by);
+    add(Conflict::Kind::kRange, definition, by, others(std::move(racing), definition, by), range.use, true);
+  }
+
+  void look_at_writes(std::uint32_t a, std::uint32_t b) {
+    if (together(a, b).none) return;
+    add(Conflict::Kind::kRange, a, b, to(from(together(a, b).map, a), b), std::nullopt, true);
   }
 
   void look_at_input(const OpenEnd& input, std::uint32_t by) {
     if (!first(by, input.access).none) {
       Isl<isl_map> earlier(isl_map_reverse(first(by, input.access).map.copy()));
-      earlier = Isl<isl_map>(isl_map_intersect_domain(earlier.release(), input.instances.copy()));
+      earlier = to(poly::intersect_domain(earlier, input.instances), by);
       add(Conflict::Kind::kInput, input.access, by, earlier, std::nullopt, false);
     }
     if (together(input.access, by).none) return;
-    Isl<isl_map> racing = together(input.access, by).map;
-    racing = Isl<isl_map>(isl_map_intersect_domain(racing.release(), input.instances.copy()));
+    const Isl<isl_map> racing = to(poly::intersect_domain(together(input.access, by).map, input.instances), by);
     add(Conflict::Kind::kInput, input.access, by, racing, std::nullopt, true);
   }
 
   void look_at_output(const OpenEnd& output, std::uint32_t by) {
     if (first(output.access, by).none) return;
-    Isl<isl_map> later = first(output.access, by).map;
-    later = Isl<isl_map>(isl_map_intersect_domain(later.release(), output.instances.copy()));
+    const Isl<isl_map> later = to(poly::intersect_domain(first(output.access, by).map, output.instances), by);
     add(Conflict::Kind::kOutput, output.access, by, later, std::nullopt, false);
   }
 
@@ -124,27 +153,34 @@ class Finder {
   }
 
   const Storage& storage_;
-  const Times& times_;
+  Precedence& order_;
+  SameCells& cells_;
   std::vector<std::uint32_t> writes_;
-  std::map<std::pair<std::uint32_t, std::uint32_t>, Isl<isl_map>> later_;
   All first_;
   All together_;
-  All cell_;
   Conflicts result_;
 };
 
 }  // namespace
 
-Conflicts find_conflicts(const Storage& storage, const Times& times) { return Finder(storage, times).run(); }
+Conflicts find_conflicts(const Storage& storage, Precedence& order, SameCells& cells) {
+  return Finder(storage, order, cells).run();
+}
 
-BrokenFlows broken_flow(const Storage& storage, const Times& times, bool reductions, bool only_first) {
+Conflicts find_conflicts(const Storage& storage, const Times& times) {
+  Precedence order(times);
+  SameCells cells(storage);
+  return find_conflicts(storage, order, cells);
+}
+
+BrokenFlows broken_flow(const Storage& storage, Precedence& order, bool reductions, bool only_first) {
   BrokenFlows result;
   for (std::size_t i = 0; i < storage.ranges.size(); ++i) {
     const Range& range = storage.ranges[i];
     const Access& from = storage.accesses[range.definition];
     const Access& to = storage.accesses[range.use];
-    Isl<isl_map> broken(isl_map_subtract(range.map.copy(), before(times, from, to).release()));
-    Isl<isl_map> apart(isl_map_intersect(range.map.copy(), at_once(times, from, to).release()));
+    Isl<isl_map> broken(isl_map_subtract(range.map.copy(), order.before(from, to).copy()));
+    Isl<isl_map> apart = poly::intersect(range.map, order.at_once(from, to));
     if (range.reduction && reductions)
       broken = Isl<isl_map>(isl_map_subtract(broken.release(), apart.release()));
     else
@@ -159,6 +195,11 @@ BrokenFlows broken_flow(const Storage& storage, const Times& times, bool reducti
     if (only_first) break;
   }
   return result;
+}
+
+BrokenFlows broken_flow(const Storage& storage, const Times& times, bool reductions, bool only_first) {
+  Precedence order(times);
+  return broken_flow(storage, order, reductions, only_first);
 }
 
 }  // namespace loopfold::advise::liveness

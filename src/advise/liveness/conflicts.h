@@ -16,8 +16,11 @@
 // exact storages; too much for others, never too little. What isl did not finish says so.
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "advise/liveness/storage.h"
@@ -44,7 +47,38 @@ struct Conflicts {
   bool complete = true;  // false: isl's budget was used up; there may be more
 };
 
+/// Which instances of a storage's accesses touch the same cells: the same whatever the order, so it is found once.
+///
+/// The cells of an access are a function of the instance, and a domain. Where data decided, domains are in many pieces,
+/// while the function is mostly the same in all of them: by the functions alone, pairs of instances are in one piece,
+/// not in the product of both numbers.
+class SameCells {
+ public:
+  explicit SameCells(const Storage& storage);
+
+  /// Pairs of instances of two accesses, and whether there are none: most accesses have nothing to do with most others,
+  /// and what is made of no pairs need not be made.
+  struct Pairs {
+    poly::Isl<isl_map> map;
+    bool none = false;
+  };
+  /// { x -> y : the same cell }. Those that are in no domain are among them, where domain() says which are.
+  const Pairs& of(std::uint32_t a, std::uint32_t b);
+  const poly::Isl<isl_set>& domain(std::uint32_t access) const { return accesses_[access].domain; }
+
+ private:
+  struct Cells {
+    Access access;              // its cells are those of all instances that there could be, if there is a domain
+    poly::Isl<isl_set> domain;  // of the access; none: the cells say it
+  };
+  static Cells by_function(const Access& access);
+
+  std::vector<Cells> accesses_;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, Pairs> pairs_;
+};
+
 Conflicts find_conflicts(const Storage& storage, const Times& times);
+Conflicts find_conflicts(const Storage& storage, Precedence& order, SameCells& cells);
 
 /// Of the ranges: those whose use does not come behind its definition, or is in another iteration of a parallel loop.
 /// Steps of reductions may be in another iteration, where `reductions` says so. Empty maps are left out.
@@ -58,5 +92,6 @@ struct BrokenFlows {
 };
 /// `only_first`: one that is found is enough.
 BrokenFlows broken_flow(const Storage& storage, const Times& times, bool reductions, bool only_first = false);
+BrokenFlows broken_flow(const Storage& storage, Precedence& order, bool reductions, bool only_first = false);
 
 }  // namespace loopfold::advise::liveness

@@ -96,6 +96,24 @@ TEST_F(MatrixProduct, TheInnermostLoopInParallelBreaksFlowUnlessItIsAReduction) 
   EXPECT_TRUE(broken_flow(scalar, times, true).found.empty());
 }
 
+/// Where data decided which iterations run, the domain is in pieces, and only those of them that run collide.
+TEST(Conflicts, OfDomainsInPieces) {
+  HandMade made;
+  Storage array;
+  const auto w = made.unit("{ W[k, i] : 0 <= k < 3 and (i = 0 or i = 3 or 5 <= i < 7) }", "{ W[k, i] -> [k, 0, i] }");
+  const auto v = made.unit("{ V[k, i] : 0 <= k < 3 and (i = 1 or i = 3 or i = 8) }", "{ V[k, i] -> [k, 1, i] }");
+  made.access(array, w, true, "{ W[k, i] -> [i] }");
+  made.access(array, v, true, "{ V[k, i] -> [i] }");
+  EXPECT_TRUE(find_conflicts(array, made.written).found.empty());
+  const Conflicts conflicts = find_conflicts(array, made.in_parallel({0}));
+  ASSERT_EQ(conflicts.found.size(), 3U);
+  EXPECT_TRUE(equal(conflicts.found[0].pairs,
+                    made.map("{ W[k, i] -> W[l, i] : 0 <= k, l < 3 and k != l and (i = 0 or i = 3 or 5 <= i < 7) }")));
+  EXPECT_TRUE(equal(conflicts.found[1].pairs, made.map("{ W[k, 3] -> V[l, 3] : 0 <= k, l < 3 and k != l }")));
+  EXPECT_TRUE(equal(conflicts.found[2].pairs,
+                    made.map("{ V[k, i] -> V[l, i] : 0 <= k, l < 3 and k != l and (i = 1 or i = 3 or i = 8) }")));
+}
+
 /// Two uses of one value. As written the second one is the last; the new order brings the first one behind a definition
 /// that still comes behind the second.
 TEST(Conflicts, ADefinitionBeforeAnEarlierUse) {

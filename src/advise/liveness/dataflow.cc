@@ -93,7 +93,7 @@ bool find_ranges(isl_ctx* isl, const Times& written, bool is_output, Storage& st
       if (!storage.accesses[definition].write) continue;
       Isl<isl_map> map = extract(from, storage, definition, use);
       if (isl_map_is_empty(map.get()) != isl_bool_true)
-        storage.ranges.push_back({definition, use, std::move(map), false});
+        storage.ranges.push_back({definition, use, std::move(map), false, true});
     }
   }
   if (is_output) find_outputs(written, storage);

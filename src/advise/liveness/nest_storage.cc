@@ -8,6 +8,7 @@
 #include "advise/liveness/graph_maps.h"
 #include "advise/liveness/register_webs.h"
 #include "advise/liveness/value_ways.h"
+#include "poly/pieces.h"
 
 namespace loopfold::advise::liveness {
 
@@ -120,8 +121,8 @@ class MemoryStorages {
 
   /// What flows through it: both ends may access other storages in other instances.
   static Isl<isl_map> in_storage(Isl<isl_map> map, const Access& from, const Access& to) {
-    map = Isl<isl_map>(isl_map_intersect_domain(map.release(), isl_map_domain(from.cells.copy())));
-    return Isl<isl_map>(isl_map_intersect_range(map.release(), isl_map_domain(to.cells.copy())));
+    map = poly::intersect_domain(map, Isl<isl_set>(isl_map_domain(from.cells.copy())));
+    return poly::intersect_range(map, Isl<isl_set>(isl_map_domain(to.cells.copy())));
   }
 
   const NestUnit& unit_of(ddg::StatementId statement) const { return units_.all[units_.unit_of.at(statement)]; }
@@ -158,8 +159,8 @@ class MemoryStorages {
       if (!d->map.exact() && made.doubt.empty())
         made.doubt = fmt::format("the flow into the load at {} is not affine",
                                  words(graph_.statements[load.statement].instructions[load.instruction].address));
-      made.storage.ranges.push_back(
-          {*definition, use, Isl<isl_map>(isl_map_coalesce(map.release())), reductions_.contains({d->from, d->to})});
+      made.storage.ranges.push_back({*definition, use, Isl<isl_map>(isl_map_coalesce(map.release())),
+                                     reductions_.contains({d->from, d->to}), true});
     }
     open = Isl<isl_set>(isl_set_subtract(open.release(), isl_set_coalesce(filled.release())));  // few pieces: quick
     open = Isl<isl_set>(isl_set_project_out(open.release(), isl_dim_set, 0, static_cast<unsigned>(units_.shift)));
@@ -236,11 +237,14 @@ Times written_times(const NestUnits& units) {
   for (const NestUnit& unit : units.all) {
     Isl<isl_map> map(isl_map_from_domain(isl_set_universe(isl_set_get_space(unit.domain.get()))));
     map = Isl<isl_map>(isl_map_add_dims(map.release(), isl_dim_out, static_cast<unsigned>(2 * deepest + 1)));
+    std::vector<TimeSum> sums(2 * deepest + 1, {std::vector<std::int64_t>(unit.loops.size()), 0, 1});
     for (std::size_t k = 0; k <= deepest; ++k) {
       const std::int64_t place = k < unit.places.size() ? unit.places[k] : 0;
       map = Isl<isl_map>(
           isl_map_fix_si(map.release(), isl_dim_out, static_cast<unsigned>(2 * k), static_cast<int>(place)));
+      sums[2 * k].constant = place;
       if (k == deepest) break;
+      if (k < unit.loops.size()) sums[2 * k + 1].coefficients[k] = 1;
       const auto row = static_cast<int>(2 * k + 1);
       map = k < unit.loops.size()
                 ? Isl<isl_map>(isl_map_equate(map.release(), isl_dim_in, static_cast<int>(k), isl_dim_out, row))
@@ -248,6 +252,7 @@ Times written_times(const NestUnits& units) {
     }
     times.of.push_back(std::move(map));
     times.parallel.emplace_back(2 * deepest + 1);
+    times.sums.push_back(std::move(sums));
   }
   return times;
 }
@@ -298,10 +303,12 @@ NestStorages find_storages(isl_ctx* isl, const ddg::Graph& graph, const poly::Co
       result.all.push_back(std::move(*made));
     }
   for (NestStorage& web : find_webs(graph, context, program, units, locals)) result.all.push_back(std::move(web));
+  Precedence order(written);
   for (NestStorage& made : result.all) {
     if (!made.storage.unknown.empty()) continue;
-    const Conflicts conflicts = find_conflicts(made.storage, written);
-    const BrokenFlows broken = broken_flow(made.storage, written, true);
+    made.cells = std::make_shared<SameCells>(made.storage);
+    const Conflicts conflicts = find_conflicts(made.storage, order, *made.cells);
+    const BrokenFlows broken = broken_flow(made.storage, order, true);
     if (!conflicts.complete || !broken.complete)
       made.storage.unknown = "isl gave up within its budget";
     else if (!conflicts.found.empty() || !broken.found.empty())

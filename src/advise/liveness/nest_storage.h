@@ -9,10 +9,12 @@
 // access that is. If even the order as written is in conflict then, nothing can be said, and the storage says so.
 #pragma once
 
+#include <memory>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "advise/liveness/conflicts.h"
 #include "advise/liveness/nest_units.h"
 #include "advise/liveness/storage.h"
 #include "advise/liveness/variables.h"
@@ -28,6 +30,7 @@ struct NestStorage {
   std::optional<ddg::ObjectId> object;
   std::uint64_t at = 0;                      // an instruction that stores to it
   std::set<structure::ContextId> tested_by;  // loops whose tests read it: it may be their counter
+  std::shared_ptr<SameCells> cells;          // of the storage
 };
 
 /// A counter that a loop of the nest keeps in memory, by name.

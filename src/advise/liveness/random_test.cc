@@ -204,6 +204,14 @@ class RandomProgram {
     }
     Vector point(depth);
     add_points(unit, point, 0);
+    if (pick(3) == 0) leave_out_points(unit);
+  }
+  /// As where data decides: the domain is in pieces.
+  void leave_out_points(Unit& unit) {
+    std::vector<Vector> left;
+    for (const Vector& point : unit.points)
+      if (pick(3) != 0) left.push_back(point);
+    if (!left.empty()) unit.points = std::move(left);
   }
   void add_points(Unit& unit, Vector& point, std::size_t k) {
     if (k == unit.depth) {
@@ -236,11 +244,26 @@ class RandomProgram {
     return all + "] }";
   }
 
-  void declare(std::uint32_t u) {
+  std::string domain_text(std::uint32_t u) const {
     std::string domain = "{ " + tuple(u) + " : 0 = 0";
-    for (std::size_t k = 0; k < units_[u].depth; ++k)
+    std::size_t all = 1;
+    for (std::size_t k = 0; k < units_[u].depth; ++k) {
       domain += " and 0 <= " + std::string(kNames[k]) + " < " + std::to_string(trips_[k]);
-    made.unit(domain + " }", time_text(u, written_rows(u)));
+      all *= static_cast<std::size_t>(trips_[k]);
+    }
+    if (units_[u].points.size() == all) return domain + " }";
+    std::string points = "{ ";
+    for (const Vector& point : units_[u].points) {
+      points += points.size() > 2 ? "; S" : "S";
+      points += std::to_string(u);
+      for (std::size_t k = 0; k < point.size(); ++k) points += (k > 0 ? ", " : "[") + std::to_string(point[k]);
+      points += "]";
+    }
+    return points + " }";
+  }
+
+  void declare(std::uint32_t u) {
+    made.unit(domain_text(u), time_text(u, written_rows(u)));
     for (const RandomAccess& access : units_[u].accesses)
       made.access(storage, u, access.write, "{ " + tuple(u) + " -> [" + access.cell.text() + "] }");
   }
@@ -268,6 +291,11 @@ class RandomProgram {
     std::vector<std::size_t> parallel;
     if (pick(2) == 0) parallel.push_back(2 * pick(trips_.size()));
     order = made.order(texts, parallel);
+    if (pick(2) == 0) return;
+    for (const Unit& unit : units_) {
+      std::vector<TimeSum>& sums = order.sums.emplace_back();
+      for (const Linear& row : unit.order) sums.push_back({row.coefficients, row.constant, 1});
+    }
   }
 
   bool is_right_expanded(const Repair& repair, const std::vector<Event>& all, const Outcome& expected) const {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "poly/pieces.h"
+
 namespace loopfold::advise::liveness {
 
 namespace {
@@ -21,9 +23,14 @@ Isl<isl_map> prefix(const Times& times, std::uint32_t unit, std::size_t rows) {
 
 class Repairer {
  public:
-  Repairer(const Storage& storage, const Times& times, const Conflicts& conflicts,
-           const std::vector<LoopCounter>& loops, const std::vector<Isl<isl_set>>& domains)
-      : storage_(storage), times_(times), conflicts_(conflicts), loops_(loops), domains_(domains) {}
+  Repairer(const Storage& storage, Precedence& order, const Conflicts& conflicts, const std::vector<LoopCounter>& loops,
+           const std::vector<Isl<isl_set>>& domains)
+      : storage_(storage),
+        order_(order),
+        times_(order.times()),
+        conflicts_(conflicts),
+        loops_(loops),
+        domains_(domains) {}
 
   Repair run(const RepairOptions& options) {
     Repair repair;
@@ -73,11 +80,11 @@ class Repairer {
     for (const Range& range : storage_.ranges) {
       const std::uint32_t a = storage_.accesses[range.definition].unit;
       const std::uint32_t b = storage_.accesses[range.use].unit;
-      const Isl<isl_map> one_entry = same(prefix(times_, a, row), prefix(times_, b, row));
-      const Isl<isl_map> one_iteration = same(prefix(times_, a, row + 1), prefix(times_, b, row + 1));
-      const Isl<isl_map> outside(isl_map_subtract(range.map.copy(), one_entry.copy()));
-      const Isl<isl_map> inside(isl_map_intersect(range.map.copy(), one_entry.copy()));
+      const Isl<isl_map>& one_entry = order_.equal_first(a, b, row);
+      const Isl<isl_map> inside = poly::intersect(range.map, one_entry);
+      const Isl<isl_map>& one_iteration = order_.equal_first(a, b, row + 1);
       if (!is_empty(Isl<isl_map>(isl_map_subtract(inside.copy(), one_iteration.copy())))) return false;
+      const Isl<isl_map> outside(isl_map_subtract(range.map.copy(), one_entry.copy()));
       if (is_empty(outside)) continue;
       first = first || is_in_loop(range.use, row);
       if (is_in_loop(range.definition, row))
@@ -89,11 +96,8 @@ class Repairer {
         return false;  // a thread runs several iterations
       const std::uint32_t a = storage_.accesses[conflict.from].unit;
       const std::uint32_t b = storage_.accesses[conflict.by].unit;
-      const Isl<isl_map> left(isl_map_intersect(conflict.pairs.copy(),
-                                                same(prefix(times_, a, row + 1), prefix(times_, b, row + 1)).copy()));
-      if (!is_empty(left)) return false;
-      const Isl<isl_map> elsewhere(
-          isl_map_subtract(conflict.pairs.copy(), same(prefix(times_, a, row), prefix(times_, b, row)).copy()));
+      if (!is_empty(poly::intersect(conflict.pairs, order_.equal_first(a, b, row + 1)))) return false;
+      const Isl<isl_map> elsewhere(isl_map_subtract(conflict.pairs.copy(), order_.equal_first(a, b, row).copy()));
       if (!is_empty(elsewhere)) return false;
     }
     for (const OpenEnd& output : outputs)
@@ -193,14 +197,13 @@ class Repairer {
       if (conflict.kind == Conflict::Kind::kInput) continue;  // the storage itself keeps it
       const std::uint32_t a = storage_.accesses[conflict.from].unit;
       const std::uint32_t b = storage_.accesses[conflict.by].unit;
-      const Isl<isl_map> left(
-          isl_map_intersect(conflict.pairs.copy(), same(counters(a, along), counters(b, along)).release()));
-      if (!is_empty(left)) return false;
+      if (!is_empty(poly::intersect(conflict.pairs, same(counters(a, along), counters(b, along))))) return false;
     }
     return true;
   }
 
   const Storage& storage_;
+  Precedence& order_;
   const Times& times_;
   const Conflicts& conflicts_;
   const std::vector<LoopCounter>& loops_;
@@ -213,7 +216,14 @@ class Repairer {
 Repair find_repair(const Storage& storage, const Times& times, const Conflicts& conflicts,
                    const std::vector<LoopCounter>& loops, const std::vector<Isl<isl_set>>& domains,
                    const RepairOptions& options) {
-  return Repairer(storage, times, conflicts, loops, domains).run(options);
+  Precedence order(times);
+  return find_repair(storage, order, conflicts, loops, domains, options);
+}
+
+Repair find_repair(const Storage& storage, Precedence& order, const Conflicts& conflicts,
+                   const std::vector<LoopCounter>& loops, const std::vector<Isl<isl_set>>& domains,
+                   const RepairOptions& options) {
+  return Repairer(storage, order, conflicts, loops, domains).run(options);
 }
 
 }  // namespace loopfold::advise::liveness

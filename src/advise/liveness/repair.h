@@ -52,5 +52,8 @@ struct RepairOptions {
 Repair find_repair(const Storage& storage, const Times& times, const Conflicts& conflicts,
                    const std::vector<LoopCounter>& loops, const std::vector<poly::Isl<isl_set>>& domains,
                    const RepairOptions& options);
+Repair find_repair(const Storage& storage, Precedence& order, const Conflicts& conflicts,
+                   const std::vector<LoopCounter>& loops, const std::vector<poly::Isl<isl_set>>& domains,
+                   const RepairOptions& options);
 
 }  // namespace loopfold::advise::liveness

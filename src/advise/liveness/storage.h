@@ -15,7 +15,10 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "poly/isl.h"
@@ -37,9 +40,10 @@ struct Range {
   std::uint32_t use = 0;
   poly::Isl<isl_map> map;  // { U[i] -> V[j] }
   bool reduction = false;  // a step of a chain that may be done in any order
+  bool within = false;     // known: all of them are instances in which the two accesses happen
 };
 
-/// Instances of an access.
+/// Instances in which an access happens.
 struct OpenEnd {
   std::uint32_t access = 0;
   poly::Isl<isl_set> instances;
@@ -55,11 +59,20 @@ struct Storage {
   std::string unknown;           // not empty: nothing can be said, because
 };
 
+/// An entry of a time: a sum of the unit's coordinates and a constant, divided and rounded down.
+struct TimeSum {
+  std::vector<std::int64_t> coefficients;  // by coordinate
+  std::int64_t constant = 0;
+  std::int64_t divisor = 1;
+};
+
 /// When instances run: of any two, the one with the lexicographically smaller vector first; of equal ones, by the
 /// number of the unit. No two instances of one unit have the same time.
 struct Times {
   std::vector<poly::Isl<isl_map>> of;       // by unit: { U[i] -> [t0, t1, ...] }, all of one length
   std::vector<std::vector<bool>> parallel;  // by unit and row: iterations of this loop run in any order, or at once
+  /// By unit: what `of` has, of all instances that there could be. None where only the maps are known.
+  std::vector<std::vector<TimeSum>> sums;
 };
 
 /// { x of a -> y of b : they touch a byte in common }
@@ -72,7 +85,28 @@ poly::Isl<isl_map> before(const Times& times, const Access& a, const Access& b);
 /// all loops around it }
 poly::Isl<isl_map> at_once(const Times& times, const Access& a, const Access& b);
 
+/// { x of unit a -> y of unit b : equal in so many rows }
+poly::Isl<isl_map> equal_first(const Times& times, std::uint32_t a, std::uint32_t b, std::size_t rows);
+
 /// The number of rows.
 std::size_t length_of(const Times& times);
+
+/// An order that is asked about again and again: every answer is made once, whatever the storage.
+class Precedence {
+ public:
+  /// The times must outlive it.
+  explicit Precedence(const Times& times) : times_(times) {}
+
+  const Times& times() const { return times_; }
+  const poly::Isl<isl_map>& before(const Access& a, const Access& b);
+  const poly::Isl<isl_map>& at_once(const Access& a, const Access& b);
+  const poly::Isl<isl_map>& equal_first(std::uint32_t a, std::uint32_t b, std::size_t rows);
+
+ private:
+  const Times& times_;
+  std::map<std::tuple<std::uint32_t, std::uint32_t, bool>, poly::Isl<isl_map>> before_;  // by units, and of one time
+  std::map<std::pair<std::uint32_t, std::uint32_t>, poly::Isl<isl_map>> at_once_;
+  std::map<std::tuple<std::uint32_t, std::uint32_t, std::size_t>, poly::Isl<isl_map>> equal_;
+};
 
 }  // namespace loopfold::advise::liveness
