@@ -320,12 +320,12 @@ class LoopReuse {
     y.bytes = b.size;
     Isl<isl_map> same = poly::with_equal_first(same_cell(x, y), loop_.level);
     if (copy_of(a) != copy_of(b)) return is_there(same);
-    for (std::size_t at = loop_.level; at <= inside_.last.at(copy_of(a)); ++at) {
-      for (const int sign : {1, -1}) {
-        const std::optional<bool> meets = is_there(poly::with_step(same, at, sign));
+    for (int at = loop_.level; at <= static_cast<int>(inside_.last.at(copy_of(a))); ++at) {
+      for (const auto order : {isl_map_order_lt, isl_map_order_gt}) {
+        const std::optional<bool> meets = is_there(Isl<isl_map>(order(same.copy(), isl_dim_in, at, isl_dim_out, at)));
         if (!meets || *meets) return meets;
       }
-      same = poly::with_step(same, at, 0);
+      same = Isl<isl_map>(isl_map_equate(same.release(), isl_dim_in, at, isl_dim_out, at));
     }
     return false;
   }
