@@ -29,7 +29,7 @@ STAGES = [
     ("walk: loops and iteration vectors", r"structure/"),
     ("shadow memory and objects", r"ddg/(shadow_memory|shadow_memory_rows|row_memo|entries|address_map|objects)\b"),
     ("origins behind copies", r"ddg/(origin_\w+|spills|part_origins)\b"),
-    ("streams", r"ddg/(streams\w*|stream_links|fold_queue)\b"),
+    ("streams", r"ddg/(streams\w*|stream_links|feed)\b"),
     ("folding", r"fold/"),
     ("dependence graph, the rest of it", r"ddg/"),
     ("names", r"symbols/|libdw|libelf|libz\."),

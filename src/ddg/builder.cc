@@ -36,9 +36,10 @@ Builder::Builder(const trace::Reader& reader, const structure::Structure& struct
       facts_(std::make_shared<const std::vector<std::vector<trace::InstructionFacts>>>(
           decode_all(structure.code.blocks()))),
       granules_(granules_for(structure.code.blocks(), *facts_)),
-      streams_(options.fold, tree, options.jobs, options.hot, FoldQueue::budget(options.max_memory)),
+      streams_(options.fold, tree, options.jobs, options.hot),
       objects_(symbolizer, reader.stacks(), reader.modules()),
-      origins_(streams_, tree, entries_, memory_) {
+      origins_(streams_, tree, entries_, memory_),
+      feed_(streams_, entries_, sinces_, options.jobs > 1, options.max_memory) {
   variants_.resize(structure.code.places());
   instructions_of_.resize(structure.code.places());
   for (const trace::Exit& exit : structure.code.exits()) {
@@ -60,6 +61,7 @@ Builder::Builder(const trace::Reader& reader, const structure::Structure& struct
   granules_.of_vector(0, 16, library_results_);
   granules_.of_vector(1, 16, library_results_);
   memory_.set_limit(options.max_memory / 2);
+  feed_.limit(options.max_memory - std::min(options.max_memory, Feed::budget(options.max_memory)));
 }
 
 Builder::ThreadState& Builder::new_thread(trace::ThreadId id) {
@@ -171,7 +173,7 @@ const Builder::LastSite& Builder::find_site(const Where& where, std::uint32_t pa
 inline void Builder::prefetch(const PartCode& code, const Streams::Located& at, bool streams) const {
   for (const MemoryAccess& access : code.accesses)
     if (access.address.kind == trace::Value::Kind::kSlot) memory_.prefetch(slots_[access.address.data]);
-  if (streams) streams_.prefetch(at);
+  if (streams) feed_.prefetch(at);
 }
 
 /// All that it calls is part of it: this is what takes the time of irregular code, and most of that is short.
@@ -203,9 +205,9 @@ inline void Builder::prefetch(const PartCode& code, const Streams::Located& at, 
     row[2] = running.serial;
     row[3] = instructions_;
   } else {
-    streams_.set_time(instructions_);
-    streams_.instance(at, point_.data());
-    streams_.prefetch_folders(at);
+    feed_.set_time(instructions_);
+    feed_.instance(at, point_.data());
+    feed_.prefetch_folders(at);
   }
   const bool x87 = block.ftop.kind != trace::Value::Kind::kNone;
   const std::uint64_t top = x87 ? trace::evaluate(block, block.ftop, slots) : 0;
@@ -303,8 +305,7 @@ void Builder::store(const Running& part, const MemoryAccess& access, std::uint64
   if (Streams::cold(part.at)) return;
   const Objects::Place place = locate(part.where, part.thread, part.stack, address);
   if (part.row != nullptr) return note_place(part.row, access, place, spill);
-  streams_.access(part.at, access, point_.data(), place.object, place.block, place.offset, part.serial);
-  if (spill) streams_.count_copy();
+  feed_.access(part.at, access, point_.data(), place, part.serial, spill);
 }
 
 /// Who wrote some bytes, into chunks_.
@@ -344,8 +345,7 @@ void Builder::load(const Running& part, const MemoryAccess& access, std::uint64_
     Journal::set_cell(part.row + access.in_row + Journal::kPlace, first);
     return;
   }
-  streams_.access(part.at, access, point_.data(), place.object, place.block, place.offset, part.serial);
-  if (reload) streams_.count_copy();
+  feed_.access(part.at, access, point_.data(), place, part.serial, reload);
   Streams::Reader reader = reader_of(part.at.id, access);
   reader.object = place.object;
   reader.reload = reload;
@@ -357,14 +357,15 @@ void Builder::load(const Running& part, const MemoryAccess& access, std::uint64_
 
 /// Wherever point_ and levels_ are.
 [[gnu::noinline]] void Builder::depend(const Streams::Reader& reader, const Cell& cell) {
-  if (cell.producer == kLostProducer) return streams_.lost_dependence(reader, point_.data());
+  if (cell.producer == kLostProducer) return feed_.lost_dependence(reader, point_.data());
   const std::size_t depth = entries_.depth(cell.entry);
   if (depth > producer_.size()) producer_.resize(depth);
   const std::vector<Level>& levels = *levels_;
   const std::size_t equal = entries_.vector_near(
       cell.entry, cell.counter, point_.data(), levels.size(), [&](std::size_t k) { return levels[k].entry; },
       producer_.data());
-  if (streams_.dependence(reader, cell.producer, point_.data(), producer_.data(), equal)) note_late(cell, 1);
+  feed_.dependence(streams_.locate(reader.site), reader, cell.producer, point_.data(), producer_.data(), equal,
+                   late_levels(cell));
 }
 
 /// The same for the part that runs. Most producers are in the entry that it is in, or in one around it.
@@ -377,10 +378,10 @@ void Builder::load(const Running& part, const MemoryAccess& access, std::uint64_
     near[equal] = static_cast<std::int64_t>(cell.counter);
   } else {
     producer = vector_near(cell, equal);
-    if (producer == nullptr) return streams_.lost_dependence(Streams::Reader(reader), point_.data());
+    if (producer == nullptr) return feed_.lost_dependence(Streams::Reader(reader), point_.data());
   }
   const std::int64_t* const point = point_.data();
-  if (streams_.dependence(part.at, reader, cell.producer, point, producer, equal)) note_late(cell, 1);
+  feed_.dependence(part.at, reader, cell.producer, point, producer, equal, late_levels(cell));
   near[equal] = point[equal];
 }
 
@@ -409,31 +410,13 @@ const std::int64_t* Builder::vector_of(const Cell& cell) {
   return producer_.data();
 }
 
-/// What another stack produced after a loop was entered.
-void Builder::note_late(const Cell& cell, std::uint64_t times) {
+/// Until the next call.
+std::span<const std::uint16_t> Builder::find_late_levels(const Cell& cell) {
   const std::uint64_t slice = entries_.slice(cell.entry);
+  late_levels_.clear();
   for (std::size_t k = 0; k < levels_->size(); ++k)
-    if ((*levels_)[k].since < slice) streams_.late(k, times);
-}
-
-Streams::Reader Builder::reader_of(SiteId site, const RegisterRead& read) {
-  Streams::Reader reader;
-  reader.site = site;
-  reader.instruction = read.instruction;
-  reader.operand = read.operand;
-  reader.dense = read.dense;
-  reader.address = read.address;
-  return reader;
-}
-
-Streams::Reader Builder::reader_of(SiteId site, const MemoryAccess& load) {
-  Streams::Reader reader;
-  reader.site = site;
-  reader.instruction = load.instruction;
-  reader.operand = static_cast<std::uint8_t>(kFirstMemoryOperand + load.index);
-  reader.dense = load.operand;
-  reader.kind = Dependence::Kind::kMemory;
-  return reader;
+    if ((*levels_)[k].since < slice) late_levels_.push_back(static_cast<std::uint16_t>(k));
+  return late_levels_;
 }
 
 void Builder::values(const Running& part, const PartCode& code, const trace::Block& block,
@@ -448,7 +431,7 @@ void Builder::values(const Running& part, const PartCode& code, const trace::Blo
   std::uint64_t* result = results_.data();
   for (const IntegerValue& value : code.values) {
     *result = trace::evaluate(block, value.value, slots);
-    streams_.value(part.at, value, point_.data(), sign_extended(*result++, value.width), part.serial);
+    feed_.value(part.at, value, point_.data(), sign_extended(*result++, value.width), part.serial);
   }
 }
 
@@ -519,15 +502,15 @@ std::size_t Builder::frame_at(const Where& where, std::uint64_t address) {
 void Builder::check_limits() {
   end_trail();
   settle_all();
-  next_streams_ = streams_.count() + streams_.count() / 16 + kFewStreams;
   if (entries_.wants_collection()) collect();
   const std::uint64_t fixed = fixed_bytes();
   most_shadow_ = std::max(most_shadow_, fixed);
-  const std::uint64_t queue = FoldQueue::budget(options_.max_memory);
-  const std::uint64_t left = options_.max_memory - std::min(options_.max_memory, fixed + queue);
-  const std::uint64_t free = left - std::min(left, streams_.limit(left));
+  const std::uint64_t left =
+      options_.max_memory - std::min(options_.max_memory, fixed + Feed::budget(options_.max_memory));
+  const Feed::Need need = feed_.limit(left);
+  const std::uint64_t free = left - std::min(left, need.bytes);
   next_check_ =
-      events_ + std::max({kCheckEvery, streams_.count(), std::min(free / kMostBytesPerEvent, kCheckAtLeastEvery)});
+      events_ + std::max({kCheckEvery, need.streams, std::min(free / kMostBytesPerEvent, kCheckAtLeastEvery)});
 }
 
 std::uint64_t Builder::fixed_bytes() const {
@@ -537,6 +520,7 @@ std::uint64_t Builder::fixed_bytes() const {
 /// Frees the entries that no cell refers to any more.
 void Builder::collect() {
   ++collections_;
+  feed_.drain();
   entries_.begin_collection();
   memory_.for_each([&](Cell& cell) { entries_.mark(cell.entry); });
   const auto mark_all = [&](const Registers& registers) {
@@ -577,6 +561,7 @@ void Builder::doubt_flow_over_pauses(Graph& graph) const {
 
 void Builder::finish(Graph& graph) {
   check_limits();
+  feed_.drain();
   most_shadow_ = std::max(most_shadow_, fixed_bytes());
   for (std::size_t function = 0; function < frames_.size(); ++function)
     if (frames_[function] != 0) objects_.frame_size(frames_[function], frame_sizes_[function]);

@@ -20,6 +20,7 @@
 
 #include "ddg/analysis.h"
 #include "ddg/entries.h"
+#include "ddg/feed.h"
 #include "ddg/graph.h"
 #include "ddg/journal.h"
 #include "ddg/objects.h"
@@ -81,7 +82,7 @@ class Builder {
     slots_ = slots;
     next_part_ = structure_.code.exit(exit).first_part;
     if (recording_path_) note_path_event();
-    if (++events_ >= next_check_ || streams_.count() >= next_streams_) check_limits();
+    if (++events_ >= next_check_) check_limits();
   }
   template <class Walk, class S>
   void part(const Walk& walk, const S& stack, const structure::Part& part) {
@@ -323,9 +324,11 @@ class Builder {
   void depend(const Running& part, const Streams::Reader& reader, const Cell& cell);
   const std::int64_t* vector_near(const Cell& cell, std::size_t& equal);
   const std::int64_t* vector_of(const Cell& cell);
-  void note_late(const Cell& cell, std::uint64_t times);
-  static Streams::Reader reader_of(SiteId site, const RegisterRead& read);
-  static Streams::Reader reader_of(SiteId site, const MemoryAccess& load);
+  /// Coordinates of loops that were entered before another stack produced what is in the cell.
+  std::span<const std::uint16_t> late_levels(const Cell& cell) {
+    return slice_ <= 1 ? std::span<const std::uint16_t>{} : find_late_levels(cell);
+  }
+  std::span<const std::uint16_t> find_late_levels(const Cell& cell);
   void values(const Running& part, const PartCode& code, const trace::Block& block,
               std::span<const std::uint64_t> slots);
   void follow_stack_pointer(const Where& where, const PartCode& code, std::uint16_t instruction, ThreadState& thread,
@@ -358,37 +361,6 @@ class Builder {
 
   // ---- Several instances of a site at once (builder_journal.cc) ----------------------------------------------------
 
-  /// Rows of one code that are being worked off.
-  struct Rows {
-    Streams::Located at;
-    const PartCode* code = nullptr;
-    std::size_t dimensions = 0;
-    const std::uint64_t* numbers = nullptr;
-    Streams::Instances all;
-    std::vector<std::int64_t> points;
-    std::vector<fold::Ends> ends;
-    std::vector<EntryId> around;                               // of a row, by coordinate: entries that it is in
-    std::array<std::uint32_t, Journal::kMostRows> around_row;  // by row: where these are
-    std::array<std::uint64_t, Journal::kMostRows> serials;
-    std::array<std::int64_t, 2 * Journal::kMostRows> labels;
-    std::array<DefinitionId, Journal::kMostRows> from;  // producers of an operand
-    // Of an access.
-    std::array<ObjectId, Journal::kMostRows> objects;
-    bool one_object = false;   // then `objects` are not set
-    std::uint64_t copies = 0;  // rows that are spills or reloads, as bits
-    // Of some of the rows.
-    std::array<std::uint8_t, Journal::kMostRows> chosen_rows;
-    const std::uint8_t* chosen = nullptr;
-    std::array<std::uint16_t, Journal::kMostRows> equal;
-    std::array<std::uint64_t, Journal::kMostRows> chosen_serials;
-    std::vector<std::int64_t> chosen_points;
-    std::vector<std::int64_t> producers;
-
-    const std::uint64_t* row(std::size_t i) const { return numbers + i * code->row.words; }
-    const std::int64_t* point(std::size_t i) const { return points.data() + i * dimensions; }
-    std::uint64_t time(std::size_t i) const { return row(i)[3]; }
-    std::uint32_t since(std::size_t i) const { return static_cast<std::uint32_t>(row(i)[0] >> 32); }
-  };
   /// For the part that runs, if it is to be written down; else null.
   Journal* journal_for(const LastSite& last, const Streams::Located& at, std::uint32_t part, const PartCode& code);
   std::uint64_t* begin_row(Journal& journal, const PartCode& code) {
@@ -401,25 +373,6 @@ class Builder {
     if (site < journals_.size() && journals_[site] && !journals_[site]->empty()) settle(*journals_[site]);
   }
   void settle_all();
-  void settle_rows(const Journal::Segment& segment, const std::uint64_t* numbers,
-                   std::span<const Journal::Extra> extras);
-  void set_points(const Journal::Segment& segment);
-  bool set_from(std::size_t number);
-  void settle_value(const IntegerValue& value, std::size_t number);
-  void settle_access(const MemoryAccess& access);
-  std::uint64_t note_objects(const MemoryAccess& access);
-  void settle_object(const MemoryAccess& access, std::uint64_t rows, ObjectId object);
-  void settle_operand(Streams::Reader& reader, std::size_t number, bool memory);
-  void settle_producer(Streams::Reader& reader, std::size_t number, bool memory, DefinitionId from, std::uint64_t rows);
-  template <std::size_t kDepth>
-  std::size_t set_producers(const Streams::Instances& some, std::size_t number, std::size_t depth);
-  bool are_of_same_iteration(const Streams::Instances& some, std::size_t number) const;
-  void note_late_rows(const Streams::Instances& some, std::size_t number);
-  void settle_extra(const Journal::Extra& extra, std::uint32_t row);
-  std::size_t producer_of(std::size_t row, const Cell& cell, std::int64_t* into) const;
-  Streams::Instances choose(std::uint64_t rows);
-  std::uint64_t alike(std::uint64_t left, const std::uint32_t* keys) const;
-  void note_late_then(const Cell& cell, std::uint32_t since, std::size_t dimensions);
   void note_since();
 
   // ---- Parts that follow each other (builder_trail.cc) --------------------------------------------------------------
@@ -521,10 +474,6 @@ class Builder {
     std::size_t access_count = 0;
     std::size_t uneven_count = 0;
     std::size_t in_order = 0;  // accesses whose turn is kInOrder
-    // Some iterations, for values that are not even.
-    std::vector<std::int64_t> points;
-    std::vector<fold::Ends> ends;
-    std::vector<std::uint64_t> serials;
   };
   /// Origins of exposed registers when an iteration began.
   struct Snapshot {
@@ -673,12 +622,10 @@ class Builder {
   bool replace_piece(StretchAccess& at, const OriginTracker::Chunk& chunk, std::uint64_t k, bool reload);
   static void note_end(StretchAccess& at, const DependencePiece& piece);
   void note_lanes(const StretchPlan& plan);
-  void depend_run(Streams::Dependences to, const Streams::Reader& reader, const Cell& cell, std::uint64_t first,
-                  std::int64_t step, std::uint64_t n, std::uint64_t reloads, std::uint64_t stride = 1);
+  void depend_run(const DependencePiece& piece, const Streams::Reader& reader);
   void set_iteration(std::uint64_t k);
   void fold_stretch(const StretchPlan& plan);
   void fold_registers(const StretchPlan& plan);
-  bool find_stream(const StretchPlan& plan, const Stretch::Register& flow, StretchPlan::Read::Used& used);
   void fold_value(const StretchPlan& plan, const Stretch::Value& value);
   void fold_uneven_values(const StretchPlan& plan);
 
@@ -687,7 +634,6 @@ class Builder {
   void collect();
   std::uint64_t fixed_bytes() const;
 
-  static constexpr std::uint64_t kFewStreams = 256;
   // Limits are looked at every so many events: more where there are many streams, or much room.
   static constexpr std::uint64_t kCheckEvery = 1u << 14;
   static constexpr std::uint64_t kCheckAtLeastEvery = 1u << 18;
@@ -750,9 +696,9 @@ class Builder {
   // Journals.
   std::vector<std::unique_ptr<Journal>> journals_;  // by site
   std::uint64_t journal_bytes_ = 0;
-  std::vector<std::uint64_t> sinces_{0};  // Level::since of levels that rows refer to
-  std::uint32_t since_ = 0;               // where those of now are; 0: there was one stack only
-  Rows rows_;
+  Sinces sinces_;            // Level::since of levels that rows refer to
+  std::uint32_t since_ = 0;  // where those of now are; 0: there was one stack only
+  std::vector<std::uint16_t> late_levels_;
 
   // Trails.
   Trail trail_;
@@ -777,7 +723,8 @@ class Builder {
   std::unordered_map<std::uint64_t, std::vector<std::unique_ptr<KnownPath>>> known_paths_;  // by path_hash()
   std::size_t known_path_count_ = 0;
   std::unordered_map<PathKey, WeaveLoop, PathKeyHash> weave_loops_;
-  std::vector<WeavePlan*> waiting_;  // with the rest of what they leave
+  std::vector<WeavePlan*> waiting_;     // with the rest of what they leave
+  std::vector<StretchPlan> old_plans_;  // that the feed may still refer to
   StretchPlan* found_plan_ = nullptr;
   Stretch stretch_;
   RowMemo row_memo_;
@@ -790,12 +737,13 @@ class Builder {
 
   std::uint64_t events_ = 0;
   std::uint64_t next_check_ = kCheckEvery;
-  std::uint64_t next_streams_ = kFewStreams;
   std::uint64_t instructions_ = 0;
   std::uint64_t unknown_instructions_ = 0;
   std::uint64_t hidden_library_instructions_ = 0;
   std::uint64_t collections_ = 0;
   std::uint64_t most_shadow_ = 0;
+
+  Feed feed_;  // ends before all that it uses
 };
 
 }  // namespace loopfold::ddg

@@ -68,6 +68,7 @@ void Builder::remember_path(const PathKey& key, std::span<const trace::ExitId> e
   StretchPlan plan = plan_stretch(path_, granules_.count(), streams_);
   path->failures = plan.possible ? 0 : kMostFailures;
   if (!plan.possible) return;
+  if (path->plan.possible && !path->plan.parts.empty()) old_plans_.push_back(std::move(path->plan));
   path->plan = std::move(plan);
   path->plan.stack = std::move(path_stack_);
   path->plan.totals = *totals;
@@ -117,7 +118,7 @@ std::uint64_t Builder::stretch_at(const Where& where, const trace::RunExpander& 
   stretch_.n = look_ahead(plan, ahead, n);
   if (!locate_accesses(plan)) return 0;
   for (const PathPart& part : plan.parts) settle(part.site);
-  streams_.set_time(instructions_ + 1);
+  feed_.set_time(instructions_ + 1);
   stretch_.origins = options_.origins && !find_reloads() ? Stretch::Origins::kAll : Stretch::Origins::kEnds;
   take_turns(plan);
   for (StretchAccess& at : stretch_accesses())
@@ -262,7 +263,7 @@ void Builder::fold_stretch(const StretchPlan& plan) {
   for (StretchAccess& at : stretch_accesses())
     for (const DependencePiece& piece : at.pieces) end_piece(at, piece);
   set_iteration(0);
-  for (const PathPart& part : plan.parts) streams_.instance_run(part.site, point_.data(), stretch_.n);
+  for (const PathPart& part : plan.parts) feed_.instance_run(part.site, point_.data(), stretch_.n);
   fold_registers(plan);
   set_iteration(0);
   for (const Stretch::Value& value : stretch_.values) fold_value(plan, value);
@@ -271,17 +272,17 @@ void Builder::fold_stretch(const StretchPlan& plan) {
     if (!at.fixed) continue;
     // Frames are as large as what was touched of them.
     place_of(at, address_in(at, stretch_.n - 1), stretch_.n - 1);
-    streams_.access_run(plan.parts[at.part].site, *at.access, point_.data(), at.place,
-                        {at.block_step, static_cast<std::int64_t>(at.address.step)}, stretch_.n, at.copies,
-                        stretch_.serial);
+    feed_.access_run(plan.parts[at.part].site, *at.access, point_.data(), at.place,
+                     {at.block_step, static_cast<std::int64_t>(at.address.step)}, stretch_.n, at.copies,
+                     stretch_.serial);
   }
 }
 
 void Builder::fold_value(const StretchPlan& plan, const Stretch::Value& value) {
   if (!value.labels.even) return;
-  streams_.value_run(plan.parts[value.part].site, *value.value, point_.data(),
-                     static_cast<std::int64_t>(value.labels.start), static_cast<std::int64_t>(value.labels.step),
-                     stretch_.n, stretch_.serial);
+  feed_.value_run(plan.parts[value.part].site, *value.value, point_.data(),
+                  static_cast<std::int64_t>(value.labels.start), static_cast<std::int64_t>(value.labels.step),
+                  stretch_.n, stretch_.serial);
 }
 
 /// Values that are not even: some iterations of all of them at once, as journals do it.
@@ -289,30 +290,18 @@ void Builder::fold_uneven_values(const StretchPlan& plan) {
   const auto is_uneven = [](const Stretch::Value& value) { return !value.labels.even; };
   if (std::none_of(stretch_.values.begin(), stretch_.values.end(), is_uneven)) return;
   constexpr std::size_t kMost = Journal::kMostRows;
-  const std::size_t dimensions = innermost_ + 1;
-  stretch_.points.resize(kMost * dimensions);
-  stretch_.ends.assign(dimensions, {});
-  for (std::size_t k = 0; k < innermost_; ++k) stretch_.ends[k].include(point_[k]);
-  stretch_.serials.assign(kMost, stretch_.serial);
   std::array<std::int64_t, kMost> labels;
   for (std::uint64_t first = 0; first < stretch_.n; first += kMost) {
     const auto n = static_cast<std::size_t>(std::min<std::uint64_t>(kMost, stretch_.n - first));
-    for (std::size_t i = 0; i < n; ++i) {
-      std::int64_t* const point = std::copy_n(point_.data(), innermost_, stretch_.points.data() + i * dimensions);
-      *point = static_cast<std::int64_t>(stretch_.counter + first + i);
-    }
-    const auto counter = static_cast<std::int64_t>(stretch_.counter + first);
-    stretch_.ends[innermost_] = {counter, counter + static_cast<std::int64_t>(n - 1)};
-    const std::uint64_t follows = (~std::uint64_t{0} >> (kMost - n)) & ~std::uint64_t{1};
-    const Streams::Instances all{
-        stretch_.points.data(), stretch_.serials.data(), n, true, stretch_.ends.data(), follows};
+    set_iteration(first);
     for (const Stretch::Value& value : stretch_.values) {
       if (value.labels.even) continue;
       const std::uint64_t* const values = stretch_.uneven[value.column].values.data() + first;
       for (std::size_t i = 0; i < n; ++i) labels[i] = sign_extended(values[i], value.value->width);
-      streams_.values(streams_.locate(plan.parts[value.part].site), *value.value, all, labels.data());
+      feed_.value_list(plan.parts[value.part].site, *value.value, point_.data(), labels.data(), n, stretch_.serial);
     }
   }
+  set_iteration(0);
 }
 
 }  // namespace loopfold::ddg

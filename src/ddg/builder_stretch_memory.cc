@@ -119,13 +119,8 @@ bool Builder::load_as_before(StretchAccess& at, const RowMemo::Row& row) {
   const std::uint64_t turns = writers->count;
   for (std::uint64_t i = 0; i < std::min(turns, stretch_.n); ++i) {
     const RowMemo::Writer& writer = writers->all[i];
-    const Streams::Dependences to = streams_.dependences(at.reader, writer.first.producer);
-    if (to == nullptr) {
-      at.pieces.clear();
-      return false;
-    }
     DependencePiece& piece = at.pieces.emplace_back();
-    piece.begin(to, at.reader, writer.first, i);
+    piece.begin(feed_.prepare(at.reader, writer.first.producer), at.reader, writer.first, i);
     piece.step = writer.counter_step;
     piece.n = turns == 1 ? stretch_.n : (stretch_.n - i + turns - 1) / turns;
     piece.next = piece.counter + piece.step * piece.n;
@@ -198,9 +193,8 @@ bool Builder::load_in_turns(StretchAccess& at) {
   at.reader.lane = 0;
   at.reader.object = at.place.object;
   for (DependencePiece& piece : turns_) {
-    piece.to = streams_.dependences(at.reader, piece.producer);
+    piece.to = feed_.prepare(at.reader, piece.producer);
     piece.object = at.place.object;
-    if (piece.to == nullptr) return false;
     const Cell first{piece.producer, piece.entry, piece.counter};
     if (options_.origins && !at.began_in_loop) at.began_in_loop = is_of_loop(at.reader.site, first);
   }
@@ -241,8 +235,7 @@ bool Builder::take_cell(StretchAccess& at, std::uint64_t k) {
   if (piece.takes(*cell)) return true;
   at.reader.lane = 0;
   at.reader.object = at.place.object;
-  const Streams::Dependences to = streams_.dependences(at.reader, cell->producer);
-  if (to == nullptr) return false;
+  const Streams::Dependences to = feed_.prepare(at.reader, cell->producer);
   end_piece(at, piece);
   piece.begin(to, at.reader, *cell, k);
   if (options_.origins && !at.began_in_loop) at.began_in_loop = is_of_loop(at.reader.site, *cell);
@@ -347,9 +340,7 @@ void Builder::follow_access(const StretchPlan& plan, StretchAccess& at, std::uin
 void Builder::locate_in(const StretchPlan& plan, StretchAccess& at, std::uint64_t address, std::uint64_t k, bool copy) {
   set_iteration(k);
   at.place = place_of(at, address, k);
-  streams_.access(plan.parts[at.part].site, *at.access, point_.data(), at.place.object, at.place.block, at.place.offset,
-                  stretch_.serial);
-  if (copy) streams_.count_copy();
+  feed_.access(streams_.locate(plan.parts[at.part].site), *at.access, point_.data(), at.place, stretch_.serial, copy);
 }
 
 /// The usual case: each chunk makes one piece longer. Else nothing is done.
@@ -415,16 +406,11 @@ void Builder::note_end(StretchAccess& at, const DependencePiece& piece) {
 void Builder::begin_piece(StretchAccess& at, const OriginTracker::Chunk& chunk, std::uint64_t k, bool reload) {
   at.reader.lane = static_cast<std::uint16_t>(chunk.offset);
   at.reader.object = at.place.object;
-  const bool lost = chunk.cell.producer == kLostProducer;
-  const Streams::Dependences to = lost ? nullptr : streams_.dependences(at.reader, chunk.cell.producer);
-  if (to == nullptr) {
+  if (chunk.cell.producer == kLostProducer) {
     set_iteration(k);
-    at.reader.reload = reload;
-    depend(at.reader, chunk.cell);
-    at.reader.reload = false;
-    return;
+    return depend(at.reader, chunk.cell);
   }
-  pieces_.emplace_back().begin(to, at.reader, chunk.cell, k);
+  pieces_.emplace_back().begin(feed_.prepare(at.reader, chunk.cell.producer), at.reader, chunk.cell, k);
   pieces_.back().reloads = reload ? 1 : 0;
   if (options_.origins && !at.began_in_loop) at.began_in_loop = is_of_loop(at.reader.site, chunk.cell);
 }
@@ -441,13 +427,12 @@ bool Builder::is_of_loop(SiteId reader, const Cell& cell) {
 void Builder::end_piece(StretchAccess& at, const DependencePiece& piece) {
   at.reader.lane = piece.lane;
   at.reader.object = piece.object;
-  depend_run(piece.to, at.reader, {piece.producer, piece.entry, piece.counter}, piece.first,
-             static_cast<std::int64_t>(piece.step), piece.n, piece.reloads, piece.stride);
+  depend_run(piece, at.reader);
 }
 
-void Builder::depend_run(Streams::Dependences to, const Streams::Reader& reader, const Cell& cell, std::uint64_t first,
-                         std::int64_t step, std::uint64_t n, std::uint64_t reloads, std::uint64_t stride) {
-  set_iteration(first);
+void Builder::depend_run(const DependencePiece& piece, const Streams::Reader& reader) {
+  const Cell cell{piece.producer, piece.entry, piece.counter};
+  set_iteration(piece.first);
   // Most are made in the entry of the loop that runs, or in one around it.
   std::size_t equal = innermost_;
   const std::int64_t* producer = near_.data();
@@ -455,9 +440,9 @@ void Builder::depend_run(Streams::Dependences to, const Streams::Reader& reader,
     near_[equal] = static_cast<std::int64_t>(cell.counter);
   else
     producer = vector_near(cell, equal);
-  if (streams_.dependence_run(to, reader, point_.data(), producer, equal, step, n, reloads,
-                              static_cast<std::int64_t>(stride)))
-    note_late(cell, n);
+  feed_.dependence_run(piece.to, reader, piece.producer,
+                       {point_.data(), producer, equal, static_cast<std::int64_t>(piece.step), piece.n, piece.reloads,
+                        static_cast<std::int64_t>(piece.stride), late_levels(cell)});
   near_[equal] = point_[equal];
 }
 

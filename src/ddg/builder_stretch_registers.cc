@@ -97,10 +97,7 @@ void Builder::fold_registers(const StretchPlan& plan) {
   const Level* const levels = levels_->data();
   const auto counter = static_cast<std::int64_t>(stretch_.counter);
   for (const Stretch::Register& flow : stretch_.registers) {
-    StretchPlan::Read::Used& used = flow.read->used[flow.first == 0 ? 0 : 1];
-    if (used.to == nullptr || used.from != flow.cell.producer || used.lane != flow.lane) {
-      if (!find_stream(plan, flow, used)) continue;
-    }
+    Streams::Used& used = flow.read->used[flow.first == 0 ? 0 : 1];
     point[innermost] = counter + static_cast<std::int64_t>(flow.first);
     // Most are made in the entry of the loop that runs, or in one around it.
     const std::int64_t* producer = near;
@@ -111,25 +108,10 @@ void Builder::fold_registers(const StretchPlan& plan) {
       if (depth > innermost || levels[equal].entry != flow.cell.entry) producer = vector_near(flow.cell, equal);
     }
     if (producer == near) near[equal] = static_cast<std::int64_t>(flow.cell.counter);
-    if (streams_.register_run(used.to, point, producer, equal, flow.step, flow.n)) note_late(flow.cell, flow.n);
+    feed_.register_run(used, plan.parts[flow.read->part].site, *flow.read->read, flow.cell.producer, flow.lane,
+                       {point, producer, equal, flow.step, flow.n, 0, 1, late_levels(flow.cell)});
     near[equal] = point[equal];
   }
-}
-
-/// Of the dependences of a segment. False: there is none, and the segment is done, point by point.
-bool Builder::find_stream(const StretchPlan& plan, const Stretch::Register& flow, StretchPlan::Read::Used& used) {
-  const StretchPlan::Read& read = *flow.read;
-  Streams::Reader reader = reader_of(plan.parts[read.part].site, *read.read);
-  reader.lane = flow.lane;
-  used = {flow.cell.producer, flow.lane, streams_.dependences(reader, flow.cell.producer)};
-  if (used.to != nullptr) return true;
-  for (std::uint64_t k = 0; k < flow.n; ++k) {
-    set_iteration(flow.first + k);
-    Cell cell = flow.cell;
-    cell.counter += static_cast<std::uint64_t>(flow.step) * k;
-    depend(reader, cell);
-  }
-  return false;
 }
 
 }  // namespace loopfold::ddg

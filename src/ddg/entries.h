@@ -10,10 +10,14 @@
 //
 // Entries that nothing refers to are collected now and then: begin_collection(), mark() for every reference, then
 // end_collection(). The numbers of those that stay do not change.
+//
+// Another thread may read entries that it was told of while new ones are made (stable_array.h), but not while they are
+// collected.
 #pragma once
 
 #include <cstdint>
-#include <vector>
+
+#include "ddg/stable_array.h"
 
 namespace loopfold::ddg {
 
@@ -22,8 +26,6 @@ inline constexpr EntryId kNoEntry = 0;
 
 class Entries {
  public:
-  Entries() : entries_(1) {}
-
   /// A new entry with `depth` coordinates, the last of which is its own counter.
   EntryId add(EntryId parent, std::uint64_t parent_counter, std::uint16_t depth, std::uint64_t slice = 0) {
     EntryId id = free_;
@@ -110,7 +112,7 @@ class Entries {
 
   bool wants_collection() const { return live_ > threshold_; }
   void begin_collection() {
-    for (Entry& entry : entries_) entry.marked = false;
+    for (std::size_t id = 0; id < entries_.size(); ++id) entries_[id].marked = false;
   }
   void mark(EntryId id) {
     for (; id != kNoEntry && !entries_[id].marked; id = entries_[id].parent) entries_[id].marked = true;
@@ -142,7 +144,7 @@ class Entries {
   };
   static constexpr std::uint64_t kFew = 1 << 20;
 
-  std::vector<Entry> entries_;  // the first is none
+  StableArray<Entry, 13> entries_;  // the first is none
   EntryId free_ = kNoEntry;
   std::uint64_t live_ = 0;
   std::uint64_t threshold_ = kFew;

@@ -3,8 +3,10 @@
 // Following one instance touches a dozen streams, each with its folder, for one point each; that is mostly waiting for
 // memory, and asking what was asked the last time. So what an instance did is only written down here, as a *row* of
 // numbers: who it is, its integer results, the cells that it read, the places that it accessed. When there are enough
-// rows, or when the streams of the site are needed, they are worked off stream by stream (builder_journal.cc): each
-// stream gets its points in the order of the run, as if it had got them one by one.
+// rows, or when the streams of the site are needed, they are worked off stream by stream (settler.h): each stream gets
+// its points in the order of the run, as if it had got them one by one. Rows are in a *batch*, which may be given away
+// to be worked off by another thread (feed.h); the journal then gets another one. When rows are worked off, and what is
+// accounted for them, does not depend on that.
 //
 // What depends on the state of the run (who wrote a cell, which object is where, origins) is found when the instance
 // runs; a row refers to iteration vectors by their entries (entries.h), which are not collected while rows wait.
@@ -15,6 +17,7 @@
 // read; the others are *extras*.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <utility>
@@ -27,14 +30,8 @@
 
 namespace loopfold::ddg {
 
-class Journal {
- public:
-  static constexpr std::size_t kMostRows = 64;
-  static constexpr std::size_t kHeader = RowCode::kHeader;
-  static constexpr std::size_t kPlace = RowCode::kPlace;
-  static constexpr std::uint64_t kHappened = std::uint64_t{1} << 32;  // beside the object
-  static constexpr std::uint64_t kCopy = std::uint64_t{1} << 33;      // a spill or a reload
-
+/// Rows of a site, with what is beside them.
+struct JournalBatch {
   /// Rows of one code, one behind the other.
   struct Segment {
     const PartCode* code = nullptr;
@@ -51,6 +48,33 @@ class Journal {
     Cell cell;
   };
 
+  explicit JournalBatch(std::size_t words)
+      : numbers(std::make_unique_for_overwrite<std::uint64_t[]>(words)), size(words) {}
+
+  SiteId site = 0;
+  std::size_t rows = 0;
+  std::vector<Segment> segments;
+  std::vector<Extra> extras;
+  std::unique_ptr<std::uint64_t[]> numbers;
+  std::size_t size = 0;
+
+  void clear() {
+    rows = 0;
+    segments.clear();
+    extras.clear();
+  }
+};
+
+class Journal {
+ public:
+  using Segment = JournalBatch::Segment;
+  using Extra = JournalBatch::Extra;
+  static constexpr std::size_t kMostRows = 64;
+  static constexpr std::size_t kHeader = RowCode::kHeader;
+  static constexpr std::size_t kPlace = RowCode::kPlace;
+  static constexpr std::uint64_t kHappened = std::uint64_t{1} << 32;  // beside the object
+  static constexpr std::uint64_t kCopy = std::uint64_t{1} << 33;      // a spill or a reload
+
   static Cell cell(const std::uint64_t* at) {
     return {static_cast<std::uint32_t>(at[0]), static_cast<std::uint32_t>(at[0] >> 32), at[1]};
   }
@@ -64,7 +88,6 @@ class Journal {
   SiteId site() const { return site_; }
   bool empty() const { return rows_ == 0; }
   std::size_t rows() const { return rows_; }
-  std::size_t extras() const { return extras_.size(); }
 
   /// A new row, to be filled in; null if there is no room.
   std::uint64_t* begin(const PartCode& code) {
@@ -77,56 +100,70 @@ class Journal {
   }
   /// Of the row that was begun last.
   void add_extra(bool memory, std::size_t index, std::uint16_t lane, const Cell& cell) {
-    extras_.push_back({static_cast<std::uint32_t>(rows_ - 1), static_cast<std::uint16_t>(index), memory, lane, cell});
+    batch_->extras.push_back(
+        {static_cast<std::uint32_t>(rows_ - 1), static_cast<std::uint16_t>(index), memory, lane, cell});
   }
 
-  /// All of them; then there are none.
-  template <class Visit>
-  void take(Visit&& visit) {
-    for (std::size_t i = 0; i < segments_.size(); ++i) {
-      Segment& segment = segments_[i];
-      const std::size_t end = i + 1 < segments_.size() ? segments_[i + 1].first_row : rows_;
-      segment.rows = static_cast<std::uint32_t>(end - segment.first_row);
-      visit(segment, numbers_.get() + segment.first, extras_);
+  /// All rows, which are not empty; then clear() or give().
+  const JournalBatch& close() {
+    JournalBatch& batch = *batch_;
+    for (std::size_t i = 0; i < batch.segments.size(); ++i) {
+      const std::size_t end = i + 1 < batch.segments.size() ? batch.segments[i + 1].first_row : rows_;
+      batch.segments[i].rows = static_cast<std::uint32_t>(end - batch.segments[i].first_row);
     }
-    segments_.clear();
-    extras_.clear();
-    rows_ = 0;
-    next_ = numbers_.get();
-    code_ = nullptr;
+    batch.site = site_;
+    batch.rows = rows_;
+    most_extras_ = std::max(most_extras_, batch.extras.size());
+    return batch;
+  }
+  void clear() {
+    batch_->clear();
+    begin_batch();
+  }
+  std::unique_ptr<JournalBatch> give() {
+    std::unique_ptr<JournalBatch> batch = std::move(batch_);
+    begin_batch();
+    return batch;
   }
 
-  /// Room for rows of this code; there are none now.
-  void make_room(const PartCode& code) {
-    const std::size_t words = kMostRows * code.row.words;
-    if (words <= size_) return;
-    numbers_ = std::make_unique_for_overwrite<std::uint64_t[]>(words);
-    size_ = words;
-    next_ = numbers_.get();
+  /// So many numbers are needed for this code or one that was here before; there are no rows now. Then ask
+  /// wants_batch().
+  std::size_t make_room(const PartCode& code) { return room_ = std::max(room_, kMostRows * code.row.words); }
+  /// It has no batch with that room: take() is to be called.
+  bool wants_batch() const { return !batch_ || batch_->size < room_; }
+  void take(std::unique_ptr<JournalBatch> batch) {
+    batch_ = std::move(batch);
+    begin_batch();
   }
+
   /// What it has grown by since this was asked last.
   std::uint64_t growth() { return bytes() - std::exchange(accounted_, bytes()); }
   std::uint64_t bytes() const {
-    return sizeof(Journal) + size_ * sizeof(std::uint64_t) + extras_.capacity() * sizeof(Extra);
+    return sizeof(Journal) + sizeof(JournalBatch) + room_ * sizeof(std::uint64_t) + most_extras_ * sizeof(Extra);
   }
 
  private:
   bool begin_segment(const PartCode& code) {
-    const auto used = static_cast<std::size_t>(next_ - numbers_.get());
-    if (rows_ == kMostRows || size_ - used < (kMostRows - rows_) * code.row.words) return false;
-    segments_.push_back({&code, static_cast<std::uint32_t>(rows_), 0, used});
+    if (!batch_) return false;
+    const auto used = static_cast<std::size_t>(next_ - batch_->numbers.get());
+    if (rows_ == kMostRows || room_ < used + (kMostRows - rows_) * code.row.words) return false;
+    batch_->segments.push_back({&code, static_cast<std::uint32_t>(rows_), 0, used});
     code_ = &code;
     return true;
+  }
+  void begin_batch() {
+    rows_ = 0;
+    code_ = nullptr;
+    next_ = batch_ ? batch_->numbers.get() : nullptr;
   }
 
   const PartCode* code_ = nullptr;  // of the last segment
   std::uint64_t* next_ = nullptr;
   std::size_t rows_ = 0;
   SiteId site_;
-  std::size_t size_ = 0;
-  std::unique_ptr<std::uint64_t[]> numbers_;
-  std::vector<Segment> segments_;
-  std::vector<Extra> extras_;
+  std::size_t room_ = 0;  // in numbers: that of a batch may be larger
+  std::unique_ptr<JournalBatch> batch_;
+  std::size_t most_extras_ = 0;  // of a batch
   std::uint64_t accounted_ = 0;  // bytes
 };
 

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <vector>
 
 namespace loopfold::ddg {
@@ -23,11 +24,19 @@ struct Taken {
 
 std::vector<Taken> take(Journal& journal, std::vector<Journal::Extra>* extras = nullptr) {
   std::vector<Taken> all;
-  journal.take([&](const Journal::Segment& segment, const std::uint64_t* numbers, const auto& beside) {
+  const JournalBatch& batch = journal.close();
+  for (const Journal::Segment& segment : batch.segments) {
+    const std::uint64_t* const numbers = batch.numbers.get() + segment.first;
     all.push_back({segment.code, {numbers, numbers + segment.rows * segment.code->row.words}});
-    if (extras != nullptr) *extras = beside;
-  });
+  }
+  if (extras != nullptr) *extras = batch.extras;
+  journal.clear();
   return all;
+}
+
+void make_room(Journal& journal, const PartCode& code) {
+  const std::size_t room = journal.make_room(code);
+  if (journal.wants_batch()) journal.take(std::make_unique<JournalBatch>(room));
 }
 
 TEST(Journal, RowsComeOutByCodeAndInOrder) {
@@ -39,7 +48,7 @@ TEST(Journal, RowsComeOutByCodeAndInOrder) {
   other.row.like = &large;  // rows of both can be taken together
   Journal journal(7);
   EXPECT_EQ(journal.begin(large), nullptr);
-  journal.make_room(large);
+  make_room(journal, large);
   std::uint64_t next = 0;
   const auto add = [&](const PartCode& code) {
     std::uint64_t* const row = journal.begin(code);
@@ -68,26 +77,51 @@ TEST(Journal, RowsComeOutByCodeAndInOrder) {
   EXPECT_TRUE(take(journal, &extras).empty());
 }
 
+/// When there is no more room does not depend on how large a batch is, nor on who has worked it off.
+TEST(Journal, BatchesAreGivenAway) {
+  PartCode code = code_of(4);
+  code.row.like = &code;
+  Journal journal(7);
+  const std::size_t room = journal.make_room(code);
+  EXPECT_EQ(room, Journal::kMostRows * 4);
+  ASSERT_TRUE(journal.wants_batch());
+  journal.take(std::make_unique<JournalBatch>(2 * room));
+  EXPECT_FALSE(journal.wants_batch());
+  for (std::uint64_t i = 0; i < Journal::kMostRows; ++i) journal.begin(code)[3] = i;
+  EXPECT_EQ(journal.begin(code), nullptr);
+  const std::uint64_t bytes = journal.bytes();
+  journal.close();
+  const std::unique_ptr<JournalBatch> given = journal.give();
+  EXPECT_EQ(given->site, 7u);
+  EXPECT_EQ(given->rows, Journal::kMostRows);
+  EXPECT_EQ(given->numbers[4 * 9 + 3], 9u);
+  EXPECT_TRUE(journal.empty());
+  EXPECT_EQ(journal.begin(code), nullptr);
+  EXPECT_TRUE(journal.wants_batch());
+  EXPECT_EQ(journal.bytes(), bytes);
+}
+
 TEST(Journal, ThereIsRoomForSoManyRows) {
   PartCode code = code_of(4);
   PartCode larger = code_of(5);
   code.row.like = &code;
   larger.row.like = &larger;
   Journal journal(1);
-  journal.make_room(code);
+  make_room(journal, code);
   for (std::size_t i = 0; i < Journal::kMostRows; ++i) ASSERT_NE(journal.begin(code), nullptr);
   EXPECT_EQ(journal.begin(code), nullptr);
   take(journal);
   ASSERT_NE(journal.begin(code), nullptr);
   EXPECT_EQ(journal.begin(larger), nullptr);
   take(journal);
-  journal.make_room(larger);
+  make_room(journal, larger);
   ASSERT_NE(journal.begin(larger), nullptr);
   EXPECT_GE(journal.bytes(), Journal::kMostRows * 5 * sizeof(std::uint64_t));
   EXPECT_EQ(journal.growth(), journal.bytes());
   EXPECT_EQ(journal.growth(), 0u);
   for (int i = 0; i < 100; ++i) journal.add_extra(true, 0, 4, {});
-  EXPECT_GE(journal.growth(), 100 * sizeof(Journal::Extra));
+  journal.close();
+  EXPECT_EQ(journal.growth(), 100 * sizeof(Journal::Extra));
 }
 
 TEST(Journal, CellsComeBackAsTheyWere) {

@@ -31,7 +31,7 @@ bool frees(Function function) { return function == Function::kFree || function =
 
 void Builder::follow(const Where* where, const trace::SideEvent& event) {
   end_trail();
-  streams_.set_time(instructions_);
+  feed_.set_time(instructions_);
   if (!recording_) where = nullptr;
   if (const auto* a = std::get_if<trace::Allocation>(&event.data)) {
     allocation(where, event.thread, *a);
@@ -78,7 +78,7 @@ Builder::Instance Builder::outside(const Where& where, Statement::Kind kind, std
   }
   stack.since.push_back(site);
   const Instance instance = enter(where, stack, site);
-  streams_.instance(site, point_.data());
+  feed_.instance(site, point_.data());
   return instance;
 }
 

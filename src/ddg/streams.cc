@@ -67,6 +67,21 @@ constexpr std::uint64_t kWorthGivingUp = 2048;
 
 }  // namespace
 
+/// As dimensions_of() of the tree.
+void Streams::know_context(structure::ContextId context) {
+  while (contexts_.size() <= context) contexts_.push_back({});
+  for (structure::ContextId c = context; c != structure::kNoContext && !contexts_[c].known; c = contexts_[c].parent)
+    contexts_[c] = {tree_[c].parent, dimensions_of(tree_, c), true};
+}
+
+std::uint16_t Streams::shared_dimensions(structure::ContextId a, structure::ContextId b) const {
+  while (a != b) {
+    structure::ContextId& later = a > b ? a : b;
+    later = contexts_[later].parent;
+  }
+  return contexts_[a].dimensions;
+}
+
 SiteId Streams::site(const SiteKey& key, structure::PlaceId place, std::size_t instructions) {
   if (key.context >= by_context_.size()) by_context_.resize(key.context + 1);
   std::vector<SiteId>& nodes = by_context_[key.context];
@@ -77,12 +92,13 @@ SiteId Streams::site(const SiteKey& key, structure::PlaceId place, std::size_t i
   site.key = key;
   site.place = place;
   site.instructions = static_cast<std::uint16_t>(instructions);
-  site.dimensions = dimensions_of(tree_, key.context);
+  know_context(key.context);
+  site.dimensions = contexts_[key.context].dimensions;
   site.first_definition = static_cast<DefinitionId>(site_of_definition_.size());
   site.next = nodes[key.node];
   site.cold = !hot_.empty() && (key.context >= hot_.size() || !hot_[key.context]);
   const auto id = static_cast<SiteId>(sites_.size());
-  site_of_definition_.insert(site_of_definition_.end(), instructions, id);
+  for (std::size_t i = 0; i < instructions; ++i) site_of_definition_.push_back(id);
   sites_.push_back(std::move(site));
   nodes[key.node] = id;
   return id;
@@ -105,7 +121,9 @@ Streams::Sink Streams::new_stream(Stream::Kind kind, SiteId site, fold::Shape sh
   stream.shape = shape;
   stream.folder = fold::make_folder(options_, shape);
   streams_.push_back(std::move(stream));
-  return {streams_.back().folder.get(), static_cast<StreamId>(streams_.size() - 1), shape, queue_.shard_of(site)};
+  const Sink sink{streams_.back().folder.get(), static_cast<StreamId>(streams_.size() - 1), shape};
+  if (streams_.size() >= next_limit_) limit(allowed_, known_);
+  return sink;
 }
 
 /// Takes the point of an instance into the box of a cold site.
@@ -183,7 +201,7 @@ Streams::DependenceDetails* Streams::first_dependence(const Reader& reader, Defi
   const Site& consumer = sites_[reader.site];
   const Site& source = sites_[site_of_definition_[from]];
   const auto dimensions = static_cast<std::uint16_t>(consumer.dimensions + (reader.chunks ? 1 : 0));
-  const std::uint16_t shared = shared_dimensions(tree_, source.key.context, consumer.key.context);
+  const std::uint16_t shared = shared_dimensions(source.key.context, consumer.key.context);
   return new_dependence(reader, from, {dimensions, source.dimensions, shared, !reader.chunks});
 }
 
@@ -206,17 +224,22 @@ void Streams::lost_dependence(const Reader& reader, const std::int64_t* point) {
   add(details->sink, point, nullptr);
 }
 
-std::uint64_t Streams::bytes() {
-  queue_.drain();
+/// Of sites, those that there were when limits were looked at last.
+std::uint64_t Streams::bytes() const {
   std::uint64_t total = 0;
   for (const Stream& stream : streams_) total += kStreamBytes + stream.folder->bytes();
-  for (const Site& site : sites_)
+  for (SiteId id = 0; id < known_.sites; ++id) {
+    const Site& site = sites_[id];
     total += sizeof(Site) + site.values.size() * sizeof(site.values[0]) +
              site.accesses.size() * sizeof(site.accesses[0]) + site.operands.size() * sizeof(site.operands[0]);
-  return total + site_of_definition_.size() * sizeof(SiteId);
+  }
+  return total + known_.definitions * sizeof(SiteId);
 }
 
-std::uint64_t Streams::limit(std::uint64_t bytes) {
+std::uint64_t Streams::limit(std::uint64_t bytes, Known known) {
+  allowed_ = bytes;
+  known_ = known;
+  next_limit_ = streams_.size() + streams_.size() / 16 + kFewStreams;
   std::uint64_t now = this->bytes();
   most_bytes_ = std::max(most_bytes_, now);
   if (now <= bytes / 10 * 9) return now;
@@ -280,13 +303,14 @@ fold::Folded Streams::domain_of(const Site& site) {
 void Streams::finish_cold(Graph& graph) {
   std::uint64_t sites = 0;
   std::uint64_t instructions = 0;
-  for (const Site& site : sites_) {
+  for (SiteId id = 1; id < sites_.size(); ++id) {
+    const Site& site = sites_[id];
     if (!site.cold || site.count == 0) continue;
     ++sites;
     if (site.code == nullptr) continue;
     const std::uint64_t ran = site.count * site.code->instructions;
     instructions += ran;
-    if (statement_of_[&site - sites_.data()] == kNoStatement) graph.unkept_instructions += ran;
+    if (statement_of_[id] == kNoStatement) graph.unkept_instructions += ran;
   }
   if (sites == 0) return;
   graph.gave_up.push_back(
@@ -295,6 +319,7 @@ void Streams::finish_cold(Graph& graph) {
 
 void Streams::finish(Graph& graph, const structure::CodeMap& code,
                      const std::vector<std::vector<trace::InstructionFacts>>& facts) {
+  known_ = known();
   most_bytes_ = std::max(most_bytes_, bytes());
   finish_folders();
   finish_statements(graph, code, facts);

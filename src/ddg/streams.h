@@ -12,19 +12,26 @@
 //
 // Statements are kept apart per stack where stacks run beside each other (threads, coroutines), because folding needs
 // points in lexicographic order; finish() unites them.
+//
+// Two threads may use this at once (feed.h). One makes sites and asks what they are: site(), locate(), cold(),
+// definition() and the like, begun(), known(). The other one does all the rest, with sites that it was told of; what it
+// changes of a site is in other cache lines than what the first one reads. What it does depends only on the calls that
+// it makes, and on their order: also limits, which are looked at when there are so many streams more than the last
+// time.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <span>
 #include <utility>
 #include <vector>
 
-#include "ddg/fold_queue.h"
 #include "ddg/graph.h"
 #include "ddg/objects.h"
 #include "ddg/part_code.h"
+#include "ddg/stable_array.h"
 #include "ddg/steady.h"
 #include "ddg/stream_links.h"
 #include "fold/fold.h"
@@ -44,10 +51,9 @@ class Streams {
  public:
   using Dependences = DependenceDetails*;
 
-  /// With more than one job, folding is done by other threads; points on their way to them need at most `queue` bytes.
-  Streams(const fold::Options& options, const structure::LoopTree& tree, unsigned jobs = 1, std::vector<bool> hot = {},
-          std::uint64_t queue = FoldQueue::budget(~std::uint64_t{0}))
-      : options_(options), tree_(tree), hot_(std::move(hot)), jobs_(jobs), queue_(jobs > 1 ? jobs - 1 : 0, queue) {}
+  /// With more than one job, folders are ended by several threads.
+  Streams(const fold::Options& options, const structure::LoopTree& tree, unsigned jobs = 1, std::vector<bool> hot = {})
+      : options_(options), tree_(tree), hot_(std::move(hot)), jobs_(jobs) {}
 
   struct SiteKey {
     Statement::Kind kind = Statement::Kind::kCode;
@@ -61,8 +67,7 @@ class Streams {
   /// The site, made if it is new: with so many instructions, and dimensions as its context has.
   SiteId site(const SiteKey& key, structure::PlaceId place, std::size_t instructions);
 
-  /// A site with what is known of it: to be looked up once for all that happens in an instance. Until the next new
-  /// site.
+  /// A site with what is known of it: to be looked up once for all that happens in an instance.
   struct Located {
     SiteId id = 0;
     Site* site = nullptr;
@@ -92,30 +97,26 @@ class Streams {
   void set_code(SiteId site, const PartCode* code);
 
   /// An instance comes soon: fetches what is known of the site's streams, then, some time later, their folders. Those
-  /// of hundreds of sites do not fit into the cache next to the processor. Folders that other threads use are left to
-  /// them. Inline in any case: a call of something that only prefetches counts as one without effect, and is left out.
-  [[gnu::always_inline]] void prefetch(const Located& at) const {
-    if (queue_.direct()) __builtin_prefetch(at.site->domain.folder);
+  /// of hundreds of sites do not fit into the cache next to the processor. Inline in any case: a call of something that
+  /// only prefetches counts as one without effect, and is left out.
+  [[gnu::always_inline]] static void prefetch(const Located& at) {
+    __builtin_prefetch(at.site->domain.folder);
     for_each_last(
         *at.site, [](const auto* details) __attribute__((always_inline)) { __builtin_prefetch(details); });
   }
-  [[gnu::always_inline]] void prefetch_folders(const Located& at) const {
-    if (!queue_.direct()) return;
+  [[gnu::always_inline]] static void prefetch_folders(const Located& at) {
     for_each_last(
         *at.site, [](const auto* details) __attribute__((always_inline)) { __builtin_prefetch(details->sink.folder); });
   }
 
   void instance(const Located& at, const std::int64_t* point);
   void instance(SiteId site, const std::int64_t* point) { instance(locate(site), point); }
+  /// `copy`: it is a spill or a reload.
   void access(const Located& at, const MemoryAccess& access, const std::int64_t* point, ObjectId object,
-              std::int64_t block, std::int64_t offset, std::uint64_t entry);
+              std::int64_t block, std::int64_t offset, std::uint64_t entry, bool copy = false);
   void access(SiteId site, const MemoryAccess& access, const std::int64_t* point, ObjectId object, std::int64_t block,
-              std::int64_t offset, std::uint64_t entry) {
-    this->access(locate(site), access, point, object, block, offset, entry);
-  }
-  /// The last access was a spill or a reload.
-  void count_copy() {
-    if (last_access_ != nullptr) ++last_access_->copies;
+              std::int64_t offset, std::uint64_t entry, bool copy = false) {
+    this->access(locate(site), access, point, object, block, offset, entry, copy);
   }
   /// `entry` tells one entry of the innermost loop from the next.
   void value(const Located& at, const IntegerValue& value, const std::int64_t* point, std::int64_t label,
@@ -165,6 +166,9 @@ class Streams {
                   PlaceStep step, std::uint64_t n, std::uint64_t copies, std::uint64_t entry);
   void value_run(SiteId site, const IntegerValue& value, const std::int64_t* point, std::int64_t label,
                  std::int64_t step, std::uint64_t n, std::uint64_t entry);
+  /// Some values that are listed, at most 64.
+  void value_list(SiteId site, const IntegerValue& value, const std::int64_t* point, const std::int64_t* labels,
+                  std::size_t n, std::uint64_t entry);
   /// The stream of the dependences of an operand on a definition. Null: there is none, and the points must come one by
   /// one.
   Dependences dependences(const Reader& reader, DefinitionId from);
@@ -174,10 +178,36 @@ class Streams {
   bool dependence_run(Dependences to, const Reader& reader, const std::int64_t* point, const std::int64_t* producer,
                       std::size_t equal, std::int64_t step, std::uint64_t n, std::uint64_t reloads,
                       std::int64_t stride = 1);
-  /// The same for a register.
-  bool register_run(Dependences to, const std::int64_t* point, const std::int64_t* producer, std::size_t equal,
-                    std::int64_t step, std::uint64_t n) {
-    return dependence_run(*to, point, producer, equal, step, n, 1);
+  /// The same whether there is such a stream or not, with the coordinates that late() is for, if it is on another
+  /// stack.
+  struct DependenceRun {
+    const std::int64_t* point = nullptr;
+    const std::int64_t* producer = nullptr;
+    std::size_t equal = 0;
+    std::int64_t step = 0;
+    std::uint64_t n = 0;
+    std::uint64_t reloads = 0;
+    std::int64_t stride = 1;
+    std::span<const std::uint16_t> late;
+  };
+  void dependence_run(Dependences to, const Reader& reader, DefinitionId from, const DependenceRun& run) {
+    if (to == nullptr) to = dependences(reader, from);
+    if (to == nullptr) return one_by_one(reader, from, run);
+    if (dependence_run(to, reader, run.point, run.producer, run.equal, run.step, run.n, run.reloads, run.stride))
+      for (const std::uint16_t k : run.late) late(k, run.n);
+  }
+  /// The same for a register. What it used the last time is remembered.
+  struct Used {
+    DefinitionId from = 0;
+    std::uint16_t lane = 0;
+    Dependences to = nullptr;
+  };
+  void register_run(Used& used, SiteId site, const RegisterRead& read, DefinitionId from, std::uint16_t lane,
+                    const DependenceRun& run) {
+    if (used.to == nullptr || used.from != from || used.lane != lane) [[unlikely]]
+      if (!find_used(used, site, read, from, lane, run)) return;
+    if (dependence_run(*used.to, run.point, run.producer, run.equal, run.step, run.n, 1))
+      for (const std::uint16_t k : run.late) late(k, run.n);
   }
 
   // ---- Several instances of a site at once (streams_rows.cc) --------------------------------------------------------
@@ -215,17 +245,25 @@ class Streams {
   /// first points, whenever these came here.
   void set_time(std::uint64_t time) { time_ = time; }
 
-  std::uint64_t count(const Located& at) const { return at.site->count; }
-  std::uint16_t dimensions(const Located& at) const { return at.site->dimensions; }
+  /// Instances that have begun, as whoever makes sites counts them.
+  static std::uint64_t& begun(const Located& at) { return at.site->begun; }
+  static std::uint16_t dimensions(const Located& at) { return at.site->dimensions; }
 
   std::uint16_t dimensions_of_definition(DefinitionId definition) const {
     return sites_[site_of_definition_[definition]].dimensions;
   }
 
+  /// What there is of sites, which limits count.
+  struct Known {
+    std::size_t sites = 1;
+    std::size_t definitions = 1;
+  };
+  Known known() const { return {sites_.size(), site_of_definition_.size()}; }
   /// Gives up what needs most, so that all streams together need at most `bytes` until the next call, soon. What they
-  /// need now.
-  std::uint64_t limit(std::uint64_t bytes);
-  std::uint64_t bytes();
+  /// need now. It is done again, with the same bytes, whenever there are many streams more.
+  std::uint64_t limit(std::uint64_t bytes, Known known);
+  std::uint64_t limit(std::uint64_t bytes) { return limit(bytes, known()); }
+  std::uint64_t bytes() const;
 
   std::uint64_t points() const { return points_; }
   std::uint64_t count() const { return streams_.size(); }
@@ -240,6 +278,8 @@ class Streams {
   static constexpr StreamId kNoStream = 0xffffffff;
   static constexpr std::size_t kMaxProducers = 4096;  // of one operand
   static constexpr std::size_t kMaxObjects = 64;      // of one access
+  static constexpr std::size_t kMostListed = 64;
+  static constexpr std::uint64_t kFewStreams = 256;
 
   struct Stream {
     enum class Kind : std::uint8_t { kDomain, kAccess, kValue, kDependence };
@@ -255,7 +295,6 @@ class Streams {
     fold::Folder* folder = nullptr;
     StreamId stream = kNoStream;
     fold::Shape shape;
-    std::uint16_t shard = 0;  // of the queue
   };
 
   struct alignas(64) AccessDetails {
@@ -322,24 +361,33 @@ class Streams {
     }
   };
 
-  struct Site {
-    std::uint64_t count = 0;
-    Sink domain;
+  struct alignas(64) Site {
+    // Of whoever makes sites.
+    std::uint64_t begun = 0;
     DefinitionId first_definition = 0;
     std::uint16_t instructions = 0;
     std::uint16_t dimensions = 0;
     bool cold = false;
-    bool produces = false;
+    SiteKey key;
+    structure::PlaceId place = structure::kNoPlace;
+    SiteId next = 0;  // of the same context and number of the node
+    const PartCode* code = nullptr;
+    // Of whoever gives points.
+    alignas(64) std::uint64_t count = 0;
+    Sink domain;
     std::vector<ValueDetails*> values;  // null: none yet
     std::vector<StreamLinks<AccessDetails>> accesses;
     std::vector<StreamLinks<DependenceDetails>> operands;
-    SiteKey key;
-    structure::PlaceId place = structure::kNoPlace;
-    const PartCode* code = nullptr;
     std::vector<std::int64_t> box;   // cold: least coordinates, then greatest
-    std::vector<fold::Range> cover;  // of all instances, when finishing
     std::uint64_t dropped = 0;       // points of streams that were not made
-    SiteId next = 0;                 // of the same context and number of the node
+    std::vector<fold::Range> cover;  // of all instances, when finishing
+    bool produces = false;
+  };
+  /// What is to be known of a context: the tree may grow meanwhile.
+  struct ContextFacts {
+    structure::ContextId parent = structure::kNoContext;
+    std::uint16_t dimensions = 0;
+    bool known = false;
   };
 
   static std::uint64_t key_of(DefinitionId from, std::uint16_t lane) { return std::uint64_t{from} << 16 | lane; }
@@ -366,15 +414,11 @@ class Streams {
   Sink new_stream(Stream::Kind kind, SiteId site, fold::Shape shape);
   void add(const Sink& sink, const std::int64_t* point, const std::int64_t* labels) {
     ++points_;
-    if (queue_.direct()) [[likely]]
-      return sink.folder->add(point, labels);
-    queue_.add(sink.shard, *sink.folder, sink.shape, point, labels);
+    sink.folder->add(point, labels);
   }
   void add_run(const Sink& sink, const fold::Run& run) {
     points_ += run.n;
-    if (queue_.direct()) [[likely]]
-      return sink.folder->add_run(run);
-    queue_.add_run(sink.shard, *sink.folder, sink.shape, run);
+    sink.folder->add_run(run);
   }
   bool dependence_run(DependenceDetails& details, const std::int64_t* point, const std::int64_t* producer,
                       std::size_t equal, std::int64_t step, std::uint64_t n, std::int64_t stride);
@@ -388,15 +432,18 @@ class Streams {
   static std::uint64_t later_meetings(std::int64_t difference, std::int64_t slope, std::uint64_t n);
   void add_rows(const Sink& sink, const fold::Rows& rows) {
     points_ += rows.n;
-    if (queue_.direct()) [[likely]]
-      return sink.folder->add_rows(rows);
-    queue_.add_rows(sink.shard, *sink.folder, sink.shape, rows);
+    sink.folder->add_rows(rows);
   }
   static void extend_box(Site& site, const std::int64_t* point);
   AccessDetails* new_access(SiteId site, const MemoryAccess& access, ObjectId object);
   ValueDetails* new_value(SiteId site, const IntegerValue& value);
   DependenceDetails* new_dependence(const Reader& reader, DefinitionId from, fold::Shape shape);
   DependenceDetails* first_dependence(const Reader& reader, DefinitionId from, const std::int64_t* point);
+  void one_by_one(Reader reader, DefinitionId from, const DependenceRun& run);
+  bool find_used(Used& used, SiteId site, const RegisterRead& read, DefinitionId from, std::uint16_t lane,
+                 const DependenceRun& run);
+  void know_context(structure::ContextId context);
+  std::uint16_t shared_dimensions(structure::ContextId a, structure::ContextId b) const;
   void finish_folders();
   fold::Folded folded_in_domain(StreamId stream);
   fold::Folded domain_of(const Site& site);
@@ -411,9 +458,10 @@ class Streams {
   fold::Options options_;
   const structure::LoopTree& tree_;
   std::vector<bool> hot_;                        // by context; empty: all
-  std::vector<Site> sites_{1};                   // the first is none
+  StableArray<Site, 8> sites_;                   // the first is none
   std::vector<std::vector<SiteId>> by_context_;  // by context and node: the last made
-  std::vector<SiteId> site_of_definition_{0};    // by definition
+  StableArray<SiteId, 14> site_of_definition_;   // by definition
+  StableArray<ContextFacts, 12> contexts_;       // by context
   std::vector<StatementId> statement_of_;        // by site, when finishing
   std::vector<Stream> streams_;
   std::deque<AccessDetails> accesses_;
@@ -421,11 +469,19 @@ class Streams {
   std::deque<DependenceDetails> dependences_;
   std::vector<std::int64_t> steps_;  // of a producer's coordinates: 0 but during a call
   DependenceDetails* last_dependence_ = nullptr;
-  AccessDetails* last_access_ = nullptr;
+  // Of the last value_list().
+  std::vector<std::int64_t> list_points_;
+  std::vector<fold::Ends> list_ends_;
+  std::vector<std::uint64_t> list_entries_;
+  // Of one_by_one().
+  std::vector<std::int64_t> one_point_;
+  std::vector<std::int64_t> one_producer_;
   unsigned jobs_;
-  FoldQueue queue_;
   std::vector<fold::Folded> folded_;  // by stream, when finishing
   bool full_ = false;
+  std::uint64_t allowed_ = ~std::uint64_t{0};  // bytes
+  Known known_;                                // when limits were looked at last
+  std::uint64_t next_limit_ = kFewStreams;     // streams
   std::uint64_t time_ = 0;
   std::uint64_t points_ = 0;
   std::uint64_t most_bytes_ = 0;
@@ -441,15 +497,14 @@ inline void Streams::instance(const Located& at, const std::int64_t* point) {
 }
 
 inline void Streams::access(const Located& at, const MemoryAccess& access, const std::int64_t* point, ObjectId object,
-                            std::int64_t block, std::int64_t offset, std::uint64_t entry) {
-  last_access_ = nullptr;
+                            std::int64_t block, std::int64_t offset, std::uint64_t entry, bool copy) {
   if (at.site->cold) return;
   AccessDetails* details = Streams::at(at.site->accesses, access.dense).find(key_of(object));
   if (details == nullptr) [[unlikely]] {
     details = new_access(at.id, access, object);
     if (details == nullptr) return;
   }
-  last_access_ = details;
+  if (copy) ++details->copies;
   details->follow(entry, block, offset);
   const std::int64_t labels[2] = {block, offset};
   add(details->sink, point, labels);
@@ -488,10 +543,6 @@ inline void Streams::value(const Located& at, const IntegerValue& value, const s
   } else {
     details.count(level, n);
   }
-  if (n == 1 && !queue_.direct()) {
-    add(details.sink, point, producer);
-    return level == 0;
-  }
   if (steps_.size() <= of_producer) [[unlikely]]
     steps_.resize(of_producer + 1);
   steps_[of_producer] = step;
@@ -519,6 +570,26 @@ inline bool Streams::dependence(const Located& at, const Reader& reader, Definit
   last_dependence_ = details;
   add(details->sink, point, producer);
   return level == 0;
+}
+
+inline Streams::Reader reader_of(SiteId site, const RegisterRead& read) {
+  Streams::Reader reader;
+  reader.site = site;
+  reader.instruction = read.instruction;
+  reader.operand = read.operand;
+  reader.dense = read.dense;
+  reader.address = read.address;
+  return reader;
+}
+
+inline Streams::Reader reader_of(SiteId site, const MemoryAccess& load) {
+  Streams::Reader reader;
+  reader.site = site;
+  reader.instruction = load.instruction;
+  reader.operand = static_cast<std::uint8_t>(kFirstMemoryOperand + load.index);
+  reader.dense = load.operand;
+  reader.kind = Dependence::Kind::kMemory;
+  return reader;
 }
 
 }  // namespace loopfold::ddg

@@ -61,6 +61,28 @@ void Streams::value_run(SiteId site, const IntegerValue& value, const std::int64
   add_run(details->sink, {point, &label, &step, n, 1});
 }
 
+void Streams::value_list(SiteId site, const IntegerValue& value, const std::int64_t* point, const std::int64_t* labels,
+                         std::size_t n, std::uint64_t entry) {
+  const std::size_t dimensions = sites_[site].dimensions;
+  const std::size_t inner = dimensions - 1;
+  // Often several values have the same points.
+  const bool known = list_ends_.size() == dimensions && list_entries_.front() == entry &&
+                     std::equal(point, point + dimensions, list_points_.begin());
+  if (!known) {
+    list_points_.resize(kMostListed * dimensions);
+    list_ends_.assign(dimensions, {});
+    list_entries_.assign(kMostListed, entry);
+    for (std::size_t i = 0; i < kMostListed; ++i) {
+      std::int64_t* const into = std::copy_n(point, inner, list_points_.data() + i * dimensions);
+      *into = point[inner] + static_cast<std::int64_t>(i);
+    }
+    for (std::size_t k = 0; k < inner; ++k) list_ends_[k].include(point[k]);
+  }
+  list_ends_[inner] = {point[inner], point[inner] + static_cast<std::int64_t>(n - 1)};
+  const std::uint64_t follows = (~std::uint64_t{0} >> (kMostListed - n)) & ~std::uint64_t{1};
+  values(locate(site), value, {list_points_.data(), list_entries_.data(), n, true, list_ends_.data(), follows}, labels);
+}
+
 Streams::Dependences Streams::dependences(const Reader& reader, DefinitionId from) {
   StreamLinks<DependenceDetails>& known = at(sites_[reader.site].operands, reader.dense);
   if (DependenceDetails* const found = known.find(key_of(from, reader.lane))) return found;
@@ -74,6 +96,30 @@ bool Streams::dependence_run(Dependences to, const Reader& reader, const std::in
   if (reader.object != details.reader.object) details.more_objects = true;
   details.reloads += reloads;
   return dependence_run(details, point, producer, equal, step, n, stride);
+}
+
+/// Where there is no stream for them.
+void Streams::one_by_one(Reader reader, DefinitionId from, const DependenceRun& run) {
+  one_point_.assign(run.point, run.point + sites_[reader.site].dimensions);
+  one_producer_.assign(run.producer, run.producer + dimensions_of_definition(from));
+  for (std::uint64_t k = 0; k < run.n; ++k) {
+    reader.reload = k < run.reloads;
+    if (dependence(reader, from, one_point_.data(), one_producer_.data()))
+      for (const std::uint16_t coordinate : run.late) late(coordinate);
+    one_point_.back() += run.stride;
+    one_producer_.back() += run.step;
+  }
+}
+
+/// False: there is no stream, and all is done.
+bool Streams::find_used(Used& used, SiteId site, const RegisterRead& read, DefinitionId from, std::uint16_t lane,
+                        const DependenceRun& run) {
+  Reader reader = reader_of(site, read);
+  reader.lane = lane;
+  used = {from, lane, dependences(reader, from)};
+  if (used.to != nullptr) return true;
+  one_by_one(reader, from, run);
+  return false;
 }
 
 }  // namespace loopfold::ddg

@@ -90,8 +90,7 @@ class Calls {
               std::uint64_t copies, std::uint64_t entry) {
     if (runs_) return streams_.access_run(site, word_access(), point.data(), place, {0, step}, n, copies, entry);
     for (std::uint64_t k = 0; k < n; ++k, ++point.back(), place.offset += step) {
-      streams_.access(site, word_access(), point.data(), place.object, place.block, place.offset, entry);
-      if (k < copies) streams_.count_copy();
+      streams_.access(site, word_access(), point.data(), place.object, place.block, place.offset, entry, k < copies);
     }
   }
 

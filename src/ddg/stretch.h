@@ -70,13 +70,8 @@ struct StretchPlan {
     const RegisterRead* read = nullptr;
     std::uint32_t first = 0;  // in `granules`
     bool whole = false;       // all of them are neighbours and come from the same
-    /// The streams that it used last: in the first iteration, and in others.
-    struct Used {
-      DefinitionId from = 0;
-      std::uint16_t lane = 0;
-      Streams::Dependences to = nullptr;
-    };
-    mutable Used used[2] = {};
+    /// The streams that it used last: in the first iteration, and in others. They are the feed's.
+    mutable Streams::Used used[2] = {};
   };
   /// Of a read: where the granule comes from.
   struct ReadGranule {
