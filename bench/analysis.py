@@ -29,6 +29,7 @@ PROGRAMS = [
     ("dynamic programming", "dynamic.c", ["2300"]),
     ("FDTD", "fdtd.c", ["210", "41"]),
     ("sparse product", "sparse.c", ["8000", "15"]),
+    ("branches", "branches.c", ["10000", "80"]),
     ("std::map", "map.cc", ["20000"]),
 ]
 # What the compiler makes of some of them.
