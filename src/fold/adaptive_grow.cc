@@ -1,7 +1,6 @@
 #include "fold/adaptive_grow.h"
 
 #include <algorithm>
-#include <cstring>
 #include <limits>
 #include <utility>
 
@@ -70,8 +69,7 @@ bool Grow::same_inside(const Block& block, const Row& row, int level) const {
   const bool plain = !block.windows && !row.block.windows;
   const std::uint32_t both = block.known & row.block.known & bits_from(level + 1);
   if (plain && ((block.known ^ row.block.known) & bits_from(level + 1)) == 0)
-    return std::memcmp(block.words.get(), row.block.words.get(), View::at(layout.part(level)) * sizeof(std::int64_t)) ==
-           0;
+    return std::equal(block.words.get(), block.words.get() + View::at(layout.part(level)), row.block.words.get());
   for (int q = level + 1; q < layout.dimensions; ++q) {
     if ((both >> q & 1) == 0) continue;
     const std::int64_t* a = block.words.get() + layout.part(q);
