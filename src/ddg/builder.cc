@@ -205,6 +205,7 @@ inline void Builder::prefetch(const PartCode& code, const Streams::Located& at, 
     row[2] = running.serial;
     row[3] = instructions_;
   } else {
+    give_ranks_of(last.site);
     feed_.set_time(instructions_);
     feed_.instance(at, point_.data());
     feed_.prefetch_folders(at);
@@ -501,6 +502,7 @@ std::size_t Builder::frame_at(const Where& where, std::uint64_t address) {
 
 void Builder::check_limits() {
   end_trail();
+  give_all_ranks();
   settle_all();
   if (entries_.wants_collection()) collect();
   const std::uint64_t fixed = fixed_bytes();

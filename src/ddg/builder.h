@@ -624,10 +624,23 @@ class Builder {
   void note_lanes(const StretchPlan& plan);
   void depend_run(const DependencePiece& piece, const Streams::Reader& reader);
   void set_iteration(std::uint64_t k);
-  void fold_stretch(const StretchPlan& plan);
+  void fold_stretch(StretchPlan& plan);
   void fold_registers(const StretchPlan& plan);
   void fold_value(const StretchPlan& plan, const Stretch::Value& value);
   void fold_uneven_values(const StretchPlan& plan);
+
+  // Stretches that repeat (builder_ranks.cc).
+  bool wait_in_ranks(StretchPlan& plan);
+  bool describe(const StretchPlan& plan, Ranks& into) const;
+  void give_ranks(StretchPlan& plan);
+  void give_ranks_of(SiteId site) {
+    if (!waiting_ranks_.empty()) give_ranks_with(site);
+  }
+  void give_ranks_with(SiteId site);
+  void give_ranks_before(const StretchPlan& plan);
+  void give_all_ranks() {
+    while (!waiting_ranks_.empty()) give_ranks(*waiting_ranks_.back());
+  }
 
   void doubt_flow_over_pauses(Graph& graph) const;
   void check_limits();
@@ -726,6 +739,8 @@ class Builder {
   std::vector<WeavePlan*> waiting_;     // with the rest of what they leave
   std::vector<StretchPlan> old_plans_;  // that the feed may still refer to
   StretchPlan* found_plan_ = nullptr;
+  std::vector<StretchPlan*> waiting_ranks_;  // plans that have some
+  Ranks ranks_;                              // of the stretch that runs
   Stretch stretch_;
   RowMemo row_memo_;
   Snapshot snapshot_;

@@ -62,6 +62,7 @@ void Builder::note_since() {
 
 void Builder::settle(Journal& journal) {
   if (journal.empty()) return;
+  give_ranks_of(journal.site());
   feed_.settle(journal);
   journal_bytes_ += journal.growth();
 }

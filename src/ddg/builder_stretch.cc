@@ -68,6 +68,7 @@ void Builder::remember_path(const PathKey& key, std::span<const trace::ExitId> e
   StretchPlan plan = plan_stretch(path_, granules_.count(), streams_);
   path->failures = plan.possible ? 0 : kMostFailures;
   if (!plan.possible) return;
+  give_all_ranks();
   if (path->plan.possible && !path->plan.parts.empty()) old_plans_.push_back(std::move(path->plan));
   path->plan = std::move(plan);
   path->plan.stack = std::move(path_stack_);
@@ -101,7 +102,7 @@ void Builder::note_path_part(const Where& where, PathPart part) {
 }
 
 std::uint64_t Builder::stretch_at(const Where& where, const trace::RunExpander& ahead, std::uint64_t n) {
-  const StretchPlan& plan = *found_plan_;
+  StretchPlan& plan = *found_plan_;
   n = std::min(n, (next_check_ - 1 - events_) / plan.events);
   if (n < kShortest) return 0;
   end_trail();
@@ -117,6 +118,7 @@ std::uint64_t Builder::stretch_at(const Where& where, const trace::RunExpander& 
 
   stretch_.n = look_ahead(plan, ahead, n);
   if (!locate_accesses(plan)) return 0;
+  give_ranks_before(plan);
   for (const PathPart& part : plan.parts) settle(part.site);
   feed_.set_time(instructions_ + 1);
   stretch_.origins = options_.origins && !find_reloads() ? Stretch::Origins::kAll : Stretch::Origins::kEnds;
@@ -259,10 +261,14 @@ void Builder::set_iteration(std::uint64_t k) {
   point_[levels_->size() - 1] = static_cast<std::int64_t>(stretch_.counter + k);
 }
 
-void Builder::fold_stretch(const StretchPlan& plan) {
+void Builder::fold_stretch(StretchPlan& plan) {
   for (StretchAccess& at : stretch_accesses())
     for (const DependencePiece& piece : at.pieces) end_piece(at, piece);
   set_iteration(0);
+  // Frames are as large as what was touched of them.
+  for (const StretchAccess& at : stretch_accesses())
+    if (at.fixed) place_of(at, address_in(at, stretch_.n - 1), stretch_.n - 1);
+  if (wait_in_ranks(plan)) return;
   for (const PathPart& part : plan.parts) feed_.instance_run(part.site, point_.data(), stretch_.n);
   fold_registers(plan);
   set_iteration(0);
@@ -270,8 +276,6 @@ void Builder::fold_stretch(const StretchPlan& plan) {
   if (stretch_.uneven_count != 0) fold_uneven_values(plan);
   for (StretchAccess& at : stretch_accesses()) {
     if (!at.fixed) continue;
-    // Frames are as large as what was touched of them.
-    place_of(at, address_in(at, stretch_.n - 1), stretch_.n - 1);
     feed_.access_run(plan.parts[at.part].site, *at.access, point_.data(), at.place,
                      {at.block_step, static_cast<std::int64_t>(at.address.step)}, stretch_.n, at.copies,
                      stretch_.serial);

@@ -103,6 +103,17 @@ void Feed::settle(Journal& journal) {
   *begin(Op::kBatch, 2) = number(journal.give().release());
 }
 
+void Feed::ranks(Ranks& ranks) {
+  for (const SiteId site : ranks.sites) Streams::begun(streams_.locate(site)) += ranks.n * ranks.stretches;
+  if (direct()) return streams_.ranks(ranks);
+  time_known_ = false;
+  // They take as much room in the line as they need elsewhere: so there are never more of them than fit into it.
+  const std::size_t words = 2 + std::min(ranks.bytes() / sizeof(std::int64_t), kRing / 8);
+  auto given = std::make_unique<Ranks>();
+  std::swap(*given, ranks);
+  *begin(Op::kRanks, words, 0, words) = number(given.release());
+}
+
 std::unique_ptr<JournalBatch> Feed::batch(std::size_t room, std::uint64_t accounted) {
   if (direct()) return std::make_unique<JournalBatch>(room);
   const std::size_t grains = (room + kGrain - 1) / kGrain;
@@ -427,6 +438,11 @@ std::uint64_t Feed::take(std::uint64_t position) {
                             static_cast<DefinitionId>(natural(0) >> 32), static_cast<std::uint16_t>(at[3]),
                             {point, producer, equal, at[4], natural(5), 0, 1, late});
       return position + 7 + words + n;
+    }
+    case Op::kRanks: {
+      const std::unique_ptr<Ranks> ranks(&object<Ranks>(at[0]));
+      streams_.ranks(*ranks);
+      return position + n;
     }
     case Op::kBatch:
       take_batch(&object<JournalBatch>(at[0]));

@@ -36,6 +36,7 @@
 
 #include "ddg/entries.h"
 #include "ddg/journal.h"
+#include "ddg/ranks.h"
 #include "ddg/settler.h"
 #include "ddg/streams.h"
 
@@ -165,6 +166,9 @@ class Feed {
     put_register_run(used, site, read, from, lane, run);
   }
 
+  /// Stretches that repeat; they may be exchanged for others, which are of no use.
+  void ranks(Ranks& ranks);
+
   // ---- Journals ---------------------------------------------------------------------------------------------------
 
   /// All rows of a journal that has some: it is empty afterwards.
@@ -210,6 +214,7 @@ class Feed {
     kPrepare,
     kDependenceRun,
     kRegisterRun,
+    kRanks,
     kBatch,
     kLimit,
   };

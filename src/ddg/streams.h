@@ -44,6 +44,8 @@ using DefinitionId = std::uint32_t;  // an instruction of a statement of a stack
 /// Of one statement, on one stack.
 using SiteId = std::uint32_t;
 
+struct Ranks;
+
 class Streams {
   struct DependenceDetails;
   struct Site;
@@ -209,6 +211,9 @@ class Streams {
     if (dependence_run(*used.to, run.point, run.producer, run.equal, run.step, run.n, 1))
       for (const std::uint16_t k : run.late) late(k, run.n);
   }
+
+  /// All of what stretches that repeat give, but for what memory gave (streams_ranks.cc).
+  void ranks(const Ranks& ranks);
 
   // ---- Several instances of a site at once (streams_rows.cc) --------------------------------------------------------
   // As calls of the above, one for each of them.
@@ -420,8 +425,20 @@ class Streams {
     points_ += run.n;
     sink.folder->add_run(run);
   }
+  void add_ranks(const Sink& sink, const fold::Run& run, const fold::Ranks& ranks) {
+    points_ += run.n * ranks.n;
+    sink.folder->add_ranks(run, ranks);
+  }
+  /// The steps of labels of which only one changes; 0 again after the call.
+  std::int64_t* steps_of(std::size_t outputs) {
+    if (steps_.size() < outputs) [[unlikely]]
+      steps_.resize(outputs);
+    return steps_.data();
+  }
   bool dependence_run(DependenceDetails& details, const std::int64_t* point, const std::int64_t* producer,
                       std::size_t equal, std::int64_t step, std::uint64_t n, std::int64_t stride);
+  bool count_run(DependenceDetails& details, const std::int64_t* point, const std::int64_t* producer, std::size_t equal,
+                 std::int64_t step, std::uint64_t n, std::int64_t stride, std::uint64_t times);
   /// How many of n iterations have equal coordinates, if they differ by `difference` in the first and by `slope` more
   /// in each one after it.
   static std::uint64_t meetings(std::int64_t difference, std::int64_t slope, std::uint64_t n) {
@@ -440,6 +457,9 @@ class Streams {
   DependenceDetails* new_dependence(const Reader& reader, DefinitionId from, fold::Shape shape);
   DependenceDetails* first_dependence(const Reader& reader, DefinitionId from, const std::int64_t* point);
   void one_by_one(Reader reader, DefinitionId from, const DependenceRun& run);
+  void flow_ranks(const Ranks& ranks, std::size_t number);
+  void value_ranks(const Ranks& ranks, std::size_t number);
+  void access_ranks(const Ranks& ranks, std::size_t number);
   bool find_used(Used& used, SiteId site, const RegisterRead& read, DefinitionId from, std::uint16_t lane,
                  const DependenceRun& run);
   void know_context(structure::ContextId context);
@@ -476,6 +496,7 @@ class Streams {
   // Of one_by_one().
   std::vector<std::int64_t> one_point_;
   std::vector<std::int64_t> one_producer_;
+  std::vector<std::int64_t> rank_steps_;  // of a producer's coordinates, from one stretch to the next
   unsigned jobs_;
   std::vector<fold::Folded> folded_;  // by stream, when finishing
   bool full_ = false;
@@ -523,9 +544,11 @@ inline void Streams::value(const Located& at, const IntegerValue& value, const s
   add(details->sink, point, &label);
 }
 
-[[gnu::always_inline]] inline bool Streams::dependence_run(DependenceDetails& details, const std::int64_t* point,
-                                                           const std::int64_t* producer, std::size_t equal,
-                                                           std::int64_t step, std::uint64_t n, std::int64_t stride) {
+/// Which level carries the dependences of a run, all of them so many times. True if it is the first.
+[[gnu::always_inline]] inline bool Streams::count_run(DependenceDetails& details, const std::int64_t* point,
+                                                      const std::int64_t* producer, std::size_t equal,
+                                                      std::int64_t step, std::uint64_t n, std::int64_t stride,
+                                                      std::uint64_t times) {
   last_dependence_ = &details;
   const std::size_t of_reader = details.sink.shape.dimensions - std::size_t{1};
   const std::size_t of_producer = details.sink.shape.outputs - std::size_t{1};
@@ -537,18 +560,25 @@ inline void Streams::value(const Located& at, const IntegerValue& value, const s
   if (level < shared && level == changing) {
     const std::int64_t slope = (changing == of_reader ? stride : 0) - (changing == of_producer ? step : 0);
     const std::uint64_t met = meetings(point[level] - producer[level], slope, n);
-    if (met > 0) details.count(shared, met);
-    if (n > met) details.count(level, n - met);
+    if (met > 0) details.count(shared, met * times);
+    if (n > met) details.count(level, (n - met) * times);
     if (met > 0) level = shared;
   } else {
-    details.count(level, n);
+    details.count(level, n * times);
   }
-  if (steps_.size() <= of_producer) [[unlikely]]
-    steps_.resize(of_producer + 1);
-  steps_[of_producer] = step;
-  add_run(details.sink, {point, producer, steps_.data(), n, stride});
-  steps_[of_producer] = 0;
   return level == 0;
+}
+
+[[gnu::always_inline]] inline bool Streams::dependence_run(DependenceDetails& details, const std::int64_t* point,
+                                                           const std::int64_t* producer, std::size_t equal,
+                                                           std::int64_t step, std::uint64_t n, std::int64_t stride) {
+  const bool elsewhere = count_run(details, point, producer, equal, step, n, stride, 1);
+  const std::size_t last = details.sink.shape.outputs - std::size_t{1};
+  std::int64_t* const steps = steps_of(last + 1);
+  steps[last] = step;
+  add_run(details.sink, {point, producer, steps, n, stride});
+  steps[last] = 0;
+  return elsewhere;
 }
 
 /// Whoever reads is copied for what is seldom called, so that it need not be in memory for what is not.

@@ -17,6 +17,7 @@
 #include "ddg/objects.h"
 #include "ddg/part_code.h"
 #include "ddg/progression.h"
+#include "ddg/ranks.h"
 #include "ddg/shadow_memory.h"
 #include "ddg/streams.h"
 #include "structure/loop_walk.h"
@@ -113,6 +114,15 @@ struct StretchPlan {
   /// Accesses of the path: loads whose value is used in another part of the same iteration, behind a copy. Such a use
   /// asks whether what was loaded has been rewritten since.
   std::vector<std::uint32_t> copied_loads;
+
+  /// Stretches that repeat.
+  struct Repeats {
+    Ranks before;  // the last stretch: none if it has no iterations
+    Ranks waiting;
+    std::uint32_t skip = 0;  // so many are not looked at, since the last ones did not repeat
+    std::uint32_t failures = 0;
+  };
+  Repeats repeats;
 };
 
 StretchPlan plan_stretch(std::span<const PathPart> parts, std::size_t granules, const Streams& streams);

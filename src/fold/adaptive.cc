@@ -52,6 +52,7 @@ class AdaptiveFolder : public Folder {
   void add_run(const Run& run) override {
     if (!add_whole(run, shape_.dimensions, shape_.outputs)) add_in_parts_of(run);
   }
+  void add_ranks(const Run& run, const Ranks& ranks) override;
   void add_rows(const Rows& rows) override { add_rows_as(rows, shape_.dimensions, shape_.outputs); }
   void give_up(std::string_view why) override;
   std::size_t bytes() const override;
@@ -188,6 +189,16 @@ void AdaptiveFolder::add_rest(const Run& run, std::uint64_t done) {
       shape_, run, done,
       [this](const std::int64_t* point, const std::int64_t* labels) { AdaptiveFolder::add(point, labels); },
       [this](const Run& rest) { return add_expected(rest); });
+}
+
+void AdaptiveFolder::add_ranks(const Run& run, const Ranks& ranks) {
+  for_each_rank(shape_, run, ranks, [&](const Run& first, const Ranks& rest) -> std::uint64_t {
+    const std::uint64_t done = exact_ && !loose_ ? exact_->expected_ranks(first, rest) : 0;
+    points_ += done * run.n;
+    if (done != 0) return done;
+    add_run(first);
+    return 1;
+  });
 }
 
 /// Of rows that follow each other: as many of the first as have labels that grow evenly and were expected. Says how

@@ -53,6 +53,33 @@ void Cruise::find_easy_rows(const Layout& layout, const std::int64_t* point) {
   easy_ = static_cast<std::uint32_t>(std::min(rows, kRows));
 }
 
+/// Behind the first of them, all is as in that one if what the block says of the next row is what the ranks say.
+std::uint64_t Cruise::take_ranks(const Run& run, const Ranks& ranks, std::int64_t* last, int dimensions, int outputs) {
+  const std::uint64_t easy = easy_;
+  if (!take_row(run, last, dimensions, outputs)) return 0;
+  const std::size_t q = View::at(dimensions - 2);
+  const std::size_t labels = View::at(outputs);
+  std::int64_t* const counts = words_.get();
+  std::int64_t* const own = counts + dimensions;
+  const std::int64_t* const part = block_->words.get() + 1 + labels;
+  const std::int64_t* const steps = part + 1;
+  if (part[0] != ranks.stride || steps[labels] != 0 || steps[labels + 1] != 0) return 1;
+  for (std::size_t o = 0; o < labels; ++o)
+    if (steps[o] != ranks.steps[o]) return 1;
+  const std::uint64_t more = std::min(ranks.n, easy) - 1;
+  const auto rows = static_cast<std::int64_t>(more);
+  points_ += more * (static_cast<std::uint64_t>(own[labels + 1]) + 1);
+  for (std::size_t o = 0; o < labels; ++o) own[o] += rows * steps[o];
+  counts[q] += rows;
+  last[q] += rows * ranks.stride;
+  easy_ -= static_cast<std::uint32_t>(more);
+  if (static_cast<int>(q) != level_) return more + 1;
+  block_->words[2 * (labels + 2) + labels + 3] += rows;
+  block_->points += points_;
+  points_ = 0;
+  return more + 1;
+}
+
 /// The same as next_row() where rows of more than one dimension are complete.
 bool Cruise::next_row_outside(const Layout& layout, const std::int64_t* last, const std::int64_t* point,
                               const std::int64_t* labels) {

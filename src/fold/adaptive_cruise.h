@@ -53,6 +53,8 @@ class Cruise {
   /// If a run is all of the next innermost row, and that is easy, takes it; `last` is then its last point. The numbers
   /// of dimensions and outputs may be constants.
   [[gnu::always_inline]] bool take_row(const Run& run, std::int64_t* last, int dimensions, int outputs);
+  /// The same for rows beside each other: as many of the first of them as can be taken at once. Says how many.
+  std::uint64_t take_ranks(const Run& run, const Ranks& ranks, std::int64_t* last, int dimensions, int outputs);
   /// Whether the innermost row that it is in is complete.
   bool is_at_end(int dimensions, int outputs) const {
     return words_[View::at(dimensions - 1)] == words_[View::at(dimensions + outputs + 1)];

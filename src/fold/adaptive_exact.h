@@ -48,6 +48,13 @@ class Exact {
     if (cruise_) return cruise_->take_row(run, last, dimensions, outputs);
     return in_convoy() && rare_->convoy->take_row(run, last, dimensions, outputs);
   }
+  /// The same for rows beside each other: adds as many of the first of them, but maybe not all that were expected, and
+  /// says how many.
+  std::uint64_t expected_ranks(const Run& run, const Ranks& ranks) {
+    return remaining_ == 0 && cruise_
+               ? cruise_->take_ranks(run, ranks, last(), grow_.layout.dimensions, grow_.layout.outputs)
+               : 0;
+  }
   /// Adds as many points of a run of at least two as were expected, but maybe not all of these, and says how many.
   std::uint64_t expected_run(const Run& run);
   /// A point after all others; there is at least one dimension. False: there are too many blocks.

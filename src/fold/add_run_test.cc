@@ -241,6 +241,93 @@ TEST(AddRun, SameAsPoints) {
   }
 }
 
+/// Cuts that follow each other as ranks: how many, from this one on, and how each comes from the one before.
+struct Beside {
+  std::size_t cuts = 1;
+  std::int64_t stride = 1;
+  Vector growth;
+};
+
+std::int64_t difference(std::int64_t a, std::int64_t b) { return wrapping_add(a, wrapping_add(0, b, ~std::uint64_t{0})); }
+
+Beside beside(const Stream& stream, const std::vector<Cut>& cuts, std::size_t from, std::size_t end) {
+  Beside found{1, 1, Vector(stream.shape.outputs)};
+  const std::size_t along = stream.shape.dimensions - std::size_t{2};
+  for (; from + found.cuts < end; ++found.cuts) {
+    const Cut& a = cuts[from + found.cuts - 1];
+    const Cut& b = cuts[from + found.cuts];
+    if (a.length != b.length || (a.length > 1 && (a.stride != b.stride || a.steps != b.steps))) break;
+    const Labelled& before = stream.points[a.first];
+    const Labelled& next = stream.points[b.first];
+    Beside step{1, difference(next.point[along], before.point[along]), {}};
+    for (std::size_t o = 0; o < stream.shape.outputs; ++o)
+      step.growth.push_back(difference(next.labels[o], before.labels[o]));
+    Vector moved = before.point;
+    moved[along] = next.point[along];
+    if (moved != next.point || (found.cuts > 1 && (step.stride != found.stride || step.growth != found.growth))) break;
+    found.stride = step.stride;
+    found.growth = step.growth;
+  }
+  return found;
+}
+
+/// Long enough for rows to be expected; runs that are beside each other come at once.
+TEST(AddRanks, SameAsPoints) {
+  const std::uint64_t streams = 6000 * point_lists::soak();
+  std::size_t at_once = 0;
+  for (std::uint64_t seed = point_lists::first_seed(); seed < point_lists::first_seed() + streams; ++seed) {
+    RandomStream random(seed);
+    const Stream stream = random.make();
+    if (stream.shape.dimensions < 2) continue;
+    const std::vector<Cut> cuts = random.cut(stream);
+    const std::size_t give_up = random.one_in(8) ? random.below(cuts.size() + 1) : cuts.size();
+    const std::uint32_t pieces = random.one_in(3) ? static_cast<std::uint32_t>(random.between(1, 6)) : 16;
+    for (const Variant variant : {Variant::kAuto, Variant::kFGGW}) {
+      const Options options{.variant = variant, .max_pieces = pieces};
+      const std::unique_ptr<Folder> points = make_folder(options, stream.shape);
+      const std::unique_ptr<Folder> ranks = make_folder(options, stream.shape);
+      for (std::size_t i = 0; i < cuts.size();) {
+        const std::size_t most = random.one_in(3) ? i + 1 + random.below(4) : cuts.size();
+        const Beside next = beside(stream, cuts, i, std::min(most, cuts.size()));
+        const Labelled& first = stream.points[cuts[i].first];
+        for (std::size_t k = 0; k < next.cuts; ++k) add_points(*points, stream, cuts[i + k]);
+        ranks->add_ranks({first.point.data(), first.labels.data(), cuts[i].steps.data(), cuts[i].length, cuts[i].stride},
+                         {next.cuts, next.stride, next.growth.data()});
+        if (i <= give_up && give_up < i + next.cuts) {
+          points->give_up("no memory");
+          ranks->give_up("no memory");
+        }
+        at_once += next.cuts > 2 ? 1 : 0;
+        i += next.cuts;
+        ASSERT_EQ(points->bytes(), ranks->bytes()) << "seed " << seed << ", after run " << i;
+      }
+      expect_same(points->finish(), ranks->finish());
+    }
+    ASSERT_FALSE(testing::Test::HasFailure()) << "seed " << seed;
+  }
+  EXPECT_GT(at_once, streams / 10);
+}
+
+/// Too many to be added one by one.
+TEST(AddRanks, ManyOfThem) {
+  const std::unique_ptr<Folder> folder = make_folder({}, {3, 2, 0});
+  constexpr std::uint64_t kLength = std::uint64_t{1} << 20;
+  constexpr std::uint64_t kRanks = 1000;
+  const Vector steps{0, 4};
+  const Vector growth{1, 100};
+  for (std::int64_t i = 0; i < 300; ++i) {
+    const Vector point{i, 0, 0};
+    const Vector labels{5 * i, 7};
+    folder->add_ranks({point.data(), labels.data(), steps.data(), kLength, 1}, {kRanks, 1, growth.data()});
+  }
+  const Folded folded = folder->finish();
+  ASSERT_EQ(folded.pieces.size(), 1u);
+  EXPECT_TRUE(folded.exact());
+  EXPECT_EQ(folded.pieces[0].points, 300 * kRanks * kLength);
+  EXPECT_EQ(folded.pieces[0].outputs[0].value, (Affine{0, {5, 1, 0}}));
+  EXPECT_EQ(folded.pieces[0].outputs[1].value, (Affine{7, {0, 100, 4}}));
+}
+
 /// Some of the points as rows, with as much of what is known of them as `random` tells.
 void add_rows(Folder& folder, const Stream& stream, std::size_t first, std::size_t n, RandomStream& random) {
   const std::size_t dimensions = stream.shape.dimensions;

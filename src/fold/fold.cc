@@ -40,6 +40,13 @@ void Folder::add_run(const Run& run) {
       [](const Run&) { return std::uint64_t{0}; });
 }
 
+void Folder::add_ranks(const Run& run, const Ranks& ranks) {
+  for_each_rank(shape_, run, ranks, [this](const Run& first, const Ranks&) -> std::uint64_t {
+    add_run(first);
+    return 1;
+  });
+}
+
 void Folder::add_rows(const Rows& rows) {
   for (std::size_t i = 0; i < rows.n; ++i) add(rows.points + i * shape_.dimensions, rows.labels + i * shape_.outputs);
 }

@@ -141,6 +141,14 @@ struct Run {
   std::int64_t stride = 1;
 };
 
+/// Runs beside each other: the same one again and again, each time with its coordinate before the last greater by
+/// `stride`, and label o by steps[o] (wrapping).
+struct Ranks {
+  std::uint64_t n = 0;
+  std::int64_t stride = 1;
+  const std::int64_t* steps = nullptr;  // without outputs, it may be null
+};
+
 /// The least and the greatest of some numbers.
 struct Ends {
   std::int64_t low = std::numeric_limits<std::int64_t>::max();
@@ -176,6 +184,9 @@ class Folder {
   /// Exactly as n calls of add(), but in time that does not depend on n where the points are regular. n and
   /// Shape::dimensions are >= 1. A stream has fewer than 2^63 points.
   virtual void add_run(const Run& run);
+  /// Exactly as ranks.n calls of add_run(), of which `run` is the first, but in time that does not depend on their
+  /// number where they are rows that were expected. There are at least two dimensions.
+  virtual void add_ranks(const Run& run, const Ranks& ranks);
   /// Exactly as n calls of add(): what all of them need is done once.
   virtual void add_rows(const Rows& rows);
   /// From here on one box and, where that can be kept cheaply, labels; `why` is said in the result.

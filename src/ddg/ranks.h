@@ -1,0 +1,78 @@
+// Stretches that repeat: the same path, with as many iterations, in one entry of the inner loop after the other.
+//
+// In a nest, an inner loop is entered again and again, and what a stretch gives to its streams is mostly what the one
+// before gave, moved on: the loop around it is one iteration further, labels have grown as they did the last time, and
+// registers come from where they came from. Such stretches are only compared and counted; together they are *ranks*, a
+// rectangle of points, and go to the streams as that (Streams::ranks, fold::Folder::add_ranks). What memory gave is not
+// among it, since who wrote what an inner loop reads changes in other ways: those streams get their runs at once.
+//
+// Ranks are nothing but their stretches, written down together: so they may be put together in any way, as long as the
+// streams that they belong to get nothing else in between. Whoever gives something to a stream of a site first gives
+// out the ranks that wait for it (Builder::give_ranks).
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "ddg/objects.h"
+#include "ddg/part_code.h"
+#include "ddg/streams.h"
+
+namespace loopfold::ddg {
+
+/// What one stretch gives, or several that repeat: then of the first of them, and how it moves on from one to the next.
+struct Ranks {
+  /// A segment of what a read of a register gets. Its producer is in an entry of the loop of coordinate `level` that
+  /// control is in, so it has the reader's coordinates up to there, and `counter`. That moves on with the loop around
+  /// the innermost one, if it is of that, and stays as it is in others.
+  struct Flow {
+    Streams::Used* used = nullptr;
+    SiteId site = 0;
+    const RegisterRead* read = nullptr;
+    DefinitionId from = 0;
+    std::uint16_t lane = 0;
+    std::uint16_t level = 0;
+    std::int64_t counter = 0;  // in the first of its iterations
+    std::int64_t step = 0;     // from one iteration to the next
+    std::uint64_t first = 0;   // iteration
+    std::uint64_t n = 0;
+  };
+  struct Value {
+    SiteId site = 0;
+    const IntegerValue* value = nullptr;
+    std::int64_t label = 0;
+    std::int64_t step = 0;
+    std::int64_t growth = 0;  // of the label, from one stretch to the next
+  };
+  struct Access {
+    SiteId site = 0;
+    const MemoryAccess* access = nullptr;
+    Objects::Place place;
+    Streams::PlaceStep step;
+    Streams::PlaceStep growth;
+    std::uint64_t copies = 0;
+  };
+
+  std::uint64_t n = 0;              // iterations of each
+  std::uint64_t stretches = 0;      // 0: there are none
+  std::int64_t stride = 0;          // of the loop around, from one to the next
+  std::uint64_t time = 0;           // of the first
+  std::uint64_t serial = 0;         // of the entry of the innermost loop: of the last
+  std::vector<std::int64_t> point;  // of the first iteration of the first
+  std::vector<SiteId> sites;
+  std::vector<Flow> flows;
+  std::vector<Value> values;
+  std::vector<Access> accesses;
+
+  std::size_t bytes() const {
+    return sizeof(*this) + point.size() * sizeof(point[0]) + sites.size() * sizeof(SiteId) +
+           flows.size() * sizeof(Flow) + values.size() * sizeof(Value) + accesses.size() * sizeof(Access);
+  }
+  /// Whether `next` is this stretch moved on, by anything; sets how, in `next`, whose own numbers they are compared
+  /// with.
+  bool moves_on_to(Ranks& next) const;
+  /// Whether two stretches moved on in the same way from the one before them.
+  bool same_growth(const Ranks& other) const;
+};
+
+}  // namespace loopfold::ddg
