@@ -469,7 +469,8 @@ class Builder {
     std::vector<Slot> slots;
     std::vector<Value> values;
     std::vector<Uneven> uneven;
-    std::vector<Register> registers;
+    std::vector<Register> registers;      // none if they repeat
+    bool registers_repeat = false;        // they are those of the last stretch along the path, moved on
     std::vector<StretchAccess> accesses;  // the first access_count of them
     std::size_t access_count = 0;
     std::size_t uneven_count = 0;
@@ -630,8 +631,12 @@ class Builder {
   void fold_uneven_values(const StretchPlan& plan);
 
   // Stretches that repeat (builder_ranks.cc).
+  bool may_be_ranks() const;
+  bool registers_repeat(const StretchPlan& plan) const;
   bool wait_in_ranks(StretchPlan& plan);
   bool describe(const StretchPlan& plan, Ranks& into) const;
+  bool describe_flows(const StretchPlan& plan, Ranks& into) const;
+  static void move_flows(Ranks& from, Ranks& to);
   void give_ranks(StretchPlan& plan);
   void give_ranks_of(SiteId site) {
     if (!waiting_ranks_.empty()) give_ranks_with(site);

@@ -17,17 +17,50 @@ constexpr std::uint32_t kMostFailures = 10;  // that more is skipped for
 
 }  // namespace
 
-/// The stretch that runs, as ranks have it. False if it cannot be one of them: something in it is uneven, or comes from
-/// elsewhere than the loops that control is in.
-bool Builder::describe(const StretchPlan& plan, Ranks& into) const {
-  if (stretch_.uneven_count != 0 || innermost_ == 0 || slice_ > 1) return false;
+/// Whether all of the stretch that runs is even, in a loop in another one, and no other stack ran yet.
+bool Builder::may_be_ranks() const {
+  return stretch_.uneven_count == 0 && innermost_ != 0 && slice_ <= 1 &&
+         std::all_of(stretch_accesses().begin(), stretch_accesses().end(),
+                     [](const StretchAccess& at) { return at.fixed; });
+}
+
+/// Whether all that registers hold at reads is what they held in the last stretch along the path, moved on: if they
+/// came from before that, from the loops around. What the path itself wrote follows from that.
+bool Builder::registers_repeat(const StretchPlan& plan) const {
+  using From = StretchPlan::ReadGranule::From;
+  const Ranks& before = plan.repeats.before;
+  if (before.n != stretch_.n || before.point.size() != innermost_ + 1 || !may_be_ranks()) return false;
+  const std::size_t around = innermost_ - 1;
   const std::vector<Level>& levels = *levels_;
-  into.n = stretch_.n;
-  into.time = instructions_ + 1;
-  into.serial = stretch_.serial;
-  into.point.assign(point_.begin(), point_.begin() + static_cast<std::ptrdiff_t>(innermost_ + 1));
-  into.sites.clear();
-  for (const PathPart& part : plan.parts) into.sites.push_back(part.site);
+  const std::int64_t by = point_[around] - before.point[around];
+  if (levels[around].entry != plan.repeats.around || by <= 0 ||
+      static_cast<std::int64_t>(stretch_.counter) != before.point.back())
+    return false;
+  const auto moved_on = [&](const Ranks::Flow& flow, const Cell& cell) {
+    return cell.producer == flow.from && flow.level <= around && levels[flow.level].entry == cell.entry &&
+           static_cast<std::int64_t>(cell.counter) == flow.counter + before.growth_along(flow.level, by);
+  };
+  auto flow = before.flows.begin();
+  const auto is = [&](const Streams::Used& used) { return flow != before.flows.end() && flow->used == &used; };
+  for (const StretchPlan::Read& read : plan.reads) {
+    if (!read.whole) return false;
+    const StretchPlan::ReadGranule& granule = plan.granules[read.first];
+    if (granule.from != From::kThisIteration) {
+      const Cell* const cells = stretch_.thread->registers.data() + granule.granule;
+      if (!are_equal(cells, read.read->count)) return false;
+      if (is(read.used[0]) != (cells->producer != 0)) return false;
+      if (cells->producer != 0 && !moved_on(*flow++, *cells)) return false;
+    }
+    if (granule.from == From::kBefore) continue;
+    if (!is(read.used[granule.from == From::kThisIteration ? 0 : 1])) return false;
+    ++flow;
+  }
+  return flow == before.flows.end();
+}
+
+/// What registers give, if all of it comes from the loops that control is in.
+bool Builder::describe_flows(const StretchPlan& plan, Ranks& into) const {
+  const std::vector<Level>& levels = *levels_;
   into.flows.clear();
   for (const Stretch::Register& flow : stretch_.registers) {
     std::size_t level = innermost_;
@@ -40,15 +73,32 @@ bool Builder::describe(const StretchPlan& plan, Ranks& into) const {
                           flow.cell.producer, flow.lane, static_cast<std::uint16_t>(level),
                           static_cast<std::int64_t>(flow.cell.counter), flow.step, flow.first, flow.n});
   }
+  return true;
+}
+
+/// The stretch that runs, as ranks have it. False if it cannot be one of them: something in it is uneven, or comes from
+/// elsewhere than the loops that control is in.
+bool Builder::describe(const StretchPlan& plan, Ranks& into) const {
+  if (!may_be_ranks()) return false;
+  into.n = stretch_.n;
+  into.time = instructions_ + 1;
+  into.serial = stretch_.serial;
+  into.point.assign(point_.begin(), point_.begin() + static_cast<std::ptrdiff_t>(innermost_ + 1));
+  into.sites.clear();
+  for (const PathPart& part : plan.parts) into.sites.push_back(part.site);
+  if (!stretch_.registers_repeat && !describe_flows(plan, into)) return false;
   into.values.clear();
   for (const Stretch::Value& value : stretch_.values)
     into.values.push_back({plan.parts[value.part].site, value.value, static_cast<std::int64_t>(value.labels.start),
                            static_cast<std::int64_t>(value.labels.step), 0});
   into.accesses.clear();
   for (const StretchAccess& at : stretch_accesses()) {
-    if (!at.fixed) return false;
-    into.accesses.push_back({plan.parts[at.part].site, at.access, at.place,
-                             {at.block_step, static_cast<std::int64_t>(at.address.step)}, {}, at.copies});
+    into.accesses.push_back({plan.parts[at.part].site,
+                             at.access,
+                             at.place,
+                             {at.block_step, static_cast<std::int64_t>(at.address.step)},
+                             {},
+                             at.copies});
   }
   return true;
 }
@@ -56,12 +106,17 @@ bool Builder::describe(const StretchPlan& plan, Ranks& into) const {
 /// True: the stretch that runs waits, and all is done but for what memory gave. Else those that waited are given out.
 bool Builder::wait_in_ranks(StretchPlan& plan) {
   StretchPlan::Repeats& repeats = plan.repeats;
-  if (repeats.skip != 0) {
+  if (repeats.skip != 0 && !stretch_.registers_repeat) {
     --repeats.skip;
+    if (repeats.waiting.stretches == 0) return false;
+    give_ranks(plan);
+    feed_.set_time(instructions_ + 1);
     return false;
   }
   const bool possible = describe(plan, ranks_);
-  const bool repeated = possible && repeats.before.n != 0 && repeats.before.moves_on_to(ranks_);
+  const bool repeated =
+      possible && repeats.before.n != 0 && repeats.before.moves_on_to(ranks_, !stretch_.registers_repeat);
+  if (stretch_.registers_repeat) move_flows(repeats.before, ranks_);
   const bool goes_on = repeated && repeats.waiting.stretches != 0 && repeats.waiting.same_growth(ranks_);
   if (goes_on) {
     ++repeats.waiting.stretches;
@@ -69,7 +124,8 @@ bool Builder::wait_in_ranks(StretchPlan& plan) {
   } else if (repeats.waiting.stretches != 0) {
     give_ranks(plan);
   }
-  const bool begins = repeated && !goes_on && repeats.skip == 0;
+  // Registers that repeat were not looked at: then there is no other way.
+  const bool begins = !goes_on && (stretch_.registers_repeat || (repeated && repeats.skip == 0));
   if (begins) {
     if (waiting_ranks_.size() == kMostWaiting) give_ranks(*waiting_ranks_.front());
     repeats.waiting = ranks_;
@@ -79,7 +135,16 @@ bool Builder::wait_in_ranks(StretchPlan& plan) {
   feed_.set_time(instructions_ + 1);
   std::swap(repeats.before, ranks_);
   if (!possible) repeats.before.n = 0;
+  repeats.around = innermost_ == 0 ? kNoEntry : (*levels_)[innermost_ - 1].entry;
   return goes_on || begins;
+}
+
+/// The flows of a stretch become those of the next one.
+void Builder::move_flows(Ranks& from, Ranks& to) {
+  to.flows.swap(from.flows);
+  const std::size_t around = to.point.size() - 2;
+  const std::int64_t by = to.point[around] - from.point[around];
+  for (Ranks::Flow& flow : to.flows) flow.counter += to.growth_along(flow.level, by);
 }
 
 void Builder::give_ranks(StretchPlan& plan) {

@@ -68,6 +68,7 @@ void Builder::take_turns(const StretchPlan& plan) {
   stretch_.in_order = 0;
   const bool many =
       (all.size() > kManyAccesses && all.size() > stretch_.n) || stretch_.origins == Stretch::Origins::kAll;
+  const bool stores = std::any_of(all.begin(), all.end(), [](const StretchAccess& at) { return at.access->store; });
   const auto touches = [](const StretchAccess& a, const StretchAccess& b) {
     return &a != &b && a.lowest <= b.highest && b.lowest <= a.highest;
   };
@@ -76,7 +77,7 @@ void Builder::take_turns(const StretchPlan& plan) {
     at.began_in_loop = false;
     at.touched = false;
     if (many || !at.fixed || at.access->store || is_forgotten(at.lowest, at.highest)) continue;
-    const bool free = std::all_of(all.begin(), all.end(), [&](const StretchAccess& other) {
+    const bool free = !stores || std::all_of(all.begin(), all.end(), [&](const StretchAccess& other) {
       return !other.access->store || !touches(at, other) || (other.fixed && reads_first(at, other));
     });
     if (free) at.turn = Turn::kBefore;
@@ -90,7 +91,8 @@ void Builder::take_turns(const StretchPlan& plan) {
     });
     if (free) at.turn = Turn::kBehind;
   }
-  for (const StretchPlan::Exposed& exposed : plan.exposed) {
+  for (const StretchPlan::Exposed& exposed :
+       stores ? std::span(plan.exposed) : std::span<const StretchPlan::Exposed>()) {
     const Provenance& kept = stretch_.thread->origins.kept[exposed.granule];
     if (stretch_.thread->origins.where[exposed.granule] != RegisterOrigins::kKept || !kept.load) continue;
     for (StretchAccess& at : all)

@@ -14,6 +14,8 @@ namespace loopfold::ddg {
 /// What reads of registers get. Neighbours that one instance wrote are one chunk.
 void Builder::link_registers(const StretchPlan& plan) {
   stretch_.registers.clear();
+  stretch_.registers_repeat = registers_repeat(plan);
+  if (stretch_.registers_repeat) return;
   for (const StretchPlan::Read& read : plan.reads)
     if (!link_as_a_whole(plan, read)) link_granules(plan, read);
 }

@@ -21,23 +21,22 @@ bool find_growth(std::int64_t from, std::int64_t to, std::int64_t& growth) {
 
 }  // namespace
 
-bool Ranks::moves_on_to(Ranks& next) const {
-  if (n != next.n || point.size() != next.point.size() || sites != next.sites || flows.size() != next.flows.size() ||
-      values.size() != next.values.size() || accesses.size() != next.accesses.size())
+bool Ranks::moves_on_to(Ranks& next, bool flows_too) const {
+  if (n != next.n || point.size() != next.point.size() || sites != next.sites || values.size() != next.values.size() ||
+      accesses.size() != next.accesses.size())
     return false;
   const std::size_t around = point.size() - 2;
   if (!std::equal(point.begin(), point.begin() + static_cast<std::ptrdiff_t>(around), next.point.begin()) ||
       point.back() != next.point.back() || !find_growth(point[around], next.point[around], next.stride) ||
       next.stride <= 0)
     return false;
-  for (std::size_t i = 0; i < flows.size(); ++i) {
-    const Flow& a = flows[i];
-    const Flow& b = next.flows[i];
-    if (a.used != b.used || a.from != b.from || a.lane != b.lane || a.level != b.level || a.step != b.step ||
-        a.first != b.first || a.n != b.n || !is_small(a.counter) ||
-        a.counter + (a.level == around ? next.stride : 0) != b.counter)
-      return false;
-  }
+  const auto moves_on = [&](const Flow& a, const Flow& b) {
+    return a.used == b.used && a.from == b.from && a.lane == b.lane && a.level == b.level && a.step == b.step &&
+           a.first == b.first && a.n == b.n && is_small(a.counter) &&
+           a.counter + growth_along(a.level, next.stride) == b.counter;
+  };
+  if (flows_too && !std::equal(flows.begin(), flows.end(), next.flows.begin(), next.flows.end(), moves_on))
+    return false;
   for (std::size_t i = 0; i < values.size(); ++i) {
     const Value& a = values[i];
     Value& b = next.values[i];

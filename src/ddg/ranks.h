@@ -68,9 +68,11 @@ struct Ranks {
     return sizeof(*this) + point.size() * sizeof(point[0]) + sites.size() * sizeof(SiteId) +
            flows.size() * sizeof(Flow) + values.size() * sizeof(Value) + accesses.size() * sizeof(Access);
   }
-  /// Whether `next` is this stretch moved on, by anything; sets how, in `next`, whose own numbers they are compared
-  /// with.
-  bool moves_on_to(Ranks& next) const;
+  /// Whether `next` is this stretch moved on, by anything; sets how, in `next`. `flows_too`: it is not known yet that
+  /// its flows are those of this one.
+  bool moves_on_to(Ranks& next, bool flows_too) const;
+  /// What a flow that is of the loop of this coordinate moves on by.
+  std::int64_t growth_along(std::size_t level, std::int64_t by) const { return level + 2 == point.size() ? by : 0; }
   /// Whether two stretches moved on in the same way from the one before them.
   bool same_growth(const Ranks& other) const;
 };

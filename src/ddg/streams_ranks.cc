@@ -106,7 +106,8 @@ void Streams::access_ranks(const Ranks& ranks, std::size_t number) {
     return Objects::Place{access.place.object, grown(access.place.block, access.growth.block, stretch),
                           grown(access.place.offset, access.growth.offset, stretch)};
   };
-  AccessDetails* const details = at(sites_[access.site].accesses, access.access->dense).find(key_of(access.place.object));
+  AccessDetails* const details =
+      at(sites_[access.site].accesses, access.access->dense).find(key_of(access.place.object));
   if (details == nullptr) {
     one_point_ = ranks.point;
     for (std::uint64_t i = 0; i < ranks.stretches; ++i, one_point_[one_point_.size() - 2] += ranks.stride)

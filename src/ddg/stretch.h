@@ -117,7 +117,8 @@ struct StretchPlan {
 
   /// Stretches that repeat.
   struct Repeats {
-    Ranks before;  // the last stretch: none if it has no iterations
+    Ranks before;              // the last stretch: none if it has no iterations
+    std::uint32_t around = 0;  // entry of the loop around the innermost one, then
     Ranks waiting;
     std::uint32_t skip = 0;  // so many are not looked at, since the last ones did not repeat
     std::uint32_t failures = 0;

@@ -248,7 +248,9 @@ struct Beside {
   Vector growth;
 };
 
-std::int64_t difference(std::int64_t a, std::int64_t b) { return wrapping_add(a, wrapping_add(0, b, ~std::uint64_t{0})); }
+std::int64_t difference(std::int64_t a, std::int64_t b) {
+  return wrapping_add(a, wrapping_add(0, b, ~std::uint64_t{0}));
+}
 
 Beside beside(const Stream& stream, const std::vector<Cut>& cuts, std::size_t from, std::size_t end) {
   Beside found{1, 1, Vector(stream.shape.outputs)};
@@ -291,8 +293,9 @@ TEST(AddRanks, SameAsPoints) {
         const Beside next = beside(stream, cuts, i, std::min(most, cuts.size()));
         const Labelled& first = stream.points[cuts[i].first];
         for (std::size_t k = 0; k < next.cuts; ++k) add_points(*points, stream, cuts[i + k]);
-        ranks->add_ranks({first.point.data(), first.labels.data(), cuts[i].steps.data(), cuts[i].length, cuts[i].stride},
-                         {next.cuts, next.stride, next.growth.data()});
+        ranks->add_ranks(
+            {first.point.data(), first.labels.data(), cuts[i].steps.data(), cuts[i].length, cuts[i].stride},
+            {next.cuts, next.stride, next.growth.data()});
         if (i <= give_up && give_up < i + next.cuts) {
           points->give_up("no memory");
           ranks->give_up("no memory");
