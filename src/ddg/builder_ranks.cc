@@ -58,7 +58,8 @@ bool Builder::registers_repeat(const StretchPlan& plan) const {
   return flow == before.flows.end();
 }
 
-/// What registers give, if all of it comes from the loops that control is in.
+/// What registers give, if all of it comes from the loops that control is in, and to streams of their own: a stream
+/// that gets two segments of a stretch gets them in turns.
 bool Builder::describe_flows(const StretchPlan& plan, Ranks& into) const {
   const std::vector<Level>& levels = *levels_;
   into.flows.clear();
@@ -69,6 +70,10 @@ bool Builder::describe_flows(const StretchPlan& plan, Ranks& into) const {
       level = entries_.depth(flow.cell.entry) - std::size_t{1};
       if (level >= innermost_ || levels[level].entry != flow.cell.entry) return false;
     }
+    const auto same_stream = [&](const Ranks::Flow& other) {
+      return other.read == flow.read->read && other.from == flow.cell.producer && other.lane == flow.lane;
+    };
+    if (std::any_of(into.flows.begin(), into.flows.end(), same_stream)) return false;
     into.flows.push_back({&flow.read->used[flow.first == 0 ? 0 : 1], plan.parts[flow.read->part].site, flow.read->read,
                           flow.cell.producer, flow.lane, static_cast<std::uint16_t>(level),
                           static_cast<std::int64_t>(flow.cell.counter), flow.step, flow.first, flow.n});
