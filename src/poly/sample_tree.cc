@@ -74,7 +74,7 @@ const SampleTree::Node& SampleTree::Path::add(SampleTree& tree, std::span<const 
     return *known;
   }
   std::unique_ptr<Node> made = tree.make(from, batch, ends);
-  if (tree.nodes_ >= kMostNodes) {
+  if (tree.nodes_ >= tree.most_nodes_) {
     own_ = std::move(made);
     return *own_;
   }

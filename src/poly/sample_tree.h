@@ -26,7 +26,10 @@ class SampleTree {
  public:
   static constexpr std::uint64_t kBatch = 64;
 
-  explicit SampleTree(const reconstruct::Options& options) : options_(options) {}
+  static constexpr std::size_t kMostNodes = std::size_t{1} << 15;
+
+  explicit SampleTree(const reconstruct::Options& options, std::size_t most_nodes = kMostNodes)
+      : options_(options), most_nodes_(most_nodes) {}
 
   /// A beginning of a sequence.
   struct Node {
@@ -57,13 +60,12 @@ class SampleTree {
   std::size_t nodes() const { return nodes_; }
 
  private:
-  static constexpr std::size_t kMostNodes = std::size_t{1} << 15;
-
   Node* find(const Node& from, std::span<const std::uint64_t> batch, bool ends) const;
   std::unique_ptr<Node> make(Node& from, std::span<const std::uint64_t> batch, bool ends);
   reconstruct::Reconstructor take_engine(Node& node) const;
 
   reconstruct::Options options_;
+  std::size_t most_nodes_;
   Node root_;
   std::size_t nodes_ = 0;
 };
