@@ -85,7 +85,7 @@ class Builder {
     if (++events_ >= next_check_) check_limits();
   }
   template <class Walk, class S>
-  void part(const Walk& walk, const S& stack, const structure::Part& part) {
+  [[gnu::always_inline]] void part(const Walk& walk, const S& stack, const structure::Part& part) {
     const structure::Dimension& innermost = stack.data.dimensions.back();
     const auto& frame = stack.frames.back().data;
     if (trail_.node != nullptr && trail_.serial == innermost.serial && trail_.counter == innermost.counter &&
@@ -99,6 +99,10 @@ class Builder {
         return go_on_trail(*next, &at);
       }
     }
+    execute_at(walk, stack, part);
+  }
+  template <class Walk, class S>
+  [[gnu::noinline]] void execute_at(const Walk& walk, const S& stack, const structure::Part& part) {
     execute(where(walk.thread(), stack), part);
   }
   template <class Walk, class S>

@@ -44,7 +44,65 @@ class Estimate {
   std::vector<std::vector<std::uint32_t>> nodes_;  // by function and loop; the last: in no loop
 };
 
+/// Statements of a call of a function, with all that it calls.
+class ExpectedStatements {
+ public:
+  explicit ExpectedStatements(const structure::ControlFlow& flow)
+      : flow_(flow), first_call_(flow.functions().size() + 1), of_(flow.functions().size()), state_(of_.size()) {
+    for (const structure::CallSite& call : flow.calls()) ++first_call_[call.caller + std::size_t{1}];
+    std::partial_sum(first_call_.begin(), first_call_.end(), first_call_.begin());
+  }
+
+  std::uint64_t of(structure::FunctionId root) {
+    if (state_[root] == kNew) begin(root);
+    while (!visits_.empty()) {
+      Visit& visit = visits_.back();
+      const structure::FunctionId caller = visit.function;
+      if (visit.call == first_call_[caller + std::size_t{1}]) {
+        state_[caller] = kDone;
+        visits_.pop_back();
+        continue;
+      }
+      const structure::FunctionId callee = flow_.calls()[visit.call].callee;
+      if (state_[callee] == kNew) {
+        begin(callee);
+        continue;
+      }
+      ++visit.call;
+      if (state_[callee] == kDone) of_[caller] = std::min(of_[caller] + of_[callee], kMost);
+    }
+    return of_[root];
+  }
+
+ private:
+  struct Visit {
+    structure::FunctionId function = 0;
+    std::size_t call = 0;  // that is next
+  };
+  enum State : std::uint8_t { kNew, kBegun, kDone };
+
+  void begin(structure::FunctionId function) {
+    state_[function] = kBegun;
+    of_[function] = flow_.functions()[function].places.size();
+    visits_.push_back({function, first_call_[function]});
+  }
+
+  static constexpr std::uint64_t kMost = std::uint64_t{1} << 40;
+  const structure::ControlFlow& flow_;
+  std::vector<std::size_t> first_call_;  // by function: calls are sorted by it
+  std::vector<std::uint64_t> of_;
+  std::vector<State> state_;
+  std::vector<Visit> visits_;
+};
+
 }  // namespace
+
+std::uint64_t expected_statements(const structure::Structure& structure) {
+  ExpectedStatements expected(structure.flow);
+  std::uint64_t all = 0;
+  for (const structure::FunctionId root : structure.flow.roots()) all += expected.of(root);
+  return all;
+}
 
 std::vector<bool> hot_contexts(const structure::Structure& structure, const structure::LoopTree& tree,
                                std::uint64_t max_statements) {

@@ -18,4 +18,8 @@ namespace loopfold::ddg {
 std::vector<bool> hot_contexts(const structure::Structure& structure, const structure::LoopTree& tree,
                                std::uint64_t max_statements);
 
+/// About how many statements there will be if all contexts are kept, before anything is known of contexts: as if all
+/// calls that were made in some context were made in all. Functions that call each other in circles are counted once.
+std::uint64_t expected_statements(const structure::Structure& structure);
+
 }  // namespace loopfold::ddg

@@ -60,12 +60,36 @@ std::vector<bool> choose(const trace::Reader& reader, const structure::Structure
   return ddg::hot_contexts(structure, tree, max_statements);
 }
 
-/// Pass 2. With several jobs it begins while the contexts that ran most are still being looked for, as if all had
-/// statements; in most programs they have. If not, what was done by then, which is little, is done again.
+/// Pass 2 as if all contexts had statements, for a program of little code: the tree that it makes says whether they
+/// have. Nothing if they do not; what was done by then is lost.
+std::optional<ddg::Graph> build_all(const trace::Reader& reader, const structure::Structure& structure,
+                                    const AnalysisOptions& options, symbols::Symbolizer& symbolizer,
+                                    structure::LoopTree& tree, std::uint64_t& threads) {
+  std::atomic<bool> stop = false;
+  ddg::Options all = ddg_options(options);
+  all.stop = &stop;
+  all.progress = [&, told = all.progress](double share, std::uint64_t instructions) {
+    if (told) told(share, instructions);
+    if (!ddg::hot_contexts(structure, tree, options.max_statements).empty()) stop = true;
+  };
+  ddg::Graph graph = ddg::build(reader, structure, tree, symbolizer, all, threads);
+  if (!stop && ddg::hot_contexts(structure, tree, options.max_statements).empty()) return graph;
+  tree = {};
+  return std::nullopt;
+}
+
+/// Pass 2. Where there is much code, the contexts that ran most are looked for first. With several jobs pass 2 begins
+/// meanwhile, as if all had statements; in most programs they have. If not, what was done by then, which is little, is
+/// done again.
 ddg::Graph build(const trace::Reader& reader, const structure::Structure& structure, const AnalysisOptions& options,
                  symbols::Symbolizer& symbolizer, structure::LoopTree& tree, std::uint64_t& threads,
                  const std::function<void()>& chosen) {
   ddg::Options ddg = ddg_options(options);
+  if (options.max_statements != 0 && ddg::expected_statements(structure) <= options.max_statements) {
+    chosen();
+    if (std::optional<ddg::Graph> graph = build_all(reader, structure, options, symbolizer, tree, threads))
+      return std::move(*graph);
+  }
   if (options.jobs > 1 && options.max_statements != 0) {
     std::atomic<bool> stop = false;
     std::thread chooser([&] {

@@ -10,6 +10,7 @@
 #include <tuple>
 #include <utility>
 
+#include "poly/sample_tree.h"
 #include "reconstruct/reconstruct.h"
 #include "structure/loop_walk.h"
 
@@ -98,9 +99,20 @@ class Candidates {
 
 // ---- What a stream looks like along a loop ----------------------------------------------------------------------
 
+constexpr std::uint64_t kMostTries = 1000;
+
+reconstruct::Options search_options() {
+  reconstruct::Options options;
+  options.max_levels = kMostHidden + 1;
+  options.max_tries = kMostTries;
+  return options;
+}
+
 /// The iterations at which a stream had an instance, with its labels, and the blocks of iterations behind them.
 class Sequence {
  public:
+  /// `tree`: of search_options().
+  explicit Sequence(SampleTree& tree) : tree_(&tree) {}
   bool done() const { return done_; }
 
   /// The first instance of an iteration: `counter` of the entry `serial` of the loop.
@@ -110,15 +122,15 @@ class Sequence {
       if (done_) return;
       serial_ = serial;
       first_ = counter;
-      engine_.emplace(options());
-      doomed_ = false;
+      begun_ = true;
     } else if (counter == last_) {
       return;
     }
     last_ = counter;
-    if (!doomed_) engine_->add(address << kCounterBits | (counter & kCounterMask));
-    if (++samples_ % kLookEvery == 0 && is_irregular(samples_)) done_ = true;
-    doomed_ = doomed_ || is_irregular((samples_ / kLookEvery + 1) * kLookEvery);
+    const std::uint64_t sample = address << kCounterBits | (counter & kCounterMask);
+    if (samples_ == 0) base_ = sample;
+    waiting_.push_back(sample - base_);
+    if (++samples_ % SampleTree::kBatch == 0) take_waiting();
     if (samples_ >= kMostSamples) finish_entry();
   }
 
@@ -131,35 +143,28 @@ class Sequence {
  private:
   static constexpr unsigned kCounterBits = 32;
   static constexpr std::uint64_t kCounterMask = 0xffffffff;
-  static constexpr std::uint64_t kLookEvery = 64;
-  static constexpr std::uint64_t kMostTries = 1000;
 
-  static reconstruct::Options options() {
-    reconstruct::Options options;
-    options.max_levels = kMostHidden + 1;
-    options.max_tries = kMostTries;
-    return options;
-  }
-
-  /// Many pieces, or much ado to find them, for so many samples.
-  bool is_irregular(std::uint64_t samples) const {
-    const reconstruct::Summary& summary = engine_->summary();
-    return summary.pieces > 6 + samples / 128 || summary.tries > kMostTries + samples / 8;
+  void take_waiting() {
+    irregular_ = path_.add(*tree_, waiting_, false).irregular;
+    done_ = done_ || irregular_;
+    waiting_.clear();
   }
 
   /// The longest entry counts.
   void finish_entry() {
-    if (engine_ && samples_ >= kFewSamples && !is_irregular(samples_)) {
-      engine_->finish();
-      if (samples_ > longest_) {
+    if (begun_ && samples_ >= kFewSamples && samples_ > longest_ && !irregular_) {
+      const SampleTree::Node& end = path_.add(*tree_, waiting_, true);
+      if (!end.irregular) {
         longest_ = samples_;
-        blocks_ = blocks_of(engine_->pieces());
+        blocks_ = blocks_of(end.pieces);
       }
     }
-    if (engine_ && ++entries_ >= kMostEntries) done_ = true;
+    if (begun_ && ++entries_ >= kMostEntries) done_ = true;
     if (samples_ >= kMostSamples) done_ = true;
-    engine_.reset();
+    path_.restart();
+    waiting_.clear();
     samples_ = 0;
+    begun_ = irregular_ = false;
   }
 
   /// Of the longest piece, if it is nearly the whole. The counter's part of a coefficient is its low half. What did
@@ -179,7 +184,10 @@ class Sequence {
     return blocks;
   }
 
-  std::optional<reconstruct::Reconstructor> engine_;  // of the entry
+  SampleTree* tree_;
+  SampleTree::Path path_;               // of the entry
+  std::vector<std::uint64_t> waiting_;  // samples that are not in it yet, counted from base_
+  std::uint64_t base_ = 0;              // the first one
   std::uint64_t serial_ = 0;
   std::uint64_t first_ = 0;  // counter
   std::uint64_t last_ = 0;
@@ -187,7 +195,8 @@ class Sequence {
   std::uint64_t entries_ = 0;
   std::uint64_t longest_ = 0;
   std::vector<std::uint64_t> blocks_;
-  bool doomed_ = false;  // irregular when it is next looked at or ends, whatever comes until then
+  bool begun_ = false;      // an entry
+  bool irregular_ = false;  // it was when it was looked at last
   bool done_ = false;
 };
 
@@ -202,9 +211,10 @@ class Probe {
 
   Probe(const structure::Structure& structure, const structure::LoopTree& tree, const ddg::Graph& graph,
         const std::vector<HiddenCandidate>& candidates, std::uint64_t budget)
-      : structure_(structure), budget_(budget), watches_(candidates.size()), by_context_(tree.contexts().size()) {
+      : structure_(structure), budget_(budget), by_context_(tree.contexts().size()) {
     for (std::size_t i = 0; i < candidates.size(); ++i) {
       const ddg::Statement& statement = graph.statements[candidates[i].statement];
+      watches_.emplace_back(samples_);
       watches_[i].candidate = candidates[i];
       watches_[i].place = statement.place;
       watches_[i].level = ddg::dimensions_of(tree, candidates[i].loop) - std::size_t{1};
@@ -264,6 +274,7 @@ class Probe {
   /// Where a statement runs several times in an iteration of the loop, the first and the last time must show the same:
   /// a search that begins at the root of a tree each time goes other ways from there.
   struct Watch {
+    explicit Watch(SampleTree& tree) : first(tree), last(tree) {}
     HiddenCandidate candidate;
     structure::PlaceId place = structure::kNoPlace;
     std::size_t level = 0;  // of the loop's counter
@@ -338,6 +349,7 @@ class Probe {
 
   const structure::Structure& structure_;
   std::uint64_t budget_;
+  SampleTree samples_{search_options()};
   std::vector<Watch> watches_;
   std::vector<std::vector<std::size_t>> by_context_;  // watches
   std::size_t open_ = 0;

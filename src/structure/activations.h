@@ -83,8 +83,16 @@ class Activations {
   Activations(const CodeMap& code, std::vector<std::uint8_t>& starts, Client& client)
       : code_(code), starts_(starts), client_(client) {}
 
-  /// Control comes to `place`: what kind of transfer was it?
-  void arrive(PlaceId place) {
+  /// Control comes to `place`: what kind of transfer was it? Mostly a jump to where the exit says.
+  [[gnu::always_inline]] void arrive(PlaceId place) {
+    if (current_ != nullptr && current_->pending && current_->exit->next == place && !starts_[place]) [[likely]] {
+      current_->pending = false;
+      return client_.jump(*current_, place);
+    }
+    arrive_otherwise(place);
+  }
+
+  [[gnu::noinline]] void arrive_otherwise(PlaceId place) {
     if (current_ == nullptr) {
       found_start(place);
       return begin_stack(Origin::kThread, place, kUnknown);
@@ -115,7 +123,7 @@ class Activations {
   }
 
   /// Control leaves a block. `stack_pointer` matters where the exit has one.
-  void depart(const ExitCode& exit, std::uint64_t stack_pointer) {
+  [[gnu::always_inline]] void depart(const ExitCode& exit, std::uint64_t stack_pointer) {
     Stack& stack = *current_;
     stack.pending = true;
     stack.hidden = false;
@@ -124,7 +132,7 @@ class Activations {
   }
 
   /// Control goes on from one part of a block to the next, at `place`.
-  void fall_through(PlaceId place) { go_to(*current_, place); }
+  [[gnu::noinline]] void fall_through(PlaceId place) { go_to(*current_, place); }
 
   /// Instructions that are not in the trace ran here.
   void hidden_code() {

@@ -136,7 +136,8 @@ void CodeMap::find_starts(const FunctionFacts& facts) {
     if (facts.is_start) start_[place] = facts.is_start(address_[place]);
     if (facts.function_of) function_[place] = facts.function_of(address_[place]);
   }
-  for (const ExitCode& exit : exits_) {
+  for (ExitCode& exit : exits_) {
+    if (exit.kind == trace::ExitKind::kNext && exit.target != 0) exit.next = place_at(exit.target);
     if (exit.kind != trace::ExitKind::kCall || exit.target == exit.behind) continue;
     if (const PlaceId place = place_at(exit.target); place != kNoPlace) start_[place] = 1;
   }

@@ -47,6 +47,7 @@ struct ExitCode {
   std::uint64_t stack_pointer_offset = 0;
   std::uint64_t behind = 0;  // the address behind the last instruction: where a call returns to
   std::uint64_t target = 0;  // where control goes, if that is fixed, else 0
+  PlaceId next = kNoPlace;   // of a kNext: the place at `target`
 };
 
 /// What is known about the code apart from what ran. All may be empty.

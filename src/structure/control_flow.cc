@@ -56,7 +56,20 @@ class ControlFlowBuilder {
                                                                   : kLeftByCut);
   }
   void end(S&) {}
-  void jump(S& stack, PlaceId place) { go(stack, node(stack.frames.back().data.function, place)); }
+  /// Nearly always along an edge that is known, to a place of this function alone.
+  [[gnu::always_inline]] void jump(S& stack, PlaceId place) {
+    Frame& frame = stack.frames.back().data;
+    const ControlFlow::Owner& owner = result_.owner_[place];
+    const Node& from = nodes_[frame.function][frame.current];
+    if (owner.function == frame.function && (owner.node == from.first || owner.node == from.second)) [[likely]] {
+      frame.current = owner.node;
+      return;
+    }
+    jump_otherwise(stack, place);
+  }
+  [[gnu::noinline]] void jump_otherwise(S& stack, PlaceId place) {
+    go(stack, node(stack.frames.back().data.function, place));
+  }
   void land(S& stack, PlaceId place) {
     const FunctionId function = stack.frames.back().data.function;
     if (is_way_back(function, place)) return jump(stack, place);

@@ -73,16 +73,18 @@ class ControlFlow {
     const auto found = shared_.find(std::uint64_t{function} << 32 | place);
     return found == shared_.end() ? kNoNode : found->second;
   }
+  struct Owner {
+    FunctionId function = kNoFunction;
+    NodeId node = kNoNode;
+  };
+  /// The first function that came to the place, if one did, and its node.
+  Owner owner(PlaceId place) const { return owner_[place]; }
 
  private:
   friend class ControlFlowBuilder;
   static std::uint64_t landing_key(std::uint32_t function, PlaceId place) {
     return std::uint64_t{function} << 32 | place | std::uint64_t{1} << 31;
   }
-  struct Owner {
-    FunctionId function = kNoFunction;
-    NodeId node = kNoNode;
-  };
   std::vector<Function> functions_;
   std::vector<CallSite> calls_;
   std::vector<FunctionId> roots_;

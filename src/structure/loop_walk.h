@@ -131,6 +131,7 @@ class LoopWalk {
   LoopWalk(const Structure& structure, LoopTree& tree, Observer& observer)
       : structure_(structure), tree_(tree), observer_(observer) {
     for (FunctionId id = 0; id < structure.forests.size(); ++id) add_function(id);
+    add_places();
   }
 
   /// Walks the whole trace, or as far as it comes before another thread sets `stop`. `ahead`: it is decoded by a thread
@@ -241,7 +242,20 @@ class LoopWalk {
     if constexpr (requires { observer_.end(*this, stack); }) observer_.end(*this, stack);
   }
 
-  void jump(S& stack, PlaceId place) { go(stack, structure_.flow.node_of(stack.frames.back().data.function, place)); }
+  /// Mostly control stays in the innermost loop.
+  [[gnu::always_inline]] void jump(S& stack, PlaceId place) {
+    Frame& frame = stack.frames.back().data;
+    const PlaceInfo& to = places_[place];
+    if (to.function == frame.function && to.innermost == innermost(stack.data, frame)) [[likely]] {
+      frame.current = to.node;
+      if (to.header) iterate(stack.data);
+      return;
+    }
+    jump_otherwise(stack, place);
+  }
+  [[gnu::noinline]] void jump_otherwise(S& stack, PlaceId place) {
+    go(stack, structure_.flow.node_of(stack.frames.back().data.function, place));
+  }
   void land(S& stack, PlaceId place) {
     go(stack, structure_.flow.landing_of(stack.frames.back().data.function, place));
   }
@@ -269,7 +283,7 @@ class LoopWalk {
   void event(S& stack, trace::ExitId exit, const std::uint64_t* slots) { observer_.event(*this, stack, exit, slots); }
   void side(S* stack, const trace::SideEvent& event) { observer_.side(*this, stack, event); }
 
-  void run_part(S& stack, const Part& part) {
+  [[gnu::always_inline]] void run_part(S& stack, const Part& part) {
     if constexpr (Observer::kEveryPart) observer_.part(*this, stack, part);
     pass_part(stack, part);
     if (journaling_) note_part(stack.data.context, part);
@@ -403,6 +417,13 @@ class LoopWalk {
     LoopId innermost = kNoLoop;
     bool header = false;
   };
+  /// The same by place, for the function whose node it is in the first place.
+  struct PlaceInfo {
+    FunctionId function = kNoFunction;
+    NodeId node = kNoNode;
+    LoopId innermost = kNoLoop;
+    bool header = false;
+  };
   /// What one iteration did to one context.
   struct Note {
     ContextId context = kNoContext;
@@ -430,6 +451,16 @@ class LoopWalk {
     const std::size_t count = structure_.flow.functions()[id].places.size();
     std::vector<NodeInfo>& info = info_.emplace_back(count);
     for (NodeId node = 0; node < count; ++node) info[node] = {forest.innermost(node), forest.is_header(node)};
+  }
+
+  void add_places() {
+    places_.resize(structure_.code.places());
+    for (PlaceId place = 0; place < places_.size(); ++place) {
+      const auto [function, node] = structure_.flow.owner(place);
+      if (function == kNoFunction) continue;
+      const NodeInfo& info = info_[function][node];
+      places_[place] = {function, node, info.innermost, info.header};
+    }
   }
 
   const PathTotals& totals_of_path() {
@@ -646,7 +677,7 @@ class LoopWalk {
     return state.dimensions.size() > frame.dimensions ? state.dimensions.back().loop : kNoLoop;
   }
 
-  void iterate(Stack& state) {
+  [[gnu::always_inline]] void iterate(Stack& state) {
     Dimension& innermost = state.dimensions.back();
     ++innermost.headers;
     if (++innermost.counter == innermost.period) [[unlikely]]
@@ -663,7 +694,7 @@ class LoopWalk {
   }
 
   /// The counter of a hidden level has gone past its period, perhaps several times.
-  void begin_again(Stack& state, std::size_t at) {
+  [[gnu::noinline]] void begin_again(Stack& state, std::size_t at) {
     Dimension& dimension = state.dimensions[at];
     const std::uint64_t entries = dimension.counter / dimension.period;
     const std::uint64_t counter = dimension.counter % dimension.period;
@@ -732,6 +763,7 @@ class LoopWalk {
   LoopTree& tree_;
   Observer& observer_;
   std::vector<std::vector<NodeInfo>> info_;  // by function and node
+  std::vector<PlaceInfo> places_;
   trace::ThreadId thread_ = 0;
   std::vector<bool> ran_;  // by thread
   std::uint64_t next_stack_ = 0;

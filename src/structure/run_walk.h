@@ -148,7 +148,7 @@ class RunWalk {
     client_.set_thread(run.thread);
     Tracker& tracker = this->tracker(run.thread);
     if (run.literal() && run.sides.empty()) {
-      events(tracker, run.paths[0].exits, run.slots);
+      events(tracker, run.paths[0].exits, run.slots.data(), false);
       return;
     }
     if constexpr (kStretches) {
@@ -176,30 +176,30 @@ class RunWalk {
     return *trackers_[thread];
   }
 
-  void event(Tracker& tracker, trace::ExitId id, const std::uint64_t* slots) {
-    const ExitCode& exit = code_.exit(id);
+  /// One event. `arrived`: control has already come to its first place.
+  [[gnu::always_inline]] void event(Tracker& tracker, trace::ExitId id, const ExitCode& exit,
+                                    const std::uint64_t* slots, bool arrived) {
     const std::span<const Part> parts = code_.parts(exit);
     if (parts.empty()) return;
-    tracker.arrive(parts[0].place);
-    finish_event(tracker, id, exit, parts, slots);
-  }
-
-  void finish_event(Tracker& tracker, trace::ExitId id, const ExitCode& exit, std::span<const Part> parts,
-                    const std::uint64_t* slots) {
+    if (!arrived) tracker.arrive(parts[0].place);
     if constexpr (kValues) client_.event(*tracker.current(), id, slots);
-    client_.run_part(*tracker.current(), parts[0]);
-    for (std::size_t i = 1; i < parts.size(); ++i) {
-      tracker.fall_through(parts[i].place);
-      client_.run_part(*tracker.current(), parts[i]);
+    const Part* part = parts.data();
+    for (const Part* const last = part + parts.size() - 1;;) {
+      client_.run_part(*tracker.current(), *part);
+      if (part == last) [[likely]]
+        break;
+      tracker.fall_through((++part)->place);
     }
     tracker.depart(exit, exit.has_stack_pointer ? code_.stack_pointer(id, slots) : 0);
   }
 
-  void events(Tracker& tracker, std::span<const trace::ExitId> exits, std::span<const std::uint64_t> slots) {
-    const std::uint64_t* at = slots.data();
-    for (const trace::ExitId exit : exits) {
-      event(tracker, exit, at);
-      at += code_.exit(exit).slots;
+  /// Events in turn. `arrived`: control has already come to the first place of the first one.
+  void events(Tracker& tracker, std::span<const trace::ExitId> exits, const std::uint64_t* slots, bool arrived) {
+    for (const trace::ExitId id : exits) {
+      const ExitCode& exit = code_.exit(id);
+      event(tracker, id, exit, slots, arrived);
+      arrived = false;
+      slots += exit.slots;
     }
   }
 
@@ -237,11 +237,11 @@ class RunWalk {
     for (std::uint64_t i = 0; i < run.iterations; ++i) {
       const trace::RunPath& path = expander_.next();
       const std::uint64_t* slots = expander_.slots().data();
-      for (const trace::ExitId exit : path.exits) {
+      for (const trace::ExitId& exit : path.exits) {
         for (; next_side < run.sides.size() && run.sides[next_side].ordinal <= ordinal; ++next_side)
           side(run.sides[next_side].side);
         client_.set_thread(run.thread);
-        event(tracker, exit, slots);
+        events(tracker, {&exit, 1}, slots, false);
         slots += code_.exit(exit).slots;
         ++ordinal;
       }
@@ -253,7 +253,8 @@ class RunWalk {
   void stretch(Tracker& tracker, const trace::Run& run) {
     expander_.begin(run);
     bool arrived = false;
-    std::uint64_t end = 0;  // of those that take the same path
+    std::uint64_t end = 0;    // of those that take the same path
+    std::uint64_t mixed = 0;  // end of those that take several paths
     for (std::uint64_t i = 0; i < run.iterations;) {
       if (i >= end) end = i + same_path(run, i);
       const std::uint64_t same = end - i;
@@ -272,7 +273,8 @@ class RunWalk {
       arrived = true;
       if constexpr (kWeaves) {
         if (most < kShortestStretch) {
-          i += weave(tracker, run, i);
+          if (i >= mixed) mixed = i + mixed_paths(run, i);
+          i += weave(tracker, run, i, mixed - i);
           continue;
         }
       }
@@ -300,8 +302,7 @@ class RunWalk {
 
   /// Some of the next iterations, which take several paths, or are few. Control has come to where they start, and
   /// afterwards to where the next one does. How many there were.
-  std::uint64_t weave(Tracker& tracker, const trace::Run& run, std::uint64_t first) {
-    const std::uint64_t most = mixed_paths(run, first);
+  std::uint64_t weave(Tracker& tracker, const trace::Run& run, std::uint64_t first, std::uint64_t most) {
     bool learn_first = false;
     const std::uint64_t done = client_.weave(*tracker.current(), run, first, most, expander_, learn_first);
     if (done > 0) return done;
@@ -384,15 +385,7 @@ class RunWalk {
   }
 
   void by_events(Tracker& tracker, const trace::RunPath& path, bool arrived) {
-    const std::uint64_t* slots = expander_.slots().data();
-    for (const trace::ExitId exit : path.exits) {
-      if (arrived)
-        finish_event(tracker, exit, code_.exit(exit), code_.parts(code_.exit(exit)), slots);
-      else
-        event(tracker, exit, slots);
-      arrived = false;
-      slots += code_.exit(exit).slots;
-    }
+    events(tracker, path.exits, expander_.slots().data(), arrived);
   }
 
   /// The slots of an iteration along `path`; those that no stack pointer needs are 0.
@@ -484,17 +477,14 @@ class RunWalk {
   void iteration(Tracker& tracker, const trace::Run& run, const trace::RunPath& path, std::uint64_t hidden) {
     fill_slots(run, path);
     const std::uint64_t* slots = slots_.data();
+    if (hidden == 0) return events(tracker, path.exits, slots, true);
     bool first = true;
-    for (const trace::ExitId id : path.exits) {
-      const ExitCode& exit = code_.exit(id);
-      if (first)
-        finish_event(tracker, id, exit, code_.parts(exit), slots);
-      else
-        event(tracker, id, slots);
+    for (const trace::ExitId& id : path.exits) {
+      events(tracker, {&id, 1}, slots, first);
       if ((hidden & 1) != 0) tracker.hidden_code();
       first = false;
       hidden >>= 1;
-      slots += exit.slots;
+      slots += code_.exit(id).slots;
     }
   }
 

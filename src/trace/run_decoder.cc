@@ -38,12 +38,12 @@ Result<void> ChunkDecoder::begin(const Chunk& chunk) {
   items_ = ByteReader(in.raw(in.count(1)));
   definitions_ = ByteReader(in.raw(in.count(1)));
   sequences_ = ByteReader(in.raw(in.count(1)));
-  readers_[index_of(SlotClass::kControl)] = ValueReader(in);
+  readers_[index_of(SlotClass::kControl)] = ValueReader(in, codes_[index_of(SlotClass::kControl)]);
   bool sound = in.ok() && readers_[index_of(SlotClass::kControl)].ok();
   readers_[index_of(SlotClass::kData)] = {};
   if (!chunk.data.empty()) {
     ByteReader data(chunk.data);
-    readers_[index_of(SlotClass::kData)] = ValueReader(data);
+    readers_[index_of(SlotClass::kData)] = ValueReader(data, codes_[index_of(SlotClass::kData)]);
     sound &= readers_[index_of(SlotClass::kData)].ok();
   }
   if (!sound) return loopfold::fail(ErrorKind::kBadInput, "the parts of the chunk do not fill it");
@@ -230,7 +230,7 @@ bool ChunkDecoder::loop(std::uint8_t flags, RunTables::Loop& loop, Run& run) {
   }
   if (run.events > slice_left_) return fail(kBadDefinitions);
   run.paths = loop.shapes;
-  values_.clear();
+  values_used_ = 0;
   if (!column_values(loop, SlotClass::kControl, (flags & kControlValues) != 0, run)) return fail(kBadValues);
   if (!control_only_ && !column_values(loop, SlotClass::kData, (flags & kDataValues) != 0, run))
     return fail(kBadValues);
@@ -258,15 +258,20 @@ bool ChunkDecoder::sequence(std::uint8_t flags, std::size_t paths, Run& run) {
   const std::size_t per_byte = 8 / bits;
   const std::span<const std::uint8_t> bytes = sequences_.raw((iterations + per_byte - 1) / per_byte);
   if (!sequences_.ok()) return false;
-  sequence_.resize(iterations);
+  if (sequence_.size() < iterations) sequence_.resize(2 * iterations);
+  std::uint8_t* to = sequence_.data();
   const unsigned mask = (1u << bits) - 1;
-  for (std::size_t i = 0; i < iterations; ++i) {
-    const unsigned path = bytes[i / per_byte] >> (i % per_byte * bits) & mask;
-    if (path >= paths) return false;
-    sequence_[i] = static_cast<std::uint8_t>(path);
-    ++uses_[path];
+  std::size_t left = iterations;
+  for (const std::uint8_t byte : bytes) {
+    unsigned codes = byte;
+    for (std::size_t count = std::min(left, per_byte); count > 0; --count, --left, codes >>= bits) {
+      const unsigned path = codes & mask;
+      if (path >= paths) return false;
+      *to++ = static_cast<std::uint8_t>(path);
+      ++uses_[path];
+    }
   }
-  run.sequence = sequence_;
+  run.sequence = {sequence_.data(), iterations};
   return true;
 }
 
@@ -274,7 +279,7 @@ bool ChunkDecoder::sequence(std::uint8_t flags, std::size_t paths, Run& run) {
 /// in `start` and `stride`: values_ may still grow.
 bool ChunkDecoder::column_values(RunTables::Loop& loop, SlotClass slot_class, bool coded, const Run& run) {
   ValueReader& reader = readers_[index_of(slot_class)];
-  const std::size_t before = values_.size();
+  const std::size_t before = values_used_;
   bool any = false;
   related_ = false;
   for (std::size_t i = 0; i < loop.columns.size(); ++i) {
@@ -288,11 +293,13 @@ bool ChunkDecoder::column_values(RunTables::Loop& loop, SlotClass slot_class, bo
       for (std::size_t p = 0; p < loop.paths.size(); ++p) count += (memory.paths >> p & 1) != 0 ? uses_[p] : 0;
       expanded_slots_ += count;
       column.kind = RunColumn::Kind::kIrregular;
-      column.start = values_.size();
+      column.start = values_used_;
       column.stride = count;
-      if (values_.size() + count > kMaxRunValues || expanded_slots_ > kMaxChunkSlots || count == 0) return false;
-      values_.resize(values_.size() + static_cast<std::size_t>(count));
-      if (!irregular_column(code, reader, memory, std::span(values_).subspan(column.start))) return false;
+      if (values_used_ + count > kMaxRunValues || expanded_slots_ > kMaxChunkSlots || count == 0) return false;
+      values_used_ += static_cast<std::size_t>(count);
+      if (values_.size() < values_used_) values_.resize(2 * values_used_);
+      const std::span<std::uint64_t> values(values_.data() + column.start, static_cast<std::size_t>(count));
+      if (!irregular_column(code, reader, memory, values)) return false;
       continue;
     }
     column.kind = RunColumn::Kind::kRegular;
@@ -303,7 +310,7 @@ bool ChunkDecoder::column_values(RunTables::Loop& loop, SlotClass slot_class, bo
     memory.stride = column.stride;
   }
   if (!reader.ok() || (coded && !any)) return false;
-  if (values_.size() == before) return true;
+  if (values_used_ == before) return true;
   if (related_) relate(loop, slot_class, run);
   History& history = rows_[index_of(slot_class)].history();
   for (std::size_t i = 0; i < loop.columns.size(); ++i) {
@@ -362,7 +369,7 @@ void ChunkDecoder::relate(RunTables::Loop& loop, SlotClass slot_class, const Run
     if (memory.related)
       fillings_[i] = {fillings_[i].at, 0, ~std::uint64_t{0}, memory.relation.distance, memory.relation.shift};
   }
-  if (stream_.size() < History::kReach + values_.size()) stream_.resize(History::kReach + 2 * values_.size());
+  if (stream_.size() < History::kReach + values_used_) stream_.resize(History::kReach + 2 * values_used_);
   Filling* const fillings = fillings_.data();
   std::uint64_t* next = stream_.data() + History::kReach;
   for (std::uint64_t i = 0; i < run.iterations; ++i) {

@@ -98,10 +98,12 @@ class ChunkDecoder {
   ByteReader items_{{}};
   ByteReader definitions_{{}};
   ByteReader sequences_{{}};
+  std::array<std::vector<std::uint8_t>, kSlotClasses> codes_;  // of the readers
   std::array<ValueReader, kSlotClasses> readers_;
 
   std::vector<std::uint64_t> slots_;   // of the literal
-  std::vector<std::uint64_t> values_;  // of the run's irregular columns
+  std::vector<std::uint64_t> values_;  // of the run's irregular columns: the first values_used_
+  std::size_t values_used_ = 0;
   bool related_ = false;               // some of them are rests
   std::vector<Filling> fillings_;      // by column
   std::vector<std::uint32_t> places_;  // the irregular columns of each path, in the order of its slots

@@ -48,12 +48,15 @@ const RunPath& RunExpander::next() {
 
 const RunPath& RunExpander::next_mixed() {
   const RunPath& path = run_->paths[run_->path_of(iteration_)];
-  for (std::size_t i = 0; i < path.columns.size(); ++i) {
-    const RunColumn& column = run_->columns[path.columns[i]];
-    values_[i] = column.kind == RunColumn::Kind::kIrregular ? column.values[used_[path.columns[i]]++]
-                                                            : column.start + column.stride * iteration_;
+  const RunColumn* const columns = run_->columns.data();
+  const std::uint64_t iteration = iteration_++;
+  auto* const used = used_.data();
+  std::uint64_t* to = values_.data();
+  for (const std::uint32_t index : path.columns) {
+    const RunColumn& column = columns[index];
+    *to++ = column.kind == RunColumn::Kind::kIrregular ? column.values[used[index]++]
+                                                       : column.start + column.stride * iteration;
   }
-  ++iteration_;
   slots_ = {values_.data(), path.columns.size()};
   return path;
 }

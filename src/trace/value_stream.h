@@ -243,28 +243,30 @@ class ValueWriter {
 class ValueReader {
  public:
   ValueReader() = default;
-  /// Takes what ValueWriter::finish() wrote: all that is left in `in`.
-  explicit ValueReader(ByteReader& in) {
+  /// Takes what ValueWriter::finish() wrote: all that is left in `in`. `room` is for the codes, one in a byte, and must
+  /// stay as it is while the reader and its copies are in use.
+  ValueReader(ByteReader& in, std::vector<std::uint8_t>& room) {
     // Every code needs half a byte.
     const std::uint64_t codes = in.bounded(2 * in.remaining());
     const std::span<const std::uint8_t> packed = in.raw(static_cast<std::size_t>((codes + 1) / 2));
     const std::span<const std::uint8_t> bytes = in.raw(in.remaining());
     ok_ = in.ok() && (codes % 2 == 0 || packed.back() < 16);
     if (!ok_) return;
-    codes_ = packed.data();
-    count_ = static_cast<std::size_t>(codes);
+    unpack(packed, room);
+    next_ = room.data();
+    last_ = next_ + codes;
     at_ = bytes.data();
     end_ = at_ + bytes.size();
   }
 
-  std::size_t remaining() const { return count_ - next_; }
+  std::size_t remaining() const { return static_cast<std::size_t>(last_ - next_); }
   std::uint8_t code() {
-    if (next_ == count_) return fail(), std::uint8_t{0};
-    return peek();
+    if (next_ == last_) return fail(), std::uint8_t{0};
+    return *next_++;
   }
   std::uint64_t number() {
-    if (next_ == count_) return fail(), 0;
-    const std::size_t size = peek();
+    if (next_ == last_) return fail(), 0;
+    const std::size_t size = *next_++;
     return size > 8 ? (fail(), 0) : take(size);
   }
   std::uint64_t difference() { return unzigzag(number()); }
@@ -275,8 +277,9 @@ class ValueReader {
     std::size_t i = 0;
     StridePredictor guesser = predictor;
     const std::uint8_t* at = at_;
+    const std::uint8_t* next = next_;
     for (; i < values.size() && end_ - at >= 8; ++i) {
-      const unsigned size = peek();
+      const unsigned size = *next++;
       if (size > 8) [[unlikely]]
         return fail();
       std::uint64_t code = 0;
@@ -286,6 +289,7 @@ class ValueReader {
       guesser.learn(values[i]);
     }
     at_ = at;
+    next_ = next;
     for (; i < values.size(); ++i) {
       values[i] = guesser.guess() + difference();
       guesser.learn(values[i]);
@@ -300,8 +304,8 @@ class ValueReader {
   /// The next value of a slot, whose place in the History is `next`. `kChecked`: the end may be near.
   template <bool kChecked>
   [[gnu::always_inline]] std::uint64_t slot(SlotPredictor& predictor, const std::uint64_t* next) {
-    if (kChecked && next_ == count_) return fail(), 0;
-    const unsigned code = peek();
+    if (kChecked && next_ == last_) return fail(), 0;
+    const unsigned code = *next_++;
     const std::uint64_t echoes = 0 - static_cast<std::uint64_t>(code >= kEcho);
     const unsigned size = code - (kEcho & static_cast<unsigned>(echoes));
     const std::uint64_t difference = unzigzag(kChecked ? take(size) : take_plenty(size));
@@ -320,15 +324,33 @@ class ValueReader {
   }
 
   bool ok() const { return ok_; }
-  bool at_end() const { return next_ == count_ && at_ == end_; }
+  bool at_end() const { return next_ == last_ && at_ == end_; }
 
  private:
   static constexpr std::array<std::uint64_t, 9> kMasks = {0,           0xff,        0xffff,     0xffffff, 0xffffffff,
                                                           ~0ull >> 24, ~0ull >> 16, ~0ull >> 8, ~0ull};
 
-  std::uint8_t peek() {
-    const std::size_t at = next_++;
-    return static_cast<std::uint8_t>(codes_[at / 2] >> (at % 2 * 4) & 15);
+  /// All codes at once, each into a byte.
+  static void unpack(std::span<const std::uint8_t> packed, std::vector<std::uint8_t>& room) {
+    if (room.size() < 2 * packed.size()) room.resize(2 * packed.size());
+    const std::uint8_t* const from = packed.data();
+    std::uint8_t* const to = room.data();
+    std::size_t i = 0;
+    for (; i + 4 <= packed.size(); i += 4) unpack_four(from + i, to + 2 * i);
+    for (; i < packed.size(); ++i) {
+      to[2 * i] = from[i] & 15;
+      to[2 * i + 1] = from[i] >> 4;
+    }
+  }
+  /// The reverse of pack_eight().
+  static void unpack_four(const std::uint8_t* from, std::uint8_t* to) {
+    std::uint32_t packed = 0;
+    std::memcpy(&packed, from, 4);
+    std::uint64_t codes = packed;
+    codes = (codes | codes << 16) & 0x0000ffff0000ffff;
+    codes = (codes | codes << 8) & 0x00ff00ff00ff00ff;
+    codes = (codes | codes << 4) & 0x0f0f0f0f0f0f0f0f;
+    std::memcpy(to, &codes, 8);
   }
   std::uint64_t take(std::size_t size) {
     if (size > static_cast<std::size_t>(end_ - at_)) return fail(), 0;
@@ -345,13 +367,12 @@ class ValueReader {
   }
   void fail() {
     ok_ = false;
-    next_ = count_;
+    next_ = last_;
     at_ = end_;
   }
 
-  const std::uint8_t* codes_ = nullptr;
-  std::size_t count_ = 0;
-  std::size_t next_ = 0;
+  const std::uint8_t* next_ = nullptr;  // code
+  const std::uint8_t* last_ = nullptr;  // behind the last code
   const std::uint8_t* at_ = nullptr;
   const std::uint8_t* end_ = nullptr;
   bool ok_ = true;
