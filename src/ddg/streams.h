@@ -34,6 +34,7 @@
 #include "ddg/stable_array.h"
 #include "ddg/steady.h"
 #include "ddg/stream_links.h"
+#include "ddg/stream_sizes.h"
 #include "fold/fold.h"
 #include "structure/loop_tree.h"
 
@@ -263,7 +264,7 @@ class Streams {
   /// need now. It is done again, with the same bytes, whenever there are many streams more.
   std::uint64_t limit(std::uint64_t bytes, Known known);
   std::uint64_t limit(std::uint64_t bytes) { return limit(bytes, known()); }
-  std::uint64_t bytes() const;
+  std::uint64_t bytes();
 
   std::uint64_t points() const { return points_; }
   std::uint64_t count() const { return streams_.size(); }
@@ -414,10 +415,12 @@ class Streams {
   Sink new_stream(Stream::Kind kind, SiteId site, fold::Shape shape);
   void add(const Sink& sink, const std::int64_t* point, const std::int64_t* labels) {
     ++points_;
+    sizes_.touch(sink.stream);
     sink.folder->add(point, labels);
   }
   void add_run(const Sink& sink, const fold::Run& run) {
     points_ += run.n;
+    sizes_.touch(sink.stream);
     sink.folder->add_run(run);
   }
   bool dependence_run(DependenceDetails& details, const std::int64_t* point, const std::int64_t* producer,
@@ -432,6 +435,7 @@ class Streams {
   static std::uint64_t later_meetings(std::int64_t difference, std::int64_t slope, std::uint64_t n);
   void add_rows(const Sink& sink, const fold::Rows& rows) {
     points_ += rows.n;
+    sizes_.touch(sink.stream);
     sink.folder->add_rows(rows);
   }
   static void extend_box(Site& site, const std::int64_t* point);
@@ -485,6 +489,7 @@ class Streams {
   std::uint64_t time_ = 0;
   std::uint64_t points_ = 0;
   std::uint64_t most_bytes_ = 0;
+  StreamSizes sizes_;
 };
 
 inline void Streams::instance(const Located& at, const std::int64_t* point) {

@@ -198,6 +198,39 @@ bool plainly_representable(const View& view) {
   return true;
 }
 
+bool is_point(const View& view) {
+  if (view.level != 0 || view.block.known != 0 || view.block.windows) return false;
+  for (int q = 0; q < view.layout.dimensions; ++q)
+    if (view.extent(q) != 0) return false;
+  return true;
+}
+
+/// piece_of() such a block: all is constant.
+Piece point_of(const View& view, std::size_t outputs) {
+  const Layout& layout = view.layout;
+  Piece piece;
+  piece.points = view.block.points;
+  piece.ranges.resize(View::at(layout.dimensions));
+  for (int q = 0; q < layout.dimensions; ++q) {
+    Range& range = piece.ranges[View::at(q)];
+    for (Affine* const bound : {&range.lower, &range.upper}) {
+      bound->constant = view.start(q);
+      bound->coefficients.resize(View::at(q));
+    }
+  }
+  piece.outputs.resize(outputs);
+  for (int o = 0; o < layout.outputs; ++o) {
+    Output& output = piece.outputs[layout.select[View::at(o)]];
+    const std::int64_t label = view.values()[o];
+    output.top.assign(View::at(layout.dimensions), false);
+    output.value.constant = output.minimum = output.maximum = label;
+    output.value.coefficients.resize(View::at(layout.dimensions));
+    if (const int along = layout.distance_dimension(o); along >= 0)
+      output.distance_minimum = output.distance_maximum = distance(view.start(along), label);
+  }
+  return piece;
+}
+
 }  // namespace
 
 Function View::function(int index) const {
@@ -336,8 +369,10 @@ Block row_of(const View& view, std::int64_t t) {
 
 Piece piece_of(const View& view, std::size_t outputs) {
   const Layout& layout = view.layout;
+  if (is_point(view)) return point_of(view, outputs);
   Piece piece;
   piece.points = view.block.points;
+  piece.ranges.reserve(View::at(layout.dimensions));
   for (int q = 0; q < layout.dimensions; ++q) {
     Range range;
     if (!range_of(view, q, range)) {

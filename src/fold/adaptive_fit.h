@@ -95,6 +95,10 @@ class Equations {
   bool solve(Fraction& into) const;
   /// Unknowns that have one value, as bits; `numerators` gets these values, over the divisor.
   std::uint32_t determined(std::int64_t* numerators, std::int64_t& divisor) const;
+  /// Whether they say the same, in the same words.
+  bool same(const Equations& other) const { return numbers_ == other.numbers_; }
+  /// Of as many unknowns.
+  void copy(const Equations& other) { numbers_ = other.numbers_; }
   std::size_t bytes() const;
 
  private:
@@ -188,6 +192,7 @@ class LabelFit {
     return sum == static_cast<Wide>(divisor_) * difference && move.first < dimensions_;
   }
   void learn(std::size_t inner, const Move& move, std::int64_t difference);
+  bool add_to_suffixes(std::size_t inner, const std::int64_t* vector, std::int64_t value);
   void make_ready();
   /// Rows go on, or end and must have been like the first one.
   void follow_rows(const Move& move, std::int64_t difference) {
@@ -200,6 +205,7 @@ class LabelFit {
     }
     if ((prefixes_ & ~inside) != 0) start_rows(move, prefixes_ & ~inside);
   }
+  [[gnu::always_inline]] inline bool explains(const Moves& moves, std::size_t i, std::int64_t difference) const;
   void learn_rows(const Moves& moves, const std::int64_t* differences);
   void follow_rows(const Moves& moves, const std::int64_t* labels, std::size_t stride, const std::int64_t* differences);
   void start_rows(const Move& move, std::uint32_t prefixes);

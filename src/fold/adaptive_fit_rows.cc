@@ -61,6 +61,14 @@ bool Moves::set(const std::int64_t* all, const std::int64_t* last, std::size_t i
       return set_for<2>();
     case 3:
       return set_for<3>();
+    case 4:
+      return set_for<4>();
+    case 5:
+      return set_for<5>();
+    case 6:
+      return set_for<6>();
+    case 7:
+      return set_for<7>();
     default:
       return set_for<0>();
   }
@@ -82,14 +90,30 @@ void LabelFit::add_rows(const Moves& moves, const std::int64_t* labels, std::siz
   label_ = before;
 }
 
+/// As explained(), for one of several moves.
+inline bool LabelFit::explains(const Moves& moves, std::size_t i, std::int64_t difference) const {
+  const std::size_t first = moves.first[i];
+  const std::int64_t* const point = moves.points + i * moves.dimensions;
+  const std::int64_t* const from = i == 0 ? moves.before : point - moves.dimensions;
+  const std::int64_t* const numerators = ready_.data();
+  Wide sum = 0;
+  for (std::size_t k = first; k < dimensions_; ++k) {
+    const std::int64_t step = point[k] - from[k];
+    if (step == 0) continue;
+    if (known_until_[k] <= first) return false;
+    sum += static_cast<Wide>(numerators[k]) * step;
+  }
+  return sum == static_cast<Wide>(divisor_) * difference;
+}
+
 /// Suffixes.
 void LabelFit::learn_rows(const Moves& moves, const std::int64_t* differences) {
   std::array<std::int64_t, kMostDimensions> steps;
   for (std::uint64_t rest = first_bits(moves.n) & ~moves.outside[first_]; rest != 0;) {
     const auto i = static_cast<std::size_t>(std::countr_zero(rest));
     rest &= rest - 1;
+    if (explains(moves, i, differences[i])) continue;
     const Move move = moves.at(i, steps.data());
-    if (explained(move.first, move, differences[i])) continue;
     learn(move.first, move, differences[i]);
     if (!claims_ || first_ == dimensions_) return;
     rest &= ~moves.outside[first_];
