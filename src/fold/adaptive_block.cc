@@ -182,8 +182,27 @@ std::int64_t largest_extent(const View& view, int q) {
   return high;
 }
 
+/// plainly_representable() for a block of the innermost level, step by step the same: bounds are numbers.
+bool row_is_plainly_representable(const View& view) {
+  constexpr double kSmall = 0x1p62;
+  const auto size = [](std::int64_t number) { return std::abs(static_cast<double>(number)); };
+  const int inner = view.level;
+  const std::int64_t* const values = view.values();
+  const bool known = view.block.knows(inner);
+  const double stride = known ? size(view.stride(inner)) : 1;
+  const double start = size(view.start(inner));
+  for (int o = 0; o < view.layout.outputs; ++o) {
+    const double step = known ? size(view.step(inner, o)) : 0;
+    if (!(std::max(1.0, step) * stride < kSmall && size(values[o]) * stride + step * start < kSmall)) return false;
+  }
+  std::int64_t along = 0;
+  return !__builtin_mul_overflow(view.stride(inner), view.extent(inner), &along) &&
+         !__builtin_add_overflow(view.start(inner), along, &along);
+}
+
 /// Whether a block is representable for simple reasons. False does not say the contrary.
 bool plainly_representable(const View& view) {
+  if (view.level == view.layout.dimensions - 1) return row_is_plainly_representable(view);
   Plain plain(view);
   for (int o = 0; o < view.layout.outputs; ++o) {
     plain.set(o);
@@ -254,10 +273,6 @@ Function View::last_coordinate(int q) const {
   f.constant += by * extent.constant;
   for (std::size_t p = 0; p < f.steps.size(); ++p) f.steps[p] += by * extent.steps[p];
   return f;
-}
-
-std::int64_t* values_of(const Layout& layout, Block& block, int level) {
-  return block.words.get() + layout.values(level);
 }
 
 Block copy_of(const Layout& layout, const Block& block, int level) {
