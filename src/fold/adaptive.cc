@@ -118,6 +118,8 @@ class AdaptiveFolder : public Folder {
   [[gnu::noinline]] void add_generally(const std::int64_t* point, const std::int64_t* labels) {
     add_otherwise(point, labels, shape_.dimensions, shape_.outputs);
   }
+  /// Rows::follows for the rows from this one on.
+  static std::uint64_t following(const Rows& rows, std::size_t from) { return from < 64 ? rows.follows >> from : 0; }
   /// So many rows, from this one on, follow each other.
   static std::size_t run_at(const Rows& rows, std::size_t i) {
     return i < 63 ? static_cast<std::size_t>(std::countr_one(rows.follows >> (i + 1))) + 1 : 1;
@@ -229,7 +231,8 @@ void AdaptiveFolder::add_loosely(Loose& loose, const Rows& rows) const {
     const std::size_t rest = rows.n - first;
     if (rest >= kFew) {
       const fold::Ends* const ends = first == 0 ? rows.ends : nullptr;
-      const std::size_t done = loose.add_rows({point, labels, rest, rows.ordered, ends, rows.same, 0, rows.around});
+      const std::size_t done = loose.add_rows(
+          {point, labels, rest, rows.ordered, ends, rows.same, following(rows, first), rows.around});
       first += done;
       if (done != 0) continue;
     }
@@ -252,7 +255,7 @@ void AdaptiveFolder::add_other_rows(const Rows& rows, std::size_t from) {
                 rows.ordered,
                 all ? rows.ends : nullptr,
                 rows.same,
-                0,
+                following(rows, first),
                 rows.around};
   };
   while (from < rows.n) {

@@ -71,8 +71,9 @@ struct Moves {
   std::array<std::uint64_t, kMostDimensions> outside;  // by dimension: points before which an earlier one changed, as
                                                        // bits
 
-  /// False if a difference is too large; then nothing is said.
-  bool set(const std::int64_t* points, const std::int64_t* before, std::size_t dimensions, std::size_t n);
+  /// False if a difference is too large; then nothing is said. `follows`: as in Rows, but for the first one.
+  bool set(const std::int64_t* points, const std::int64_t* before, std::size_t dimensions, std::size_t n,
+           std::uint64_t follows);
   Move at(std::size_t i, std::int64_t* steps) const {
     const std::int64_t* const point = points + i * dimensions;
     const std::int64_t* const from = i == 0 ? before : point - dimensions;
@@ -82,7 +83,7 @@ struct Moves {
 
  private:
   template <std::size_t kDimensions>
-  bool set_for();
+  bool set_for(std::uint64_t follows);
 };
 
 /// Linear equations sum v[k] * c[k] = r in unknown c, in reduced row echelon form.

@@ -18,15 +18,22 @@ std::uint64_t first_bits(std::size_t n) { return n == 64 ? ~std::uint64_t{0} : (
 }  // namespace
 
 template <std::size_t kDimensions>
-bool Moves::set_for() {
+bool Moves::set_for(std::uint64_t follows) {
   const std::size_t all = kDimensions != 0 ? kDimensions : dimensions;
+  const std::size_t inner = all - 1;
   std::array<std::uint64_t, kMostDimensions> changes{};  // by dimension: points before which it is the first to change
   const std::int64_t* from = before;
   const std::int64_t* point = points;
   bool large = false;
   for (std::size_t i = 0; i < n; ++i, from = point, point += all) {
+    if (i != 0 && (follows >> i & 1) != 0) {
+      hashes[i] = inner + hash_of(inner, 1);
+      first[i] = static_cast<std::uint8_t>(inner);
+      changes[inner] |= std::uint64_t{1} << i;
+      continue;
+    }
     std::size_t number = 0;
-    while (number + 1 < all && point[number] == from[number]) ++number;
+    while (number < inner && point[number] == from[number]) ++number;
     std::uint64_t hash = number;
     const auto add = [&](std::size_t k) __attribute__((always_inline)) {
       std::int64_t step = 0;
@@ -49,28 +56,29 @@ bool Moves::set_for() {
   return !large;
 }
 
-bool Moves::set(const std::int64_t* all, const std::int64_t* last, std::size_t in, std::size_t count) {
+bool Moves::set(const std::int64_t* all, const std::int64_t* last, std::size_t in, std::size_t count,
+                std::uint64_t follows) {
   points = all;
   before = last;
   dimensions = in;
   n = count;
   switch (in) {
     case 1:
-      return set_for<1>();
+      return set_for<1>(follows);
     case 2:
-      return set_for<2>();
+      return set_for<2>(follows);
     case 3:
-      return set_for<3>();
+      return set_for<3>(follows);
     case 4:
-      return set_for<4>();
+      return set_for<4>(follows);
     case 5:
-      return set_for<5>();
+      return set_for<5>(follows);
     case 6:
-      return set_for<6>();
+      return set_for<6>(follows);
     case 7:
-      return set_for<7>();
+      return set_for<7>(follows);
     default:
-      return set_for<0>();
+      return set_for<0>(follows);
   }
 }
 
