@@ -1,8 +1,8 @@
 // What all streams need together, without asking each of them each time.
 //
 // Limits are looked at whenever there are some streams more, and there are many streams, of which most have got nothing
-// since: code that ran a few times. What a folder needs depends on what it was given alone, so only those are asked that
-// were given something since the last time: a bit for each stream, set by whoever gives it a point.
+// since: code that ran a few times. What a folder needs depends on what it was given alone, so only those are asked
+// that were given something since the last time: a bit for each stream, set by whoever gives it a point.
 //
 // Exact: the sum is that of asking all of them.
 #pragma once

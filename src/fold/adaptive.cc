@@ -217,8 +217,7 @@ std::uint64_t AdaptiveFolder::add_row_run(const Rows& rows, std::size_t first, s
     n = even;
     if (n < kWorthRun) return 0;
   }
-  return exact_->expected_run(
-      {rows.points + first * shape_.dimensions, selected(select, labels), steps.data(), n, 1});
+  return exact_->expected_run({rows.points + first * shape_.dimensions, selected(select, labels), steps.data(), n, 1});
 }
 
 /// As many at once as can be, the others one by one.
@@ -231,8 +230,8 @@ void AdaptiveFolder::add_loosely(Loose& loose, const Rows& rows) const {
     const std::size_t rest = rows.n - first;
     if (rest >= kFew) {
       const fold::Ends* const ends = first == 0 ? rows.ends : nullptr;
-      const std::size_t done = loose.add_rows(
-          {point, labels, rest, rows.ordered, ends, rows.same, following(rows, first), rows.around});
+      const std::size_t done =
+          loose.add_rows({point, labels, rest, rows.ordered, ends, rows.same, following(rows, first), rows.around});
       first += done;
       if (done != 0) continue;
     }

@@ -217,6 +217,77 @@ bool plainly_representable(const View& view) {
   return true;
 }
 
+/// Whether rows along q are equally long wherever they are in the block.
+bool has_one_extent(const View& view, int q) {
+  const int extent = view.layout.extent(q);
+  for (int p = view.level; p < q; ++p)
+    if (view.step(p, extent) != 0) return false;
+  return true;
+}
+
+/// The ends of a function of counts, step by step: for what is simple, in 64 bits.
+class PlainEnds {
+ public:
+  PlainEnds(const View& view, std::int64_t constant) : view_(view), low_(constant), high_(constant) {}
+  /// It grows by so much along q. False if that is not simple.
+  bool go_along(int q, std::int64_t step) {
+    if (step == 0) return true;
+    std::int64_t by = 0;
+    if (!has_one_extent(view_, q) || __builtin_mul_overflow(step, view_.extent(q), &by)) return false;
+    std::int64_t& end = step > 0 ? high_ : low_;
+    return !__builtin_add_overflow(end, by, &end);
+  }
+  std::int64_t low() const { return low_; }
+  std::int64_t high() const { return high_; }
+
+ private:
+  const View& view_;
+  std::int64_t low_;
+  std::int64_t high_;
+};
+
+/// window_of() a label that is not modular, for simple reasons; false does not say that there is none.
+bool plain_window_of(const View& view, int output, Window& into) {
+  const Layout& layout = view.layout;
+  const std::int64_t label = view.values()[output];
+  PlainEnds labels(view, label);
+  for (int q = view.level; q < layout.dimensions; ++q)
+    if (!labels.go_along(q, view.step(q, output))) return false;
+  into.low = labels.low();
+  into.high = labels.high();
+  const int along = layout.distance_dimension(output);
+  if (along < view.level) return true;
+  std::int64_t first = 0;
+  if (__builtin_sub_overflow(view.start(along), label, &first)) return false;
+  PlainEnds distances(view, first);
+  for (int q = view.level; q < layout.dimensions; ++q) {
+    std::int64_t step = q < along ? view.step(q, layout.start(along)) : 0;
+    if (q == along && view.block.knows(q)) step = view.stride(q);
+    if (__builtin_sub_overflow(step, view.step(q, output), &step) || !distances.go_along(q, step)) return false;
+  }
+  into.distance_low = distances.low();
+  into.distance_high = distances.high();
+  return true;
+}
+
+/// range_of() a coordinate whose bounds are numbers. False does not say the contrary.
+bool constant_range_of(const View& view, int q, Range& into) {
+  const int start = view.layout.start(q);
+  for (int p = view.level; p < q; ++p)
+    if (view.step(p, start) != 0) return false;
+  std::int64_t last = 0;
+  if (!has_one_extent(view, q) || __builtin_mul_overflow(view.stride(q), view.extent(q), &last) ||
+      __builtin_add_overflow(view.start(q), last, &last))
+    return false;
+  into.stride = view.stride(q);
+  into.divisor = 1;
+  into.lower.constant = view.start(q);
+  into.upper.constant = last;
+  into.lower.coefficients.assign(View::at(q), 0);
+  into.upper.coefficients.assign(View::at(q), 0);
+  return true;
+}
+
 bool is_point(const View& view) {
   if (view.level != 0 || view.block.known != 0 || view.block.windows) return false;
   for (int q = 0; q < view.layout.dimensions; ++q)
@@ -299,6 +370,8 @@ bool extremes(const View& view, const Function& function, std::int64_t& low, std
 Window window_of(const View& view, int output) {
   if (view.block.modulus(output) != 0) return (*view.block.windows)[View::at(output)];
   Window window;
+  if (plain_window_of(view, output, window)) return window;
+  window = {};
   const Function label = view.function(output);
   extremes(view, label, window.low, window.high);
   const int along = view.layout.distance_dimension(output);
@@ -389,7 +462,8 @@ Piece piece_of(const View& view, std::size_t outputs) {
   piece.points = view.block.points;
   piece.ranges.reserve(View::at(layout.dimensions));
   for (int q = 0; q < layout.dimensions; ++q) {
-    Range range;
+    Range& range = piece.ranges.emplace_back();
+    if (constant_range_of(view, q, range)) continue;
     if (!range_of(view, q, range)) {
       piece.exact_domain = false;
       range = {};
@@ -399,7 +473,6 @@ Piece piece_of(const View& view, std::size_t outputs) {
     }
     range.lower.coefficients.resize(View::at(q));
     range.upper.coefficients.resize(View::at(q));
-    piece.ranges.push_back(std::move(range));
   }
   piece.outputs.resize(outputs);
   for (int o = 0; o < layout.outputs; ++o) {
