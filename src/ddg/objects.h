@@ -92,7 +92,7 @@ class Objects {
   using BlockIndex = std::uint32_t;
 
   static constexpr unsigned kLineBits = 6;
-  static constexpr std::size_t kHints = std::size_t{1} << 15;  // 2 MB of lines
+  static constexpr std::size_t kHints = 2048;
   static constexpr std::uint64_t kAnyLine = ~std::uint64_t{0};
   static constexpr ObjectId kNotMet = 0xffffffff;
   static constexpr BlockIndex kUnknownBlock = 0;  // covers all addresses
