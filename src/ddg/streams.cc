@@ -121,6 +121,7 @@ Streams::Sink Streams::new_stream(Stream::Kind kind, SiteId site, fold::Shape sh
   stream.shape = shape;
   stream.folder = fold::make_folder(options_, shape);
   streams_.push_back(std::move(stream));
+  sizes_.add();
   const Sink sink{streams_.back().folder.get(), static_cast<StreamId>(streams_.size() - 1), shape};
   if (streams_.size() >= next_limit_) limit(allowed_, known_);
   return sink;
@@ -152,7 +153,10 @@ Streams::AccessDetails* Streams::new_access(SiteId site, const MemoryAccess& acc
   }
   const Sink sink = new_stream(Stream::Kind::kAccess, site, {sites_[site].dimensions, 2, 0, true});
   if (sink.folder == nullptr) return nullptr;
-  if (key == kUnknownKey) sink.folder->give_up("in more than 64 objects");
+  if (key == kUnknownKey) {
+    sink.folder->give_up("in more than 64 objects");
+    sizes_.touch(sink.stream);
+  }
   AccessDetails& details = accesses_.emplace_back();
   details.sink = sink;
   details.site = site;
@@ -225,9 +229,9 @@ void Streams::lost_dependence(const Reader& reader, const std::int64_t* point) {
 }
 
 /// Of sites, those that there were when limits were looked at last.
-std::uint64_t Streams::bytes() const {
-  std::uint64_t total = 0;
-  for (const Stream& stream : streams_) total += kStreamBytes + stream.folder->bytes();
+std::uint64_t Streams::bytes() {
+  std::uint64_t total =
+      sizes_.total([&](std::size_t stream) { return kStreamBytes + streams_[stream].folder->bytes(); });
   for (SiteId id = 0; id < known_.sites; ++id) {
     const Site& site = sites_[id];
     total += sizeof(Site) + site.values.size() * sizeof(site.values[0]) +
@@ -255,6 +259,7 @@ std::uint64_t Streams::limit(std::uint64_t bytes, Known known) {
     Stream& stream = streams_[id];
     stream.folder->give_up("memory limit");
     stream.given_up = true;
+    sizes_.touch(id);
     now -= size - std::min(size, static_cast<std::uint64_t>(stream.folder->bytes()));
   }
   full_ = now > bytes / 10 * 9;

@@ -34,6 +34,7 @@
 #include "ddg/stable_array.h"
 #include "ddg/steady.h"
 #include "ddg/stream_links.h"
+#include "ddg/stream_sizes.h"
 #include "fold/fold.h"
 #include "structure/loop_tree.h"
 
@@ -268,7 +269,7 @@ class Streams {
   /// need now. It is done again, with the same bytes, whenever there are many streams more.
   std::uint64_t limit(std::uint64_t bytes, Known known);
   std::uint64_t limit(std::uint64_t bytes) { return limit(bytes, known()); }
-  std::uint64_t bytes() const;
+  std::uint64_t bytes();
 
   std::uint64_t points() const { return points_; }
   std::uint64_t count() const { return streams_.size(); }
@@ -419,14 +420,17 @@ class Streams {
   Sink new_stream(Stream::Kind kind, SiteId site, fold::Shape shape);
   void add(const Sink& sink, const std::int64_t* point, const std::int64_t* labels) {
     ++points_;
+    sizes_.touch(sink.stream);
     sink.folder->add(point, labels);
   }
   void add_run(const Sink& sink, const fold::Run& run) {
     points_ += run.n;
+    sizes_.touch(sink.stream);
     sink.folder->add_run(run);
   }
   void add_ranks(const Sink& sink, const fold::Run& run, const fold::Ranks& ranks) {
     points_ += run.n * ranks.n;
+    sizes_.touch(sink.stream);
     sink.folder->add_ranks(run, ranks);
   }
   /// The steps of labels of which only one changes; 0 again after the call.
@@ -449,6 +453,7 @@ class Streams {
   static std::uint64_t later_meetings(std::int64_t difference, std::int64_t slope, std::uint64_t n);
   void add_rows(const Sink& sink, const fold::Rows& rows) {
     points_ += rows.n;
+    sizes_.touch(sink.stream);
     sink.folder->add_rows(rows);
   }
   static void extend_box(Site& site, const std::int64_t* point);
@@ -506,6 +511,7 @@ class Streams {
   std::uint64_t time_ = 0;
   std::uint64_t points_ = 0;
   std::uint64_t most_bytes_ = 0;
+  StreamSizes sizes_;
 };
 
 inline void Streams::instance(const Located& at, const std::int64_t* point) {

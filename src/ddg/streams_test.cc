@@ -221,6 +221,39 @@ TEST_F(StreamsTest, TheLimitTakesTheLargestFirst) {
   EXPECT_TRUE(graph.statements[0].domain.exact());
 }
 
+/// Only streams that got something since the last time are asked what they need, however they got it.
+TEST_F(StreamsTest, WhatStreamsNeedIsUpToDate) {
+  Streams often({}, tree);
+  Streams once({}, tree);
+  std::mt19937_64 random(1);
+  for (Streams* const streams : {&often, &once}) streams->site(key(outer, 1), 0, 1);
+  const SiteId site = often.site(key(outer, 1), 0, 1);
+  IntegerValue value;
+  MemoryAccess access;
+  for (std::int64_t i = 0; i < 2000; ++i) {
+    const std::uint64_t way = random() % 5;
+    value.dense = static_cast<std::uint32_t>(random() % 100);
+    const std::int64_t point[] = {0, 4 * i};
+    const std::int64_t points[] = {0, 4 * i, 0, 4 * i + 1, 0, 4 * i + 3};
+    const std::int64_t labels[] = {static_cast<std::int64_t>(random() % 1000), 3, static_cast<std::int64_t>(i)};
+    const std::uint64_t entries[] = {0, 0, 0};
+    const auto object = static_cast<ObjectId>(random() % 100);
+    for (Streams* const streams : {&often, &once}) {
+      if (way == 0) streams->value(site, value, point, labels[0], 0);
+      if (way == 1) streams->value_run(site, value, point, labels[0], 7, 3, 0);
+      if (way == 2) streams->values(streams->locate(site), value, {points, entries, 3, true}, labels);
+      if (way == 3) streams->access(streams->locate(site), access, point, object, 0, labels[0], 0, false);
+      if (way == 4) streams->instances(streams->locate(site), {points, entries, 3, true});
+    }
+    if (i % 7 == 0) static_cast<void>(often.bytes());
+  }
+  const std::uint64_t before = often.bytes();
+  EXPECT_EQ(before, once.bytes());
+  const std::uint64_t left = often.limit(before / 2);
+  EXPECT_LT(left, before);
+  EXPECT_EQ(often.bytes(), left);
+}
+
 /// With no room at all, what could not be kept is something, not nothing.
 TEST_F(StreamsTest, DependencesWithoutRoomAreOnSomethingUnknown) {
   Streams streams({}, tree);

@@ -82,6 +82,7 @@ class AdaptiveFolder : public Folder {
       const std::size_t run = run_at(rows, i);
       if (run >= kWorthRun) {
         const std::uint64_t done = add_row_run(rows, i, run);
+        points_ += done;
         i += done;
         if (done != 0) continue;
       }
@@ -118,6 +119,8 @@ class AdaptiveFolder : public Folder {
   [[gnu::noinline]] void add_generally(const std::int64_t* point, const std::int64_t* labels) {
     add_otherwise(point, labels, shape_.dimensions, shape_.outputs);
   }
+  /// Rows::follows for the rows from this one on.
+  static std::uint64_t following(const Rows& rows, std::size_t from) { return from < 64 ? rows.follows >> from : 0; }
   /// So many rows, from this one on, follow each other.
   static std::size_t run_at(const Rows& rows, std::size_t i) {
     return i < 63 ? static_cast<std::size_t>(std::countr_one(rows.follows >> (i + 1))) + 1 : 1;
@@ -201,29 +204,31 @@ void AdaptiveFolder::add_ranks(const Run& run, const Ranks& ranks) {
   });
 }
 
-/// Of rows that follow each other: as many of the first as have labels that grow evenly and were expected. Says how
-/// many.
+/// Of rows that follow each other: as many of the first as have labels that grow evenly and were expected by what is
+/// exact. Says how many.
 std::uint64_t AdaptiveFolder::add_row_run(const Rows& rows, std::size_t first, std::size_t most) {
   const std::size_t outputs = shape_.outputs;
   const std::size_t inner = shape_.dimensions - std::size_t{1};
   const std::int64_t* const labels = rows.labels + first * outputs;
-  adaptive::SmallArray<std::int64_t, 8> steps(outputs);
-  for (std::size_t o = 0; o < std::min(rows.same, outputs); ++o) steps[o] = o == inner ? 1 : 0;
+  const Select& select = exact_->select();
+  adaptive::SmallArray<std::int64_t, 8> steps(select.size());
   std::size_t n = most;
-  for (std::size_t o = rows.same; o < outputs; ++o) {
+  for (std::size_t i = 0; i < select.size(); ++i) {
+    const std::size_t o = select[i];
+    if (o < rows.same) {
+      steps[i] = o == inner ? 1 : 0;
+      continue;
+    }
     const std::int64_t* label = labels + o;
     const std::uint64_t step = static_cast<std::uint64_t>(label[outputs]) - static_cast<std::uint64_t>(label[0]);
-    steps[o] = static_cast<std::int64_t>(step);
+    steps[i] = static_cast<std::int64_t>(step);
     std::size_t even = 2;
     for (label += outputs; even < n; ++even, label += outputs)
       if (static_cast<std::uint64_t>(label[outputs]) - static_cast<std::uint64_t>(label[0]) != step) break;
     n = even;
     if (n < kWorthRun) return 0;
   }
-  const std::uint64_t done =
-      exact_->expected_run({rows.points + first * shape_.dimensions, labels, steps.data(), n, 1});
-  points_ += done;
-  return done;
+  return exact_->expected_run({rows.points + first * shape_.dimensions, selected(select, labels), steps.data(), n, 1});
 }
 
 /// As many at once as can be, the others one by one.
@@ -236,7 +241,8 @@ void AdaptiveFolder::add_loosely(Loose& loose, const Rows& rows) const {
     const std::size_t rest = rows.n - first;
     if (rest >= kFew) {
       const fold::Ends* const ends = first == 0 ? rows.ends : nullptr;
-      const std::size_t done = loose.add_rows({point, labels, rest, rows.ordered, ends, rows.same, 0, rows.around});
+      const std::size_t done =
+          loose.add_rows({point, labels, rest, rows.ordered, ends, rows.same, following(rows, first), rows.around});
       first += done;
       if (done != 0) continue;
     }
@@ -259,7 +265,7 @@ void AdaptiveFolder::add_other_rows(const Rows& rows, std::size_t from) {
                 rows.ordered,
                 all ? rows.ends : nullptr,
                 rows.same,
-                0,
+                following(rows, first),
                 rows.around};
   };
   while (from < rows.n) {
@@ -278,6 +284,11 @@ void AdaptiveFolder::add_other_rows(const Rows& rows, std::size_t from) {
     bool in_order = true;
     bool full = false;
     while (end < rows.n && in_order && !full) {
+      if (const std::size_t run = run_at(rows, end); run >= kWorthRun) {
+        const std::uint64_t done = add_row_run(rows, end, run);
+        end += done;
+        if (done != 0) continue;
+      }
       const std::int64_t* const point = rows.points + end * dimensions;
       const std::int64_t* const labels = selected(exact_->select(), rows.labels + end * outputs);
       if (!exact_->expected(point, labels)) {

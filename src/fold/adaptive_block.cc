@@ -182,8 +182,27 @@ std::int64_t largest_extent(const View& view, int q) {
   return high;
 }
 
+/// plainly_representable() for a block of the innermost level, step by step the same: bounds are numbers.
+bool row_is_plainly_representable(const View& view) {
+  constexpr double kSmall = 0x1p62;
+  const auto size = [](std::int64_t number) { return std::abs(static_cast<double>(number)); };
+  const int inner = view.level;
+  const std::int64_t* const values = view.values();
+  const bool known = view.block.knows(inner);
+  const double stride = known ? size(view.stride(inner)) : 1;
+  const double start = size(view.start(inner));
+  for (int o = 0; o < view.layout.outputs; ++o) {
+    const double step = known ? size(view.step(inner, o)) : 0;
+    if (!(std::max(1.0, step) * stride < kSmall && size(values[o]) * stride + step * start < kSmall)) return false;
+  }
+  std::int64_t along = 0;
+  return !__builtin_mul_overflow(view.stride(inner), view.extent(inner), &along) &&
+         !__builtin_add_overflow(view.start(inner), along, &along);
+}
+
 /// Whether a block is representable for simple reasons. False does not say the contrary.
 bool plainly_representable(const View& view) {
+  if (view.level == view.layout.dimensions - 1) return row_is_plainly_representable(view);
   Plain plain(view);
   for (int o = 0; o < view.layout.outputs; ++o) {
     plain.set(o);
@@ -196,6 +215,110 @@ bool plainly_representable(const View& view) {
     if (!plain.go_to_last(q) || !plain.is_whole()) return false;
   }
   return true;
+}
+
+/// Whether rows along q are equally long wherever they are in the block.
+bool has_one_extent(const View& view, int q) {
+  const int extent = view.layout.extent(q);
+  for (int p = view.level; p < q; ++p)
+    if (view.step(p, extent) != 0) return false;
+  return true;
+}
+
+/// The ends of a function of counts, step by step: for what is simple, in 64 bits.
+class PlainEnds {
+ public:
+  PlainEnds(const View& view, std::int64_t constant) : view_(view), low_(constant), high_(constant) {}
+  /// It grows by so much along q. False if that is not simple.
+  bool go_along(int q, std::int64_t step) {
+    if (step == 0) return true;
+    std::int64_t by = 0;
+    if (!has_one_extent(view_, q) || __builtin_mul_overflow(step, view_.extent(q), &by)) return false;
+    std::int64_t& end = step > 0 ? high_ : low_;
+    return !__builtin_add_overflow(end, by, &end);
+  }
+  std::int64_t low() const { return low_; }
+  std::int64_t high() const { return high_; }
+
+ private:
+  const View& view_;
+  std::int64_t low_;
+  std::int64_t high_;
+};
+
+/// window_of() a label that is not modular, for simple reasons; false does not say that there is none.
+bool plain_window_of(const View& view, int output, Window& into) {
+  const Layout& layout = view.layout;
+  const std::int64_t label = view.values()[output];
+  PlainEnds labels(view, label);
+  for (int q = view.level; q < layout.dimensions; ++q)
+    if (!labels.go_along(q, view.step(q, output))) return false;
+  into.low = labels.low();
+  into.high = labels.high();
+  const int along = layout.distance_dimension(output);
+  if (along < view.level) return true;
+  std::int64_t first = 0;
+  if (__builtin_sub_overflow(view.start(along), label, &first)) return false;
+  PlainEnds distances(view, first);
+  for (int q = view.level; q < layout.dimensions; ++q) {
+    std::int64_t step = q < along ? view.step(q, layout.start(along)) : 0;
+    if (q == along && view.block.knows(q)) step = view.stride(q);
+    if (__builtin_sub_overflow(step, view.step(q, output), &step) || !distances.go_along(q, step)) return false;
+  }
+  into.distance_low = distances.low();
+  into.distance_high = distances.high();
+  return true;
+}
+
+/// range_of() a coordinate whose bounds are numbers. False does not say the contrary.
+bool constant_range_of(const View& view, int q, Range& into) {
+  const int start = view.layout.start(q);
+  for (int p = view.level; p < q; ++p)
+    if (view.step(p, start) != 0) return false;
+  std::int64_t last = 0;
+  if (!has_one_extent(view, q) || __builtin_mul_overflow(view.stride(q), view.extent(q), &last) ||
+      __builtin_add_overflow(view.start(q), last, &last))
+    return false;
+  into.stride = view.stride(q);
+  into.divisor = 1;
+  into.lower.constant = view.start(q);
+  into.upper.constant = last;
+  into.lower.coefficients.assign(View::at(q), 0);
+  into.upper.coefficients.assign(View::at(q), 0);
+  return true;
+}
+
+bool is_point(const View& view) {
+  if (view.level != 0 || view.block.known != 0 || view.block.windows) return false;
+  for (int q = 0; q < view.layout.dimensions; ++q)
+    if (view.extent(q) != 0) return false;
+  return true;
+}
+
+/// piece_of() such a block: all is constant.
+Piece point_of(const View& view, std::size_t outputs) {
+  const Layout& layout = view.layout;
+  Piece piece;
+  piece.points = view.block.points;
+  piece.ranges.resize(View::at(layout.dimensions));
+  for (int q = 0; q < layout.dimensions; ++q) {
+    Range& range = piece.ranges[View::at(q)];
+    for (Affine* const bound : {&range.lower, &range.upper}) {
+      bound->constant = view.start(q);
+      bound->coefficients.resize(View::at(q));
+    }
+  }
+  piece.outputs.resize(outputs);
+  for (int o = 0; o < layout.outputs; ++o) {
+    Output& output = piece.outputs[layout.select[View::at(o)]];
+    const std::int64_t label = view.values()[o];
+    output.top.assign(View::at(layout.dimensions), false);
+    output.value.constant = output.minimum = output.maximum = label;
+    output.value.coefficients.resize(View::at(layout.dimensions));
+    if (const int along = layout.distance_dimension(o); along >= 0)
+      output.distance_minimum = output.distance_maximum = distance(view.start(along), label);
+  }
+  return piece;
 }
 
 }  // namespace
@@ -223,10 +346,6 @@ Function View::last_coordinate(int q) const {
   return f;
 }
 
-std::int64_t* values_of(const Layout& layout, Block& block, int level) {
-  return block.words.get() + layout.values(level);
-}
-
 Block copy_of(const Layout& layout, const Block& block, int level) {
   Block copy;
   const int words = layout.words(level);
@@ -251,6 +370,8 @@ bool extremes(const View& view, const Function& function, std::int64_t& low, std
 Window window_of(const View& view, int output) {
   if (view.block.modulus(output) != 0) return (*view.block.windows)[View::at(output)];
   Window window;
+  if (plain_window_of(view, output, window)) return window;
+  window = {};
   const Function label = view.function(output);
   extremes(view, label, window.low, window.high);
   const int along = view.layout.distance_dimension(output);
@@ -336,10 +457,13 @@ Block row_of(const View& view, std::int64_t t) {
 
 Piece piece_of(const View& view, std::size_t outputs) {
   const Layout& layout = view.layout;
+  if (is_point(view)) return point_of(view, outputs);
   Piece piece;
   piece.points = view.block.points;
+  piece.ranges.reserve(View::at(layout.dimensions));
   for (int q = 0; q < layout.dimensions; ++q) {
-    Range range;
+    Range& range = piece.ranges.emplace_back();
+    if (constant_range_of(view, q, range)) continue;
     if (!range_of(view, q, range)) {
       piece.exact_domain = false;
       range = {};
@@ -349,7 +473,6 @@ Piece piece_of(const View& view, std::size_t outputs) {
     }
     range.lower.coefficients.resize(View::at(q));
     range.upper.coefficients.resize(View::at(q));
-    piece.ranges.push_back(std::move(range));
   }
   piece.outputs.resize(outputs);
   for (int o = 0; o < layout.outputs; ++o) {

@@ -138,7 +138,9 @@ struct Placed {
   std::span<const std::int64_t> prefix;
 };
 
-std::int64_t* values_of(const Layout& layout, Block& block, int level);
+inline std::int64_t* values_of(const Layout& layout, Block& block, int level) {
+  return block.words.get() + layout.values(level);
+}
 
 /// A copy, without `before`.
 Block copy_of(const Layout& layout, const Block& block, int level);

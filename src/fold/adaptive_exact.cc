@@ -193,11 +193,17 @@ void Exact::offer_other(int level, const Row& row, Taken& taken) {
     singles |= !grow_.has_step(blocks[i], level);
   }
   if (breaks && by([&](std::size_t i) { return blocks[i].before && repeat_break(level, i, row, taken); })) return;
+  bool others = false;  // that know other dimensions
   if (singles && by([&](std::size_t i) {
-        return ((blocks[i].known ^ row.block.known) & inside) == 0 && grow_.try_second_row(blocks[i], row, level);
+        const bool same = ((blocks[i].known ^ row.block.known) & inside) == 0;
+        others |= !same;
+        return same && grow_.try_second_row(blocks[i], row, level);
       }))
     return;
-  if (singles && by([&](std::size_t i) { return grow_.try_second_row(blocks[i], row, level); })) return;
+  if (others && by([&](std::size_t i) {
+        return ((blocks[i].known ^ row.block.known) & inside) != 0 && grow_.try_second_row(blocks[i], row, level);
+      }))
+    return;
   if (grow_.knows_moduli() && by([&](std::size_t i) { return grow_.try_known_modulus(blocks[i], row, level); })) return;
   accuse(row, level);
   if (offer_behind_break(level, row, taken)) return;

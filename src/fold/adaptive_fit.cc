@@ -238,8 +238,7 @@ void LabelFit::learn(std::size_t inner, const Move& move, std::int64_t differenc
   if (move.first == dimensions_) {
     if (difference != 0) first_ = dimensions_;
   } else {
-    for (std::size_t m = first_; m <= inner; ++m)
-      if (!claims_->suffix[m].add(move.step, difference, fresh)) first_ = static_cast<std::uint16_t>(m + 1);
+    fresh = add_to_suffixes(inner, move.step, difference);
     if (!ordered_ && first_ > 0) first_ = dimensions_;
   }
   for (std::size_t m = before; m < first_; ++m) claims_->suffix[m] = Equations(dimensions_);
@@ -247,15 +246,35 @@ void LabelFit::learn(std::size_t inner, const Move& move, std::int64_t differenc
   refute_if_done();
 }
 
+/// An equation for suffixes first_ .. inner; those up to the last one that it contradicts do not hold any more. True if
+/// it says more. From the inside out: what is outside of one that does not hold need not be looked at. Each suffix has
+/// all equations of those behind it, and mostly no others: then what became of the one behind it is what becomes of it.
+bool LabelFit::add_to_suffixes(std::size_t inner, const std::int64_t* vector, std::int64_t value) {
+  std::vector<Equations>& suffix = claims_->suffix;
+  std::uint32_t like = 0;  // the one behind it, as bits
+  for (std::size_t m = first_; m < inner; ++m) like |= std::uint32_t{suffix[m].same(suffix[m + 1])} << m;
+  bool fresh = false;
+  for (std::size_t m = inner + 1; m-- > first_;) {
+    if ((like >> m & 1) != 0) {
+      suffix[m].copy(suffix[m + 1]);
+    } else if (!suffix[m].add(vector, value, fresh)) {
+      first_ = static_cast<std::uint16_t>(m + 1);
+      break;
+    }
+  }
+  return fresh;
+}
+
 /// Suffix m has the equations of all suffixes behind it, and maybe more: what one of those determines, it does too.
 void LabelFit::make_ready() {
   known_until_.fill(0);
   std::int64_t ignored = 1;
   std::array<std::int64_t, kMostDimensions> others{};
+  std::uint32_t bits = 0;
   for (std::size_t m = first_; m < dimensions_; ++m) {
     const bool best = m == first_;
-    const std::uint32_t bits =
-        claims_->suffix[m].determined(best ? numerators() : others.data(), best ? divisor_ : ignored);
+    if (best || !claims_->suffix[m].same(claims_->suffix[m - 1]))
+      bits = claims_->suffix[m].determined(best ? numerators() : others.data(), best ? divisor_ : ignored);
     if (best && bits == 0) return;
     for (std::size_t k = 0; k < dimensions_; ++k)
       if ((bits >> k & 1) != 0) known_until_[k] = static_cast<std::uint8_t>(m + 1);

@@ -71,8 +71,9 @@ struct Moves {
   std::array<std::uint64_t, kMostDimensions> outside;  // by dimension: points before which an earlier one changed, as
                                                        // bits
 
-  /// False if a difference is too large; then nothing is said.
-  bool set(const std::int64_t* points, const std::int64_t* before, std::size_t dimensions, std::size_t n);
+  /// False if a difference is too large; then nothing is said. `follows`: as in Rows, but for the first one.
+  bool set(const std::int64_t* points, const std::int64_t* before, std::size_t dimensions, std::size_t n,
+           std::uint64_t follows);
   Move at(std::size_t i, std::int64_t* steps) const {
     const std::int64_t* const point = points + i * dimensions;
     const std::int64_t* const from = i == 0 ? before : point - dimensions;
@@ -82,7 +83,7 @@ struct Moves {
 
  private:
   template <std::size_t kDimensions>
-  bool set_for();
+  bool set_for(std::uint64_t follows);
 };
 
 /// Linear equations sum v[k] * c[k] = r in unknown c, in reduced row echelon form.
@@ -95,6 +96,10 @@ class Equations {
   bool solve(Fraction& into) const;
   /// Unknowns that have one value, as bits; `numerators` gets these values, over the divisor.
   std::uint32_t determined(std::int64_t* numerators, std::int64_t& divisor) const;
+  /// Whether they say the same, in the same words.
+  bool same(const Equations& other) const { return numbers_ == other.numbers_; }
+  /// Of as many unknowns.
+  void copy(const Equations& other) { numbers_ = other.numbers_; }
   std::size_t bytes() const;
 
  private:
@@ -188,6 +193,7 @@ class LabelFit {
     return sum == static_cast<Wide>(divisor_) * difference && move.first < dimensions_;
   }
   void learn(std::size_t inner, const Move& move, std::int64_t difference);
+  bool add_to_suffixes(std::size_t inner, const std::int64_t* vector, std::int64_t value);
   void make_ready();
   /// Rows go on, or end and must have been like the first one.
   void follow_rows(const Move& move, std::int64_t difference) {
@@ -200,6 +206,7 @@ class LabelFit {
     }
     if ((prefixes_ & ~inside) != 0) start_rows(move, prefixes_ & ~inside);
   }
+  [[gnu::always_inline]] inline bool explains(const Moves& moves, std::size_t i, std::int64_t difference) const;
   void learn_rows(const Moves& moves, const std::int64_t* differences);
   void follow_rows(const Moves& moves, const std::int64_t* labels, std::size_t stride, const std::int64_t* differences);
   void start_rows(const Move& move, std::uint32_t prefixes);

@@ -18,15 +18,22 @@ std::uint64_t first_bits(std::size_t n) { return n == 64 ? ~std::uint64_t{0} : (
 }  // namespace
 
 template <std::size_t kDimensions>
-bool Moves::set_for() {
+bool Moves::set_for(std::uint64_t follows) {
   const std::size_t all = kDimensions != 0 ? kDimensions : dimensions;
+  const std::size_t inner = all - 1;
   std::array<std::uint64_t, kMostDimensions> changes{};  // by dimension: points before which it is the first to change
   const std::int64_t* from = before;
   const std::int64_t* point = points;
   bool large = false;
   for (std::size_t i = 0; i < n; ++i, from = point, point += all) {
+    if (i != 0 && (follows >> i & 1) != 0) {
+      hashes[i] = inner + hash_of(inner, 1);
+      first[i] = static_cast<std::uint8_t>(inner);
+      changes[inner] |= std::uint64_t{1} << i;
+      continue;
+    }
     std::size_t number = 0;
-    while (number + 1 < all && point[number] == from[number]) ++number;
+    while (number < inner && point[number] == from[number]) ++number;
     std::uint64_t hash = number;
     const auto add = [&](std::size_t k) __attribute__((always_inline)) {
       std::int64_t step = 0;
@@ -49,20 +56,29 @@ bool Moves::set_for() {
   return !large;
 }
 
-bool Moves::set(const std::int64_t* all, const std::int64_t* last, std::size_t in, std::size_t count) {
+bool Moves::set(const std::int64_t* all, const std::int64_t* last, std::size_t in, std::size_t count,
+                std::uint64_t follows) {
   points = all;
   before = last;
   dimensions = in;
   n = count;
   switch (in) {
     case 1:
-      return set_for<1>();
+      return set_for<1>(follows);
     case 2:
-      return set_for<2>();
+      return set_for<2>(follows);
     case 3:
-      return set_for<3>();
+      return set_for<3>(follows);
+    case 4:
+      return set_for<4>(follows);
+    case 5:
+      return set_for<5>(follows);
+    case 6:
+      return set_for<6>(follows);
+    case 7:
+      return set_for<7>(follows);
     default:
-      return set_for<0>();
+      return set_for<0>(follows);
   }
 }
 
@@ -82,14 +98,30 @@ void LabelFit::add_rows(const Moves& moves, const std::int64_t* labels, std::siz
   label_ = before;
 }
 
+/// As explained(), for one of several moves.
+inline bool LabelFit::explains(const Moves& moves, std::size_t i, std::int64_t difference) const {
+  const std::size_t first = moves.first[i];
+  const std::int64_t* const point = moves.points + i * moves.dimensions;
+  const std::int64_t* const from = i == 0 ? moves.before : point - moves.dimensions;
+  const std::int64_t* const numerators = ready_.data();
+  Wide sum = 0;
+  for (std::size_t k = first; k < dimensions_; ++k) {
+    const std::int64_t step = point[k] - from[k];
+    if (step == 0) continue;
+    if (known_until_[k] <= first) return false;
+    sum += static_cast<Wide>(numerators[k]) * step;
+  }
+  return sum == static_cast<Wide>(divisor_) * difference;
+}
+
 /// Suffixes.
 void LabelFit::learn_rows(const Moves& moves, const std::int64_t* differences) {
   std::array<std::int64_t, kMostDimensions> steps;
   for (std::uint64_t rest = first_bits(moves.n) & ~moves.outside[first_]; rest != 0;) {
     const auto i = static_cast<std::size_t>(std::countr_zero(rest));
     rest &= rest - 1;
+    if (explains(moves, i, differences[i])) continue;
     const Move move = moves.at(i, steps.data());
-    if (explained(move.first, move, differences[i])) continue;
     learn(move.first, move, differences[i]);
     if (!claims_ || first_ == dimensions_) return;
     rest &= ~moves.outside[first_];

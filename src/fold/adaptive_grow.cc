@@ -64,8 +64,8 @@ std::int64_t Grow::modulus(const Block& a, const Block& b, int function) const {
   return first != 0 ? first : second;
 }
 
-/// Whether the coefficients of the dimensions inside agree where both are known.
-bool Grow::same_inside(const Block& block, const Row& row, int level) const {
+/// Of a dimension that has some inside.
+bool Grow::compare_inside(const Block& block, const Row& row, int level) const {
   const bool plain = !block.windows && !row.block.windows;
   const std::uint32_t both = block.known & row.block.known & bits_from(level + 1);
   if (plain && ((block.known ^ row.block.known) & bits_from(level + 1)) == 0)
@@ -84,9 +84,7 @@ bool Grow::same_inside(const Block& block, const Row& row, int level) const {
   return true;
 }
 
-/// Whether modular labels of both stay in one window each.
-bool Grow::windows_join(const Block& block, const Row& row, int level) const {
-  if (!block.windows && !row.block.windows) return true;
+bool Grow::compare_windows(const Block& block, const Row& row, int level) const {
   for (int o = 0; o < layout.outputs; ++o) {
     const std::int64_t m = modulus(block, row.block, o);
     if (m < 0) return false;
@@ -148,7 +146,6 @@ void Grow::set_modulus(Block& block, int output, std::int64_t modulus, int level
 }
 
 void Grow::join_windows(Block& block, const Row& row, int level) const {
-  if (!block.windows && !row.block.windows) return;
   for (int o = 0; o < layout.outputs; ++o) {
     const std::int64_t m = modulus(block, row.block, o);
     if (m == 0) continue;
@@ -160,7 +157,7 @@ void Grow::join_windows(Block& block, const Row& row, int level) const {
 }
 
 void Grow::absorb(Block& block, const Row& row, int level) const {
-  join_windows(block, row, level);
+  if (block.windows || row.block.windows) join_windows(block, row, level);
   const std::uint32_t fresh = row.block.known & ~block.known & bits_from(level + 1);
   if (fresh != 0) {
     for (int q = level + 1; q < layout.dimensions; ++q)

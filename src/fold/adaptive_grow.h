@@ -103,8 +103,16 @@ class Grow {
   bool find_moduli(const Block& block, const Row& row, int level, Moduli& found) const;
   const std::int64_t* values(const Row& row) const { return row.block.words.get() + layout.values(row.level); }
   std::int64_t modulus(const Block& a, const Block& b, int function) const;
-  bool same_inside(const Block& block, const Row& row, int level) const;
-  bool windows_join(const Block& block, const Row& row, int level) const;
+  /// Whether the coefficients of the dimensions inside agree where both are known.
+  bool same_inside(const Block& block, const Row& row, int level) const {
+    return level == layout.dimensions - 1 || compare_inside(block, row, level);
+  }
+  bool compare_inside(const Block& block, const Row& row, int level) const;
+  /// Whether modular labels of both stay in one window each.
+  bool windows_join(const Block& block, const Row& row, int level) const {
+    return (!block.windows && !row.block.windows) || compare_windows(block, row, level);
+  }
+  bool compare_windows(const Block& block, const Row& row, int level) const;
   bool may_be_fractional(const Block& block, const Block& row, int level) const;
   bool step_to(const Block& block, const Row& row, int level, Step& into) const;
   bool is_whole(const Step& step, const Row& row, int level) const;

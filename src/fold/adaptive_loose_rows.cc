@@ -184,7 +184,7 @@ std::size_t Loose::add_rows(const Rows& all) {
     o = 0;
   }
   Moves moves;
-  if (fitting_ != 0 && !moves.set(rows.points, last_.data(), dimensions, rows.n)) return 0;
+  if (fitting_ != 0 && !moves.set(rows.points, last_.data(), dimensions, rows.n, rows.follows)) return 0;
   if (covers_ && !cover_rows(rows)) return 0;
   for (std::size_t o = 0; o < followed; ++o) {
     Tracked& output = outputs[o];

@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 #include <functional>
+#include <limits>
 
 #include "fold/test_points.h"
 
@@ -328,6 +329,80 @@ TEST(Adaptive, RandomGuardLeavesTheLabelAffine) {
   EXPECT_EQ(text(folded.pieces[0].outputs[0].value), "100 + 8*x0 + 3*x1");
   EXPECT_TRUE(folded.pieces[0].outputs[0].affine());
   EXPECT_EQ(folded.pieces[0].ranges[1].upper.coefficients[0], 1);
+}
+
+/// Which dimensions a label is affine along shows late: until then, the claims of all of them have learned the same.
+TEST(Adaptive, ClaimsThatPartLate) {
+  const Guard guard = [](const Vector& x) {
+    return random_number(static_cast<std::uint64_t>(((x[0] * 10 + x[1]) * 10 + x[2]) * 10 + x[3])) % 3 != 0;
+  };
+  for (std::size_t known = 0; known <= 4; ++known) {  // dimensions, from the innermost on
+    const auto label = [known](const Vector& x) {
+      std::int64_t sum = 0;
+      for (std::size_t k = 0; k < 4; ++k) {
+        const auto step = static_cast<std::int64_t>(2 * k + 3);
+        const bool late = x[0] > 4;
+        const auto chance = static_cast<std::int64_t>(
+            random_number(static_cast<std::uint64_t>(100 * k + 7) + static_cast<std::uint64_t>(x[k])) % 50);
+        sum += k + known >= 4 || !late ? step * x[k] : chance;
+      }
+      return sum;
+    };
+    const Folded folded = expect_sound(nest({loop(0, 8), loop(0, 6), loop(0, 6), loop(0, 6)}, {label}, guard));
+    ASSERT_EQ(folded.pieces.size(), 1u);
+    const Output& output = folded.pieces[0].outputs[0];
+    for (std::size_t k = 0; k < 4; ++k) {
+      EXPECT_EQ(output.top[k], k + known < 4) << known << " " << k;
+      if (!output.top[k]) {
+        EXPECT_EQ(output.value.coefficients[k], static_cast<std::int64_t>(2 * k + 3)) << known << " " << k;
+      }
+    }
+  }
+}
+
+/// Ends of labels and of distances, of points, boxes and triangles: against all points.
+TEST(Adaptive, EndsOfPieces) {
+  const auto triangle = [](std::int64_t to) {
+    return Loop{[](const Vector&) { return 0; }, [to](const Vector& x) { return to - x[0]; }};
+  };
+  const Label first = [](const Vector& x) { return x[0] - 2; };
+  const Label second = [](const Vector& x) { return 3 * x[0] - 2 * x[1]; };
+  const Label far = [](const Vector& x) { return std::numeric_limits<std::int64_t>::max() - 5 - x[1]; };
+  const Label third = [](const Vector& x) { return 5 * x[0] + 4 * x[2] - x[1]; };
+  std::vector<Stream> streams;
+  streams.push_back(nest({loop(3, 9), loop(-4, 4)}, {first, second}));
+  streams.push_back(nest({loop(0, 9), triangle(9)}, {second, first}));
+  streams.push_back(nest({loop(0, 9), triangle(9), loop(2, 6)}, {first, second, third}));
+  streams.push_back(nest({loop(-3, 9), loop(-4, 4)}, {far, far}));
+  streams.push_back(nest({loop(0, 40), loop(0, 40)}, {first, second}, [](const Vector& x) {
+    return (x[0] == 3 && x[1] == 7) || (x[0] == 4 && x[1] == 30) || (x[0] == 31 && x[1] == 2);
+  }));
+  for (Stream& stream : streams) {
+    stream.shape.shared = 2;
+    const Folded folded = expect_sound(stream);
+    ASSERT_TRUE(folded.exact()) << text(folded);
+    for (const Piece& piece : folded.pieces) {
+      for (std::size_t o = 0; o < stream.shape.outputs; ++o) {
+        Ends labels;
+        Ends distances;
+        for (const Labelled& at : stream.points) {
+          if (!contains(piece, at.point)) continue;
+          labels.include(at.labels[o]);
+          if (o < 2) {
+            std::int64_t distance = 0;
+            const bool large = __builtin_sub_overflow(at.point[o], at.labels[o], &distance);
+            distances.include(large ? std::numeric_limits<std::int64_t>::min() : distance);
+          }
+        }
+        const Output& output = piece.outputs[o];
+        EXPECT_EQ(output.minimum, labels.low) << text(folded);
+        EXPECT_EQ(output.maximum, labels.high) << text(folded);
+        if (o >= 2) continue;
+        EXPECT_EQ(output.distance_minimum, distances.low) << text(folded);
+        EXPECT_EQ(output.distance_maximum, distances.high) << text(folded);
+      }
+    }
+  }
 }
 
 /// Labels that are simple for a long time are no longer looked at, until they are not.

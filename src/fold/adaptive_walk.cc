@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "fold/run.h"
-
 namespace loopfold::fold::adaptive {
 
 namespace {
@@ -20,6 +18,7 @@ Walker::Walker(const Placed& placed)
     : layout_(&placed.view.layout),
       block_(&placed.view.block),
       level_(placed.view.level),
+      innermost_(2 * layout_->dimensions + layout_->outputs + functions_inside(layout_->dimensions - 1)),
       numbers_(View::at(2 * layout_->dimensions + layout_->outputs + functions_inside(level_ - 1))) {
   std::copy(placed.prefix.begin(), placed.prefix.end(), numbers_.begin());
   enter(level_);
@@ -38,9 +37,8 @@ void Walker::restart_inside(int q) {
   for (int p = q + 1; p < layout_->dimensions; ++p) enter(p);
 }
 
-const std::int64_t* Walker::labels() {
+const std::int64_t* Walker::labels_in_windows() {
   const std::int64_t* const innermost = functions(layout_->dimensions - 1);
-  if (!block_->windows) return innermost;
   std::int64_t* const labels = numbers_.data() + 2 * layout_->dimensions;
   for (int o = 0; o < layout_->outputs; ++o)
     labels[o] = block_->modulus(o) != 0 ? in_window((*block_->windows)[View::at(o)], innermost[o]) : innermost[o];

@@ -13,6 +13,7 @@
 
 #include "fold/adaptive_block.h"
 #include "fold/fold.h"
+#include "fold/run.h"
 
 namespace loopfold::fold::adaptive {
 
@@ -21,9 +22,20 @@ class Walker {
  public:
   explicit Walker(const Placed& placed);
   const std::int64_t* point() const { return numbers_.data(); }
-  const std::int64_t* labels();
+  const std::int64_t* labels() {
+    return block_->windows ? labels_in_windows() : numbers_.data() + View::at(innermost_);
+  }
   /// To the next point; false after the last one.
-  bool next() { return next(layout_->dimensions - 1); }
+  bool next() {
+    const int inner = layout_->dimensions - 1;
+    if (block_->windows || count(inner) == outside(inner)[layout_->extent(inner)]) return next(inner);
+    ++count(inner);
+    const std::int64_t* const part = block_->words.get() + layout_->part(inner);
+    numbers_[View::at(inner)] += view().stride(inner);
+    std::int64_t* const labels = numbers_.data() + innermost_;
+    for (int o = 0; o < layout_->outputs; ++o) labels[o] = wrapping_add(labels[o], part[1 + o]);
+    return true;
+  }
   /// At the first point of an innermost row: all of it, until something else is called; and to the next one. For blocks
   /// without moduli.
   Run row();
@@ -35,6 +47,7 @@ class Walker {
   }
 
  private:
+  const std::int64_t* labels_in_windows();
   bool next(int innermost);
   void restart_inside(int q);
   void enter(int q);
@@ -55,6 +68,7 @@ class Walker {
   const Layout* layout_;
   const Block* block_;
   int level_;
+  int innermost_;                      // in numbers_: functions of the innermost dimension
   std::vector<std::int64_t> numbers_;  // the point, counts, labels, functions by dimension
 };
 

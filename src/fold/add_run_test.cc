@@ -398,7 +398,7 @@ TEST(AddRows, SameAsPoints) {
 /// labels that stay what they are for a while.
 Stream irregular_stream(RandomStream& random) {
   Stream stream;
-  const auto dimensions = static_cast<std::uint16_t>(random.between(1, 6));
+  const auto dimensions = static_cast<std::uint16_t>(random.between(1, 8));
   const auto outputs = static_cast<std::uint16_t>(random.between(0, 4));
   stream.shape = {dimensions, outputs, static_cast<std::uint16_t>(random.between(0, std::min(dimensions, outputs)))};
   const std::size_t length = random.one_in(8) ? 5000 : 20 + random.below(300);
