@@ -425,6 +425,7 @@ class Builder {
       const PathPart* part = nullptr;
       const trace::Value* value = nullptr;
       std::vector<std::uint64_t> values;
+      std::vector<Cell> cells;  // of a load that is gathered
     };
     struct Value {
       std::uint32_t part = 0;
@@ -582,6 +583,20 @@ class Builder {
   std::uint64_t pass_cells(StretchAccess& at, std::uint64_t k) const;
   bool take_cell(StretchAccess& at, std::uint64_t k);
   void store_behind(const StretchAccess& at);
+
+  // Accesses that are elsewhere in each iteration (builder_stretch_gather.cc).
+  bool is_in_one_block(const StretchAccess& at);
+  bool may_gather(const StretchAccess& at) const;
+  bool gather(StretchAccess& at);
+  void note_lane_of(StretchAccess& at) const;
+  std::size_t gathered_chunk(const StretchAccess& at, std::uint64_t k);
+  void fold_gathered(StretchAccess& at);
+  bool is_shown_uneven(const StretchPlan& plan, const StretchAccess& at) const;
+  void note_uneven(const StretchPlan& plan) const;
+  void fold_places(const StretchPlan& plan, const StretchAccess& at);
+  std::span<const std::uint64_t> addresses_of(const StretchAccess& at) const {
+    return {stretch_.uneven[at.column].values.data(), stretch_.n};
+  }
   Stretch::Origins compare_origins(const StretchPlan& plan, std::uint64_t k);
   bool may_be_rewritten(std::uint64_t first, std::uint64_t last) const;
   std::uint64_t address_in(const StretchAccess& at, std::uint64_t k) const {

@@ -225,7 +225,11 @@ bool Builder::locate_accesses(const StretchPlan& plan) {
     at.reader.object = at.place.object;
   }
   if (stretch_.n < kShortest) return false;
-  for (StretchAccess& at : stretch_accesses()) find_range(at);
+  for (StretchAccess& at : stretch_accesses()) {
+    find_range(at);
+    at.in_one = !at.address.even && is_in_one_block(at);
+    at.gathered = false;
+  }
   find_leftovers();
   return true;
 }
@@ -260,8 +264,10 @@ void Builder::set_iteration(std::uint64_t k) {
 }
 
 void Builder::fold_stretch(const StretchPlan& plan) {
-  for (StretchAccess& at : stretch_accesses())
+  for (StretchAccess& at : stretch_accesses()) {
     for (const DependencePiece& piece : at.pieces) end_piece(at, piece);
+    if (at.gathered) fold_gathered(at);
+  }
   set_iteration(0);
   for (const PathPart& part : plan.parts) feed_.instance_run(part.site, point_.data(), stretch_.n);
   fold_registers(plan);
@@ -269,6 +275,7 @@ void Builder::fold_stretch(const StretchPlan& plan) {
   for (const Stretch::Value& value : stretch_.values) fold_value(plan, value);
   if (stretch_.uneven_count != 0) fold_uneven_values(plan);
   for (StretchAccess& at : stretch_accesses()) {
+    if (at.in_one) fold_places(plan, at);
     if (!at.fixed) continue;
     // Frames are as large as what was touched of them.
     place_of(at, address_in(at, stretch_.n - 1), stretch_.n - 1);

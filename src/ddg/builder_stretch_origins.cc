@@ -165,7 +165,7 @@ Builder::Found Builder::found_by(const StretchAccess& load) const {
 Builder::Stretch::Origins Builder::origins_of_stretch(const StretchPlan& plan, std::uint64_t k) {
   using Origins = Stretch::Origins;
   for (const StretchAccess& at : stretch_accesses())
-    if (keeps_uneven(plan, at) && !shows_uneven({stretch_.uneven[at.column].values.data(), stretch_.n}, k))
+    if (keeps_uneven(plan, at) && !is_shown_uneven(plan, at) && !shows_uneven(addresses_of(at), k))
       return Origins::kAll;
   for (const std::uint32_t access : plan.copied_loads) {
     const StretchAccess& at = stretch_.accesses[access];
@@ -182,7 +182,8 @@ Builder::Stretch::Origins Builder::origins_of_stretch(const StretchPlan& plan, s
     const bool of_loop = exposed.written && kept.origin.entry == stretch_.entry;
     if (load && of_loop) {
       const StretchAccess* const at = load_of(kept);
-      if (at == nullptr || !at->address.even) return Origins::kAll;
+      if (at == nullptr) return Origins::kAll;
+      if (!at->address.even && !(at->gathered && is_shown_uneven(plan, *at))) return Origins::kAll;
       if (!is_rewritten_at_once(*at)) {
         if (may_be_rewritten(at->lowest, at->highest)) return Origins::kAll;
         if (at->turn != StretchAccess::Turn::kBefore || at->began_in_loop) return Origins::kAll;
@@ -292,7 +293,7 @@ void Builder::run_with_origins(const StretchPlan& plan) {
     } while (stretch_.origins == Origins::kNotYet && k < last);
     if (stretch_.origins != Origins::kEnds) {
       for (; k <= last; ++k) follow_iteration(plan, k);
-      return;
+      return note_uneven(plan);
     }
   }
   if (start == Start::kTypicalButUses || last_stands_for(plan, k)) {
@@ -315,6 +316,7 @@ void Builder::run_with_origins(const StretchPlan& plan) {
   }
   follow_iteration(plan, last);
   note_lanes(plan);
+  note_uneven(plan);
 }
 
 /// Typical: all that the path passes on to its next iteration is made by it, and was made as it would be; and all else
@@ -324,7 +326,7 @@ Builder::Start Builder::start_of(const StretchPlan& plan) const {
       !plan.copied_loads.empty())
     return Start::kOther;
   for (const StretchAccess& at : stretch_accesses())
-    if (keeps_uneven(plan, at)) return Start::kOther;
+    if (keeps_uneven(plan, at) && !is_shown_uneven(plan, at)) return Start::kOther;
   Start start = Start::kTypical;
   for (std::size_t i = 0; i < plan.exposed.size(); i += alike(plan.exposed[i])) {
     const StretchPlan::Exposed& exposed = plan.exposed[i];
@@ -375,11 +377,12 @@ bool Builder::stays_the_same(Granule granule) const {
   return !kept.load || !may_be_rewritten(kept.address, kept.address + kept.size - 1);
 }
 
-/// Whether the last iteration tells all about those from k on, which are alike: addresses are even, no use gets what is
+/// Whether the last iteration tells all about those from k on, which are alike: addresses are even, or whoever uses what
+/// was loaded is known to get it from addresses that are not; no use gets what is
 /// one iteration further away each time, and the first iteration has no chunks that the others do not have.
 bool Builder::last_stands_for(const StretchPlan& plan, std::uint64_t k) const {
   for (const StretchAccess& at : stretch_accesses())
-    if (keeps_uneven(plan, at)) return false;
+    if (keeps_uneven(plan, at) && !is_shown_uneven(plan, at)) return false;
   const ThreadState& thread = *stretch_.thread;
   const StretchPlan::Exposed* before = nullptr;
   for (std::size_t i = 0; i < plan.exposed.size();) {
@@ -442,7 +445,8 @@ void Builder::part_moved_registers(const StretchPlan& plan) {
 /// What was loaded has not been written since; or it surely has.
 void Builder::move_load(Provenance& load, std::uint64_t iterations) const {
   const StretchAccess& at = *load_of(load);
-  load.address += at.address.step * iterations;
+  load.address = at.address.even ? load.address + at.address.step * iterations
+                                 : addresses_of(at)[load.origin.counter - stretch_.counter + iterations];
   if (is_rewritten_at_once(at))
     load.stale = true;
   else

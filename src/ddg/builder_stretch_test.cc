@@ -8,7 +8,8 @@
 // next. Some bodies call functions, which may call others; what these store in their frames and around them is
 // forgotten when they return. The stack may be elsewhere in each entry of the loop, or even in each iteration. Some
 // addresses are not even: they wrap around in a few bits, or are so but for a few iterations. Ordinary programs hardly
-// have any of this; mistakes of order inside a stretch show here.
+// have any of this; mistakes of order inside a stretch show here. Some programs look things up in a table all the time,
+// which other loops, and now and then the same, write.
 #include <algorithm>
 #include <functional>
 #include <random>
@@ -29,19 +30,21 @@ using trace::Value;
 
 constexpr std::uint64_t kHeap = 0x500000;
 constexpr std::uint64_t kElsewhere = 0x900000;
+constexpr std::uint64_t kTable = 0xa00000;
 constexpr std::uint64_t kStack = 0x7ffe00010000;  // at the call
 constexpr std::uint64_t kFrame = 0x8000;          // bytes of the function's frame
 constexpr std::uint32_t kSpread = 200;
 
 class Torture {
  public:
-  explicit Torture(std::uint64_t seed) : random_(seed) {
+  explicit Torture(std::uint64_t seed, bool looks_up = false) : random_(seed), looks_up_(looks_up) {
     const std::uint64_t regions[] = {kHeap, kHeap, kStack - kFrame / 2, kElsewhere};
     region_ = regions[pick(4)];
     hops_ = region_ != regions[2] && pick(3) == 0;
     frames_ = region_ == regions[2] || hops_ || pick(4) == 0;
     if (region_ == kHeap) allocate();
     if (region_ == kElsewhere && pick(2) == 0) map();
+    if (looks_up_) allocate_table();
     const trace::BlockId entry = trace_.block(0x1000, {{{0xe8, 0, 0, 0, 0}, {}, {}}}, 1);
     const trace::BlockId prologue =
         trace_.block(0x2000, {{{0x48, 0x81, 0xec, 0, 0x80, 0, 0}, {}, {{4, 8, Value::constant(kStack - kFrame)}}}}, 0);
@@ -64,7 +67,7 @@ class Torture {
  private:
   /// How a slot changes along a loop.
   struct Column {
-    enum class Kind { kEven, kDented, kNoise } kind = Kind::kEven;
+    enum class Kind { kEven, kDented, kNoise, kWords } kind = Kind::kEven;
     std::uint64_t start = 0;
     std::int64_t stride = 0;
     std::int64_t outer = 0;
@@ -119,13 +122,35 @@ class Torture {
     }
   }
 
+  void allocate_table() {
+    trace::Allocation allocation;
+    allocation.address = kTable - 64;
+    for (allocation.size = pick(2) == 0 ? 1000 : 96; allocation.address < kTable + 400;
+         allocation.address += allocation.size)
+      trace_.side(allocation);
+  }
+
   Value column(Making& making, const Column& column) {
     making.columns.push_back(column);
     return Value::slot(static_cast<std::uint32_t>(making.columns.size() - 1));
   }
 
+  /// In the table: loads are anywhere, stores one after the other.
+  Value in_table(Making& making, bool store) {
+    Column made;
+    made.start = kTable + (pick(6) == 0 ? pick(8) : 0);
+    made.kind = Column::Kind::kWords;
+    if (store) {
+      made.kind = pick(6) == 0 ? Column::Kind::kWords : Column::Kind::kEven;
+      made.start += 8 * pick(16);
+      made.stride = 8 * between(-1, 2);
+    }
+    return column(making, made);
+  }
+
   /// An address, mostly even.
-  Value address(Making& making) {
+  Value address(Making& making, bool store) {
+    if (looks_up_ && pick(store && !fills_ ? 12 : 2) == 0) return in_table(making, store);
     Column made;
     made.start = region_ + pick(kSpread);
     made.stride = pick(3) == 0 ? between(-40, 40) : std::int64_t{1} << pick(6);
@@ -176,7 +201,7 @@ class Torture {
       bytes.insert(bytes.end(), {static_cast<std::uint8_t>(0x44 | data << 3), 0x24, 8});  // [rsp + 8]
     else
       bytes.push_back(to_memory(data));
-    return {bytes, {{store, 1u << kind, in_slot ? slot_address(making) : address(making)}}, {}};
+    return {bytes, {{store, 1u << kind, in_slot ? slot_address(making) : address(making, store)}}, {}};
   }
 
   /// Close to others, and hardly ever moving: stores there are spills, loads may be reloads.
@@ -296,8 +321,9 @@ class Torture {
   Op computed(Making& making) {
     const auto size = static_cast<std::uint32_t>(1 + pick(32));
     const std::uint8_t at = to_memory(reg());
-    const Value where = address(making);
-    switch (pick(3)) {
+    const std::uint64_t kind = pick(3);
+    const Value where = address(making, kind != 0);
+    switch (kind) {
       case 0:
         return {{0x48, 0x03, at}, {{false, size, where}}, {}};
       case 1:
@@ -357,6 +383,7 @@ class Torture {
     if (pick(6) == 0) made.header = deeper();
     calls_ = false;
     sums_ = pick(3) == 0;
+    fills_ = looks_up_ && pick(3) == 0;
     const bool branches = pick(3) == 0;
     const std::uint64_t accesses = 1 + pick(6);
     made.calls = pick(3) == 0;
@@ -374,6 +401,10 @@ class Torture {
       made.outer = 1 + pick(20);
       made.trips = 4 + pick(12);
     }
+    if (looks_up_ && pick(4) != 0) {
+      made.outer = 2 + pick(8);
+      made.trips = 9 + pick(pick(4) == 0 ? 200 : 20);
+    }
     if (pick(3) == 0) made.less = pick(made.trips - 1);
     made.leaves_early = pick(6) == 0;
     made.way = pick(4);
@@ -385,6 +416,7 @@ class Torture {
     const std::uint64_t value =
         column.start + static_cast<std::uint64_t>(column.outer) * j + (j % 2 == 1 ? column.hop : 0);
     if (column.kind == Column::Kind::kNoise) return value + pick(kSpread);
+    if (column.kind == Column::Kind::kWords) return value + 8 * pick(kSpread / 8);
     const bool swapped = column.kind == Column::Kind::kDented && i > 0 && i + 1 < trips && i % 37 / 2 == 8;
     return value + static_cast<std::uint64_t>(column.stride) * (swapped ? i ^ 1 : i);
   }
@@ -437,6 +469,8 @@ class Torture {
   std::mt19937_64 random_;
   HandTrace trace_;
   std::uint64_t region_ = 0;
+  bool looks_up_ = false;  // some loads are in the table
+  bool fills_ = false;     // so are some stores
   bool hops_ = false;    // between the region and the frame
   bool frames_ = false;  // some places in the frame are those of variables
   bool sums_ = false;    // only: no copies, loads or spills
@@ -458,11 +492,11 @@ Options random_options(Torture& torture) {
   return options;
 }
 
-TEST(BuilderStretch, OverlappingStrides) {
+void compare_with_events(bool looks_up) {
   const std::uint64_t programs = 400 * structure::testing::soak();
   std::uint64_t failures = 0;
   for (std::uint64_t i = 0; i < programs && failures < 5; ++i) {
-    Torture torture(structure::testing::seed(i));
+    Torture torture(structure::testing::seed(i), looks_up);
     Options options = random_options(torture);
     const std::vector<std::string> by_runs = lines_of(graph_of(*torture.reader, options));
     options.by_runs = false;
@@ -473,6 +507,9 @@ TEST(BuilderStretch, OverlappingStrides) {
     failures += different.empty() ? 0 : 1;
   }
 }
+
+TEST(BuilderStretch, OverlappingStrides) { compare_with_events(false); }
+TEST(BuilderStretch, LookingThingsUp) { compare_with_events(true); }
 
 // ---- By hand -------------------------------------------------------------------------------------------------------
 

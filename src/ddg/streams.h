@@ -169,6 +169,9 @@ class Streams {
   /// Some values that are listed, at most 64.
   void value_list(SiteId site, const IntegerValue& value, const std::int64_t* point, const std::int64_t* labels,
                   std::size_t n, std::uint64_t entry);
+  /// The same of accesses to one block; `place` has the offset of none of them. `copies` of them are spills or reloads.
+  void access_list(SiteId site, const MemoryAccess& access, const std::int64_t* point, const Objects::Place& place,
+                   const std::int64_t* offsets, std::size_t n, std::uint64_t copies, std::uint64_t entry);
   /// The stream of the dependences of an operand on a definition. Null: there is none, and the points must come one by
   /// one.
   Dependences dependences(const Reader& reader, DefinitionId from);
@@ -440,6 +443,7 @@ class Streams {
   DependenceDetails* new_dependence(const Reader& reader, DefinitionId from, fold::Shape shape);
   DependenceDetails* first_dependence(const Reader& reader, DefinitionId from, const std::int64_t* point);
   void one_by_one(Reader reader, DefinitionId from, const DependenceRun& run);
+  Instances listed(const Site& site, const std::int64_t* point, std::size_t n, std::uint64_t entry);
   bool find_used(Used& used, SiteId site, const RegisterRead& read, DefinitionId from, std::uint16_t lane,
                  const DependenceRun& run);
   void know_context(structure::ContextId context);
@@ -469,7 +473,7 @@ class Streams {
   std::deque<DependenceDetails> dependences_;
   std::vector<std::int64_t> steps_;  // of a producer's coordinates: 0 but during a call
   DependenceDetails* last_dependence_ = nullptr;
-  // Of the last value_list().
+  // Of the last list.
   std::vector<std::int64_t> list_points_;
   std::vector<fold::Ends> list_ends_;
   std::vector<std::uint64_t> list_entries_;
