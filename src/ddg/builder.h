@@ -552,6 +552,7 @@ class Builder {
   std::span<const StretchAccess> stretch_accesses() const { return {stretch_.accesses.data(), stretch_.access_count}; }
   std::uint64_t look_ahead(const StretchPlan& plan, const trace::RunExpander& ahead, std::uint64_t n);
   void list_uneven(const StretchPlan& plan, const trace::RunExpander& ahead, std::uint64_t n);
+  bool list_column(const trace::RunExpander& ahead, Stretch::Uneven& uneven, std::uint64_t n);
   bool locate_accesses(const StretchPlan& plan);
   Objects::Extent extent_of(const Where& where, const ThreadState& thread, const StackState& stack,
                             std::uint64_t address);
@@ -611,7 +612,8 @@ class Builder {
   void run_with_origins(const StretchPlan& plan);
   /// How origins are when a stretch begins: as in all of its iterations; but for what the first one uses; or otherwise.
   enum class Start : std::uint8_t { kTypical, kTypicalButUses, kOther };
-  Start start_of(const StretchPlan& plan) const;
+  Start start_of(const StretchPlan& plan);
+  bool is_loaded_as_always(const StretchPlan::Exposed& exposed);
   bool stays_the_same(Granule granule) const;
   bool is_used_once(Granule granule) const;
   /// So many exposed registers, from this one on, are known to be alike in everything.

@@ -15,6 +15,7 @@
 #include <algorithm>
 
 #include "ddg/builder.h"
+#include "ddg/formula.h"
 
 namespace loopfold::ddg {
 
@@ -183,13 +184,16 @@ std::uint64_t Builder::look_ahead(const StretchPlan& plan, const trace::RunExpan
   return n;
 }
 
+/// Column by column where a column needs one slot, as most do.
 void Builder::list_uneven(const StretchPlan& plan, const trace::RunExpander& ahead, std::uint64_t n) {
-  const std::size_t slots = plan.parts.back().slot + std::size_t{plan.parts.back().slots};
   const std::span<Stretch::Uneven> all{stretch_.uneven.data(), stretch_.uneven_count};
+  bool listed = true;
+  for (Stretch::Uneven& uneven : all) listed = list_column(ahead, uneven, n) && listed;
+  if (listed) return;
+  const std::size_t slots = plan.parts.back().slot + std::size_t{plan.parts.back().slots};
   slot_values_.resize(slots);
   slot_columns_.resize(slots);
   for (std::size_t slot = 0; slot < slots; ++slot) slot_columns_[slot] = ahead.ahead(slot);
-  for (Stretch::Uneven& uneven : all) uneven.values.resize(n);
   for (std::uint64_t k = 0; k < n; ++k) {
     for (std::size_t slot = 0; slot < slots; ++slot) {
       const trace::RunExpander::Ahead& column = slot_columns_[slot];
@@ -199,6 +203,20 @@ void Builder::list_uneven(const StretchPlan& plan, const trace::RunExpander& ahe
       uneven.values[k] = trace::evaluate(*uneven.part->block, *uneven.value,
                                          {slot_values_.data() + uneven.part->slot, uneven.part->slots});
   }
+}
+
+/// False: it needs several slots.
+bool Builder::list_column(const trace::RunExpander& ahead, Stretch::Uneven& uneven, std::uint64_t n) {
+  uneven.values.resize(n);
+  const Formula formula(*uneven.part->block, *uneven.value);
+  if (!formula.needs_one_slot()) return false;
+  const trace::RunExpander::Ahead column = ahead.ahead(uneven.part->slot + formula.slot());
+  std::uint64_t* const into = uneven.values.data();
+  if (column.regular)
+    for (std::uint64_t k = 0; k < n; ++k) into[k] = formula.of(column.value + column.stride * k);
+  else
+    for (std::uint64_t k = 0; k < n; ++k) into[k] = formula.of(column.values[k]);
+  return true;
 }
 
 /// In the order of the first iteration, so that objects are met in the order of the run. False: it cannot be done, or
