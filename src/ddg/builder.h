@@ -594,6 +594,7 @@ class Builder {
   void fold_gathered(StretchAccess& at);
   bool is_shown_uneven(const StretchPlan& plan, const StretchAccess& at) const;
   void note_uneven(const StretchPlan& plan) const;
+  void touch_frame(const StretchAccess& at, std::uint64_t address, std::uint64_t k);
   void fold_places(const StretchPlan& plan, const StretchAccess& at);
   std::span<const std::uint64_t> addresses_of(const StretchAccess& at) const {
     return {stretch_.uneven[at.column].values.data(), stretch_.n};

@@ -295,8 +295,7 @@ void Builder::fold_stretch(const StretchPlan& plan) {
   for (StretchAccess& at : stretch_accesses()) {
     if (at.in_one) fold_places(plan, at);
     if (!at.fixed) continue;
-    // Frames are as large as what was touched of them.
-    place_of(at, address_in(at, stretch_.n - 1), stretch_.n - 1);
+    touch_frame(at, address_in(at, stretch_.n - 1), stretch_.n - 1);
     feed_.access_run(plan.parts[at.part].site, *at.access, point_.data(), at.place,
                      {at.block_step, static_cast<std::int64_t>(at.address.step)}, stretch_.n, at.copies,
                      stretch_.serial);

@@ -93,8 +93,8 @@ bool Builder::is_shown_uneven(const StretchPlan& plan, const StretchAccess& at) 
 
 /// Loads whose addresses were seen to be uneven by all uses of what they got. If all iterations were followed, uses of
 /// later iterations have seen all addresses but the last few; what is handed on for longer never counts as shown
-/// (origins_of_stretch()). Else no iteration used what another one had loaded there, and the first two and the last were
-/// followed.
+/// (origins_of_stretch()). Else no iteration used what another one had loaded there, and the first two and the last
+/// were followed.
 void Builder::note_uneven(const StretchPlan& plan) const {
   if (plan.shown_uneven.empty()) plan.shown_uneven.resize(stretch_.access_count);
   for (std::size_t i = 0; i < stretch_.access_count; ++i) {
@@ -109,16 +109,21 @@ void Builder::note_uneven(const StretchPlan& plan) const {
   }
 }
 
-/// The place is that of the first iteration. Frames are as large as what was touched of them.
+/// Frames are as large as what was touched of them. Nothing else has to be told of a place that is known.
+void Builder::touch_frame(const StretchAccess& at, std::uint64_t address, std::uint64_t k) {
+  if (at.pointer != 0 && address >= at.pointer - kRedZone) place_of(at, address, k);
+}
+
+/// The place is that of the first iteration.
 void Builder::fold_places(const StretchPlan& plan, const StretchAccess& at) {
   const std::uint64_t* const addresses = stretch_.uneven[at.column].values.data();
-  place_of(at, at.lowest, 0);
+  touch_frame(at, at.lowest, 0);
   std::array<std::int64_t, Gatherer::kMost> offsets;
   for (std::uint64_t first = 0; first < stretch_.n; first += Gatherer::kMost) {
     const auto n = static_cast<std::size_t>(std::min<std::uint64_t>(Gatherer::kMost, stretch_.n - first));
     for (std::size_t i = 0; i < n; ++i)
-      offsets[i] = static_cast<std::int64_t>(static_cast<std::uint64_t>(at.place.offset) + addresses[first + i] -
-                                             addresses[0]);
+      offsets[i] =
+          static_cast<std::int64_t>(static_cast<std::uint64_t>(at.place.offset) + addresses[first + i] - addresses[0]);
     set_iteration(first);
     feed_.access_list(plan.parts[at.part].site, *at.access, point_.data(), at.place, offsets.data(), n,
                       first == 0 ? at.copies : 0, stretch_.serial);

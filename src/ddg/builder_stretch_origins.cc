@@ -10,8 +10,9 @@
 // all iterations are followed.
 //
 // Most stretches need no first iteration: what they pass on from one to the next they make themselves, and a use of
-// that counts nothing; or they load it, as the iteration before them did. If the first one finds something else there, a sum that was loaded or a counter that was copied,
-// only its uses of these registers are done apart; all else in it is as in the others.
+// that counts nothing; or they load it, as the iteration before them did. If the first one finds something else there,
+// a sum that was loaded or a counter that was copied, only its uses of these registers are done apart; all else in it
+// is as in the others.
 #include <algorithm>
 
 #include "ddg/builder.h"
@@ -319,8 +320,8 @@ void Builder::run_with_origins(const StretchPlan& plan) {
   note_uneven(plan);
 }
 
-/// Typical: all that the path passes on to its next iteration is made by it, and was made as it would be, or loaded; and
-/// all else that it finds has the same origin, as far away, in all iterations.
+/// Typical: all that the path passes on to its next iteration is made by it, and was made as it would be, or loaded;
+/// and all else that it finds has the same origin, as far away, in all iterations.
 Builder::Start Builder::start_of(const StretchPlan& plan) {
   if (stretch_.origins == Stretch::Origins::kAll || stretch_.slots_change || !stretch_.slots.empty() ||
       !plan.copied_loads.empty())
@@ -402,9 +403,9 @@ bool Builder::stays_the_same(Granule granule) const {
   return !kept.load || !may_be_rewritten(kept.address, kept.address + kept.size - 1);
 }
 
-/// Whether the last iteration tells all about those from k on, which are alike: addresses are even, or whoever uses what
-/// was loaded is known to get it from addresses that are not; no use gets what is one iteration further away each time,
-/// and the first iteration has no chunks that the others do not have.
+/// Whether the last iteration tells all about those from k on, which are alike: addresses are even, or whoever uses
+/// what was loaded is known to get it from addresses that are not; no use gets what is one iteration further away each
+/// time, and the first iteration has no chunks that the others do not have.
 bool Builder::last_stands_for(const StretchPlan& plan, std::uint64_t k) const {
   for (const StretchAccess& at : stretch_accesses())
     if (keeps_uneven(plan, at) && !is_shown_uneven(plan, at)) return false;

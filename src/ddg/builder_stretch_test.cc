@@ -471,10 +471,10 @@ class Torture {
   std::uint64_t region_ = 0;
   bool looks_up_ = false;  // some loads are in the table
   bool fills_ = false;     // so are some stores
-  bool hops_ = false;    // between the region and the frame
-  bool frames_ = false;  // some places in the frame are those of variables
-  bool sums_ = false;    // only: no copies, loads or spills
-  bool calls_ = false;   // some places are around frames that are left
+  bool hops_ = false;      // between the region and the frame
+  bool frames_ = false;    // some places in the frame are those of variables
+  bool sums_ = false;      // only: no copies, loads or spills
+  bool calls_ = false;     // some places are around frames that are left
   bool in_call_ = false;
   std::uint64_t pointer_ = kStack - kFrame;  // of the stack, in the block that is being made
   Column moves_;                             // how it changes along the loop
@@ -640,6 +640,30 @@ TEST(BuilderStretch, WhatOnlyTheMiddleGot) {
   EXPECT_EQ(difference(lines_of(graph_of(reader, options)), lines_of(by_runs)), "");
   ASSERT_FALSE(by_runs.origins.empty());
   EXPECT_FALSE(by_runs.origins.back().even);
+}
+
+/// for (...) { sum += index; index = table[index]; }: each iteration uses what the one before loaded. The table was
+/// written before; the loop may write it too, behind what it reads and then there.
+TEST(BuilderStretch, ChainsThatAreFollowed) {
+  for (const bool written_in_loop : {false, true}) {
+    Loop loop;
+    loop.allocate(kTable, 0x1000);
+    loop.block({store_rbx(0)}, 1);
+    loop.run(40, [](std::size_t, std::size_t, std::uint64_t i) { return kTable + 8 * i; });
+    for (const std::uint64_t factor : {7u, 11u, 13u}) {
+      loop.block({kMoveRaxToRcx}, 0);
+      loop.block({kAddRcxToRdx, load_rax(0)}, 1);
+      if (written_in_loop) loop.block({store_rbx(0)}, 1);
+      loop.run(kTrips, [&](std::size_t block, std::size_t, std::uint64_t i) {
+        return kTable + 8 * (block == 1 ? i * i * factor % 61 : i < 30 ? 100 + i : i % 61);
+      });
+    }
+    const Graph graph = loop.graph();
+    const auto chained = [](const Origin& origin) { return origin.load && origin.carried.back() == 0; };
+    const auto found = std::find_if(graph.origins.begin(), graph.origins.end(), chained);
+    ASSERT_NE(found, graph.origins.end());
+    EXPECT_FALSE(found->even);
+  }
 }
 
 std::uint64_t rewritten_in(const Graph& graph) {

@@ -477,6 +477,7 @@ class Streams {
   std::vector<std::int64_t> list_points_;
   std::vector<fold::Ends> list_ends_;
   std::vector<std::uint64_t> list_entries_;
+  std::size_t list_count_ = 0;  // points that there are
   // Of one_by_one().
   std::vector<std::int64_t> one_point_;
   std::vector<std::int64_t> one_producer_;

@@ -71,12 +71,15 @@ Streams::Instances Streams::listed(const Site& site, const std::int64_t* point, 
   if (!known) {
     list_points_.resize(kMostListed * dimensions);
     list_ends_.assign(dimensions, {});
-    list_entries_.assign(kMostListed, entry);
-    for (std::size_t i = 0; i < kMostListed; ++i) {
-      std::int64_t* const into = std::copy_n(point, inner, list_points_.data() + i * dimensions);
-      *into = point[inner] + static_cast<std::int64_t>(i);
-    }
+    list_entries_.resize(kMostListed);
     for (std::size_t k = 0; k < inner; ++k) list_ends_[k].include(point[k]);
+    list_count_ = 0;
+  }
+  for (; list_count_ < n; ++list_count_) {
+    list_entries_[list_count_] = entry;
+    std::int64_t* into = list_points_.data() + list_count_ * dimensions;
+    for (std::size_t k = 0; k < inner; ++k) *into++ = point[k];
+    *into = point[inner] + static_cast<std::int64_t>(list_count_);
   }
   list_ends_[inner] = {point[inner], point[inner] + static_cast<std::int64_t>(n - 1)};
   const std::uint64_t follows = (~std::uint64_t{0} >> (kMostListed - n)) & ~std::uint64_t{1};
