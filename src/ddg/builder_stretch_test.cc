@@ -139,7 +139,8 @@ class Torture {
   Value in_table(Making& making, bool store) {
     Column made;
     made.start = kTable + (pick(6) == 0 ? pick(8) : 0);
-    made.kind = Column::Kind::kWords;
+    made.kind = pick(3) == 0 ? Column::Kind::kDented : Column::Kind::kWords;
+    made.stride = 8;
     if (store) {
       made.kind = pick(6) == 0 ? Column::Kind::kWords : Column::Kind::kEven;
       made.start += 8 * pick(16);
@@ -392,7 +393,10 @@ class Torture {
     } else {
       made.pieces.push_back(piece(branches ? accesses / 2 : accesses));
     }
-    for (int i = 0; i < 3 && branches && !made.calls; ++i) made.pieces.push_back(piece(pick(3)));
+    for (int i = 0; i < 3 && branches && !made.calls; ++i) {
+      if (looks_up_ && pick(2) == 0) fills_ = i == 1;
+      made.pieces.push_back(piece(pick(3)));
+    }
     sums_ = false;
     made.latch = nop();
     made.outer = pick(2) == 0 ? 1 : 1 + pick(5);
@@ -606,9 +610,14 @@ TEST(BuilderStretch, OnlyTheMiddleWasWritten) {
 
 /// Twice in one loop: words are copied to some place and added up there. The first time only the middle of what is
 /// added up was copied, and it is no copy aside; the second time the place is the frame, and all of it is. So what the
-/// sum gets has not always been a load, which the ends of the first stretch do not tell.
-TEST(BuilderStretch, WhatOnlyTheMiddleGot) {
+/// sum gets has not always been a load, which the ends of the first stretch do not tell. The first time they are read
+/// one after the other, or not.
+void only_the_middle_got(bool even) {
   HandTrace made;
+  trace::Allocation allocation;
+  allocation.address = kElsewhere;
+  allocation.size = 0x1000;
+  made.side(allocation);
   const auto nop = [&](std::uint64_t at) { return made.block(at, {{{0x0f, 0x1f, 0x40, 0x00}, {}, {}}}, 0); };
   const trace::BlockId entry = made.block(0x1000, {{{0xe8, 0, 0, 0, 0}, {}, {}}}, 1);
   const trace::BlockId prologue =
@@ -629,7 +638,8 @@ TEST(BuilderStretch, WhatOnlyTheMiddleGot) {
     for (std::uint64_t i = first; i < last; ++i)
       made.run(copy, i + 1 < last ? copy : between, {kHeap + 8 * i, to + 8 * i});
     made.run(between, sum, {});
-    for (std::uint64_t i = 0; i < kTrips; ++i) made.run(sum, i + 1 < kTrips ? sum : latch, {to + 8 * i});
+    for (std::uint64_t i = 0; i < kTrips; ++i)
+      made.run(sum, i + 1 < kTrips ? sum : latch, {to + 8 * (even || in_frame ? i : i * 37 % kTrips)});
     made.run(latch, in_frame ? end : header, {});
   }
   made.run(end, end, {}, trace::ExitKind::kOther);
@@ -640,6 +650,11 @@ TEST(BuilderStretch, WhatOnlyTheMiddleGot) {
   EXPECT_EQ(difference(lines_of(graph_of(reader, options)), lines_of(by_runs)), "");
   ASSERT_FALSE(by_runs.origins.empty());
   EXPECT_FALSE(by_runs.origins.back().even);
+}
+
+TEST(BuilderStretch, WhatOnlyTheMiddleGot) {
+  only_the_middle_got(true);
+  only_the_middle_got(false);
 }
 
 /// for (...) { sum += index; index = table[index]; }: each iteration uses what the one before loaded. The table was
@@ -663,6 +678,49 @@ TEST(BuilderStretch, ChainsThatAreFollowed) {
     const auto found = std::find_if(graph.origins.begin(), graph.origins.end(), chained);
     ASSERT_NE(found, graph.origins.end());
     EXPECT_FALSE(found->even);
+  }
+}
+
+/// for (...) { sum += word; word = table[...]; then one of two stores }, the two taking turns after a few iterations:
+/// what an iteration finds was loaded by one that took the other way, and has or has not been rewritten since.
+TEST(BuilderStretch, WhatTheOtherWayHandsOn) {
+  constexpr std::uint64_t kFar = 0x800;
+  constexpr std::uint64_t kStores[] = {kFar, 0, 8, std::uint64_t{0} - 8};
+  for (unsigned kind = 0; kind < 128; ++kind) {
+    const bool even = kind % 2 == 0;
+    const bool written = kind / 2 % 2 == 0;
+    const bool jumps = kind / 4 % 2 == 0;
+    HandTrace made;
+    trace::Allocation allocation;
+    allocation.address = kTable - 0x100;
+    allocation.size = 0x4000;
+    made.side(allocation);
+    const auto nop = [&](std::uint64_t at) { return made.block(at, {{{0x0f, 0x1f, 0x40, 0x00}, {}, {}}}, 0); };
+    const trace::BlockId before = made.block(0x2000, {store_rbx(0)}, 1);
+    const trace::BlockId header = nop(0x2400);
+    const trace::BlockId first = made.block(0x2800, {kMoveRaxToRcx, kAddRcxToRdx, load_rax(0)}, 1);
+    const trace::BlockId ways[] = {made.block(0x2c00, {store_rbx(0)}, 1), made.block(0x3000, {store_rbx(0)}, 1)};
+    const trace::BlockId latch = nop(0x3400);
+    const trace::BlockId end = nop(0x3800);
+    for (std::uint64_t i = 0; i < 80; ++i)
+      made.run(before, i + 1 < 80 ? before : header, {kTable + (written ? 0 : 2 * kFar) + 8 * i});
+    for (std::uint64_t j = 0; j < 4; ++j) {
+      made.run(header, first, {});
+      for (std::uint64_t i = 0; i < 70; ++i) {
+        const std::uint64_t word = even ? i + (jumps && i >= (written ? 69 : 36) ? 1 : 0) : (i * i * 7 + j) % 61;
+        const std::uint64_t way = i / 12 % 2;
+        const std::uint64_t to = kStores[way == 0 ? kind / 8 % 4 : kind / 32];
+        made.run(first, ways[way], {kTable + 8 * word});
+        made.run(ways[way], i + 1 < 70 ? first : latch, {kTable + 8 * word + to});
+      }
+      made.run(latch, j + 1 < 4 ? header : end, {});
+    }
+    made.run(end, end, {}, trace::ExitKind::kOther);
+    const trace::Reader& reader = made.finish();
+    Options options;
+    const std::vector<std::string> by_runs = lines_of(graph_of(reader, options));
+    options.by_runs = false;
+    EXPECT_EQ(difference(lines_of(graph_of(reader, options)), by_runs), "") << kind;
   }
 }
 
