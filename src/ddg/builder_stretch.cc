@@ -4,7 +4,8 @@
 // - Domains, integer results and accesses that stay in one block are one segment each: their labels grow evenly. What
 //   does not (irregular columns, numbers that wrap around) goes in rows of points.
 // - Register flow is one segment per read: the path says where it comes from (builder_stretch_registers.cc).
-// - Memory is looked at iteration by iteration (builder_stretch_memory.cc).
+// - Memory is looked at iteration by iteration (builder_stretch_memory.cc); what is elsewhere each time goes in rows of
+//   points too, if it can (builder_stretch_gather.cc).
 // - Origins behind copies are followed in a few iterations, if these can stand for all (builder_stretch_origins.cc).
 //
 // - What is called in an iteration returns in it (builder_stretch_calls.cc).
