@@ -429,6 +429,7 @@ class Builder {
       const PathPart* part = nullptr;
       const trace::Value* value = nullptr;
       std::vector<std::uint64_t> values;
+      std::vector<Cell> cells;  // of a load that is gathered
     };
     struct Value {
       std::uint32_t part = 0;
@@ -556,6 +557,7 @@ class Builder {
   std::span<const StretchAccess> stretch_accesses() const { return {stretch_.accesses.data(), stretch_.access_count}; }
   std::uint64_t look_ahead(const StretchPlan& plan, const trace::RunExpander& ahead, std::uint64_t n);
   void list_uneven(const StretchPlan& plan, const trace::RunExpander& ahead, std::uint64_t n);
+  bool list_column(const trace::RunExpander& ahead, Stretch::Uneven& uneven, std::uint64_t n);
   bool locate_accesses(const StretchPlan& plan);
   Objects::Extent extent_of(const Where& where, const ThreadState& thread, const StackState& stack,
                             std::uint64_t address);
@@ -587,6 +589,21 @@ class Builder {
   std::uint64_t pass_cells(StretchAccess& at, std::uint64_t k) const;
   bool take_cell(StretchAccess& at, std::uint64_t k);
   void store_behind(const StretchAccess& at);
+
+  // Accesses that are elsewhere in each iteration (builder_stretch_gather.cc).
+  bool is_in_one_block(const StretchAccess& at);
+  bool may_gather(const StretchAccess& at) const;
+  bool gather(StretchAccess& at);
+  void note_lane_of(StretchAccess& at) const;
+  std::size_t gathered_chunk(const StretchAccess& at, std::uint64_t k);
+  void fold_gathered(StretchAccess& at);
+  bool is_shown_uneven(const StretchPlan& plan, const StretchAccess& at) const;
+  void note_uneven(const StretchPlan& plan) const;
+  void touch_frame(const StretchAccess& at, std::uint64_t address, std::uint64_t k);
+  void fold_places(const StretchPlan& plan, const StretchAccess& at);
+  std::span<const std::uint64_t> addresses_of(const StretchAccess& at) const {
+    return {stretch_.uneven[at.column].values.data(), stretch_.n};
+  }
   Stretch::Origins compare_origins(const StretchPlan& plan, std::uint64_t k);
   bool may_be_rewritten(std::uint64_t first, std::uint64_t last) const;
   std::uint64_t address_in(const StretchAccess& at, std::uint64_t k) const {
@@ -601,7 +618,8 @@ class Builder {
   void run_with_origins(const StretchPlan& plan);
   /// How origins are when a stretch begins: as in all of its iterations; but for what the first one uses; or otherwise.
   enum class Start : std::uint8_t { kTypical, kTypicalButUses, kOther };
-  Start start_of(const StretchPlan& plan) const;
+  Start start_of(const StretchPlan& plan);
+  bool is_loaded_as_always(const StretchPlan::Exposed& exposed);
   bool stays_the_same(Granule granule) const;
   bool is_used_once(Granule granule) const;
   /// So many exposed registers, from this one on, are known to be alike in everything.

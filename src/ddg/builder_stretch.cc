@@ -4,7 +4,8 @@
 // - Domains, integer results and accesses that stay in one block are one segment each: their labels grow evenly. What
 //   does not (irregular columns, numbers that wrap around) goes in rows of points.
 // - Register flow is one segment per read: the path says where it comes from (builder_stretch_registers.cc).
-// - Memory is looked at iteration by iteration (builder_stretch_memory.cc).
+// - Memory is looked at iteration by iteration (builder_stretch_memory.cc); what is elsewhere each time goes in rows of
+//   points too, if it can (builder_stretch_gather.cc).
 // - Origins behind copies are followed in a few iterations, if these can stand for all (builder_stretch_origins.cc).
 //
 // - What is called in an iteration returns in it (builder_stretch_calls.cc).
@@ -15,6 +16,7 @@
 #include <algorithm>
 
 #include "ddg/builder.h"
+#include "ddg/formula.h"
 
 namespace loopfold::ddg {
 
@@ -185,13 +187,16 @@ std::uint64_t Builder::look_ahead(const StretchPlan& plan, const trace::RunExpan
   return n;
 }
 
+/// Column by column where a column needs one slot, as most do.
 void Builder::list_uneven(const StretchPlan& plan, const trace::RunExpander& ahead, std::uint64_t n) {
-  const std::size_t slots = plan.parts.back().slot + std::size_t{plan.parts.back().slots};
   const std::span<Stretch::Uneven> all{stretch_.uneven.data(), stretch_.uneven_count};
+  bool listed = true;
+  for (Stretch::Uneven& uneven : all) listed = list_column(ahead, uneven, n) && listed;
+  if (listed) return;
+  const std::size_t slots = plan.parts.back().slot + std::size_t{plan.parts.back().slots};
   slot_values_.resize(slots);
   slot_columns_.resize(slots);
   for (std::size_t slot = 0; slot < slots; ++slot) slot_columns_[slot] = ahead.ahead(slot);
-  for (Stretch::Uneven& uneven : all) uneven.values.resize(n);
   for (std::uint64_t k = 0; k < n; ++k) {
     for (std::size_t slot = 0; slot < slots; ++slot) {
       const trace::RunExpander::Ahead& column = slot_columns_[slot];
@@ -201,6 +206,20 @@ void Builder::list_uneven(const StretchPlan& plan, const trace::RunExpander& ahe
       uneven.values[k] = trace::evaluate(*uneven.part->block, *uneven.value,
                                          {slot_values_.data() + uneven.part->slot, uneven.part->slots});
   }
+}
+
+/// False: it needs several slots.
+bool Builder::list_column(const trace::RunExpander& ahead, Stretch::Uneven& uneven, std::uint64_t n) {
+  uneven.values.resize(n);
+  const Formula formula(*uneven.part->block, *uneven.value);
+  if (!formula.needs_one_slot()) return false;
+  const trace::RunExpander::Ahead column = ahead.ahead(uneven.part->slot + formula.slot());
+  std::uint64_t* const into = uneven.values.data();
+  if (column.regular)
+    for (std::uint64_t k = 0; k < n; ++k) into[k] = formula.of(column.value + column.stride * k);
+  else
+    for (std::uint64_t k = 0; k < n; ++k) into[k] = formula.of(column.values[k]);
+  return true;
 }
 
 /// In the order of the first iteration, so that objects are met in the order of the run. False: it cannot be done, or
@@ -227,7 +246,11 @@ bool Builder::locate_accesses(const StretchPlan& plan) {
     at.reader.object = at.place.object;
   }
   if (stretch_.n < kShortest) return false;
-  for (StretchAccess& at : stretch_accesses()) find_range(at);
+  for (StretchAccess& at : stretch_accesses()) {
+    find_range(at);
+    at.in_one = !at.address.even && is_in_one_block(at);
+    at.gathered = false;
+  }
   find_leftovers();
   return true;
 }
@@ -262,12 +285,13 @@ void Builder::set_iteration(std::uint64_t k) {
 }
 
 void Builder::fold_stretch(StretchPlan& plan) {
-  for (StretchAccess& at : stretch_accesses())
+  for (StretchAccess& at : stretch_accesses()) {
     for (const DependencePiece& piece : at.pieces) end_piece(at, piece);
+    if (at.gathered) fold_gathered(at);
+  }
   set_iteration(0);
-  // Frames are as large as what was touched of them.
   for (const StretchAccess& at : stretch_accesses())
-    if (at.fixed) place_of(at, address_in(at, stretch_.n - 1), stretch_.n - 1);
+    if (at.fixed) touch_frame(at, address_in(at, stretch_.n - 1), stretch_.n - 1);
   if (wait_in_ranks(plan)) return;
   for (const PathPart& part : plan.parts) feed_.instance_run(part.site, point_.data(), stretch_.n);
   fold_registers(plan);
@@ -275,6 +299,7 @@ void Builder::fold_stretch(StretchPlan& plan) {
   for (const Stretch::Value& value : stretch_.values) fold_value(plan, value);
   if (stretch_.uneven_count != 0) fold_uneven_values(plan);
   for (StretchAccess& at : stretch_accesses()) {
+    if (at.in_one) fold_places(plan, at);
     if (!at.fixed) continue;
     feed_.access_run(plan.parts[at.part].site, *at.access, point_.data(), at.place,
                      {at.block_step, static_cast<std::int64_t>(at.address.step)}, stretch_.n, at.copies,

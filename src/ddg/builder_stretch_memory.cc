@@ -66,8 +66,8 @@ void Builder::take_turns(const StretchPlan& plan) {
   using Turn = StretchAccess::Turn;
   const std::span<StretchAccess> all = stretch_accesses();
   stretch_.in_order = 0;
-  const bool many =
-      (all.size() > kManyAccesses && all.size() > stretch_.n) || stretch_.origins == Stretch::Origins::kAll;
+  const bool long_path = all.size() > kManyAccesses && all.size() > stretch_.n;
+  const bool many = long_path || stretch_.origins == Stretch::Origins::kAll;
   const bool stores = std::any_of(all.begin(), all.end(), [](const StretchAccess& at) { return at.access->store; });
   const auto touches = [](const StretchAccess& a, const StretchAccess& b) {
     return &a != &b && a.lowest <= b.highest && b.lowest <= a.highest;
@@ -76,9 +76,10 @@ void Builder::take_turns(const StretchPlan& plan) {
     at.turn = Turn::kInOrder;
     at.began_in_loop = false;
     at.touched = false;
-    if (many || !at.fixed || at.access->store || is_forgotten(at.lowest, at.highest)) continue;
+    if (at.access->store || !(at.fixed ? !many : !long_path && may_gather(at))) continue;
+    if (is_forgotten(at.lowest, at.highest)) continue;
     const bool free = !stores || std::all_of(all.begin(), all.end(), [&](const StretchAccess& other) {
-      return !other.access->store || !touches(at, other) || (other.fixed && reads_first(at, other));
+      return !other.access->store || !touches(at, other) || (at.fixed && other.fixed && reads_first(at, other));
     });
     if (free) at.turn = Turn::kBefore;
   }
@@ -103,6 +104,12 @@ void Builder::take_turns(const StretchPlan& plan) {
 }
 
 void Builder::load_before(StretchAccess& at) {
+  if (!at.fixed) {
+    if (gather(at)) return;
+    at.turn = StretchAccess::Turn::kInOrder;
+    ++stretch_.in_order;
+    return;
+  }
   const RowMemo::Row row{at.address.start, at.address.step, stretch_.n, at.access->size};
   const bool keep = RowMemo::is_worth_it(row);
   if (!keep || !load_as_before(at, row)) {
@@ -281,11 +288,11 @@ void Builder::pass_iteration(const StretchPlan& plan, std::uint64_t k) {
       Cell cell = at.cell;
       cell.counter += k;
       memory_.write(address, at.access->size, cell);
-      if (!at.fixed) locate_in(plan, at, address, k, false);
+      if (!at.fixed && !at.in_one) locate_in(plan, at, address, k, false);
       continue;
     }
     const std::size_t chunks = read_chunks(address, at.access->size);
-    if (!at.fixed) locate_in(plan, at, address, k, false);
+    if (!at.fixed && !at.in_one) locate_in(plan, at, address, k, false);
     if (chunks == 0 && at.pieces.empty()) continue;
     if (chunks == 1 && at.pieces.size() == 1 && at.pieces[0].lane == chunks_[0].offset &&
         at.pieces[0].object == at.place.object && at.pieces[0].takes(chunks_[0].cell)) {
@@ -326,15 +333,15 @@ void Builder::follow_access(const StretchPlan& plan, StretchAccess& at, std::uin
     if (at.spill) origins_.spill(*at.access, address, cell);
     if (at.turn == StretchAccess::Turn::kInOrder || at.touched) memory_.write(address, at.access->size, cell);
     at.copies += at.spill ? 1 : 0;
-    if (!at.fixed) locate_in(plan, at, address, k, at.spill);
+    if (!at.fixed && !at.in_one) locate_in(plan, at, address, k, at.spill);
     return;
   }
-  const std::size_t chunks = read_chunks(address, at.access->size);
+  const std::size_t chunks = at.gathered ? gathered_chunk(at, k) : read_chunks(address, at.access->size);
   origins_.read_registers(at.access->instruction, false);
   const bool reload = origins_.load(*at.access, address, {chunks_.data(), chunks});
   at.reloads = reload && !at.rewritten;
   at.copies += reload ? 1 : 0;
-  if (!at.fixed) locate_in(plan, at, address, k, reload);
+  if (!at.fixed && !at.in_one) locate_in(plan, at, address, k, reload);
   if (at.turn == StretchAccess::Turn::kInOrder) take_chunks(at, chunks, k, reload);
 }
 

@@ -10,8 +10,9 @@
 // all iterations are followed.
 //
 // Most stretches need no first iteration: what they pass on from one to the next they make themselves, and a use of
-// that counts nothing. If the first one finds something else there, a sum that was loaded or a counter that was copied,
-// only its uses of these registers are done apart; all else in it is as in the others.
+// that counts nothing; or they load it, as the iteration before them did. If the first one finds something else there,
+// a sum that was loaded or a counter that was copied, only its uses of these registers are done apart; all else in it
+// is as in the others.
 #include <algorithm>
 
 #include "ddg/builder.h"
@@ -165,7 +166,7 @@ Builder::Found Builder::found_by(const StretchAccess& load) const {
 Builder::Stretch::Origins Builder::origins_of_stretch(const StretchPlan& plan, std::uint64_t k) {
   using Origins = Stretch::Origins;
   for (const StretchAccess& at : stretch_accesses())
-    if (keeps_uneven(plan, at) && !shows_uneven({stretch_.uneven[at.column].values.data(), stretch_.n}, k))
+    if (keeps_uneven(plan, at) && !is_shown_uneven(plan, at) && !shows_uneven(addresses_of(at), k))
       return Origins::kAll;
   for (const std::uint32_t access : plan.copied_loads) {
     const StretchAccess& at = stretch_.accesses[access];
@@ -182,7 +183,8 @@ Builder::Stretch::Origins Builder::origins_of_stretch(const StretchPlan& plan, s
     const bool of_loop = exposed.written && kept.origin.entry == stretch_.entry;
     if (load && of_loop) {
       const StretchAccess* const at = load_of(kept);
-      if (at == nullptr || !at->address.even) return Origins::kAll;
+      if (at == nullptr) return Origins::kAll;
+      if (!at->address.even && !(at->gathered && is_shown_uneven(plan, *at))) return Origins::kAll;
       if (!is_rewritten_at_once(*at)) {
         if (may_be_rewritten(at->lowest, at->highest)) return Origins::kAll;
         if (at->turn != StretchAccess::Turn::kBefore || at->began_in_loop) return Origins::kAll;
@@ -292,7 +294,7 @@ void Builder::run_with_origins(const StretchPlan& plan) {
     } while (stretch_.origins == Origins::kNotYet && k < last);
     if (stretch_.origins != Origins::kEnds) {
       for (; k <= last; ++k) follow_iteration(plan, k);
-      return;
+      return note_uneven(plan);
     }
   }
   if (start == Start::kTypicalButUses || last_stands_for(plan, k)) {
@@ -315,28 +317,54 @@ void Builder::run_with_origins(const StretchPlan& plan) {
   }
   follow_iteration(plan, last);
   note_lanes(plan);
+  note_uneven(plan);
 }
 
-/// Typical: all that the path passes on to its next iteration is made by it, and was made as it would be; and all else
-/// that it finds has the same origin, as far away, in all iterations.
-Builder::Start Builder::start_of(const StretchPlan& plan) const {
+/// Typical: all that the path passes on to its next iteration is made by it, and was made as it would be, or loaded;
+/// and all else that it finds has the same origin, as far away, in all iterations.
+Builder::Start Builder::start_of(const StretchPlan& plan) {
   if (stretch_.origins == Stretch::Origins::kAll || stretch_.slots_change || !stretch_.slots.empty() ||
       !plan.copied_loads.empty())
     return Start::kOther;
   for (const StretchAccess& at : stretch_accesses())
-    if (keeps_uneven(plan, at)) return Start::kOther;
+    if (keeps_uneven(plan, at) && !is_shown_uneven(plan, at)) return Start::kOther;
   Start start = Start::kTypical;
+  bool loads = false;
   for (std::size_t i = 0; i < plan.exposed.size(); i += alike(plan.exposed[i])) {
     const StretchPlan::Exposed& exposed = plan.exposed[i];
     const bool direct = stretch_.thread->origins.where[exposed.granule] == RegisterOrigins::kWriter;
+    if (exposed.written && !exposed.made && is_loaded_as_always(exposed)) {
+      loads = true;
+      continue;
+    }
     if (exposed.written && (!exposed.made || exposed.copied)) return Start::kOther;
     if (direct) continue;
     if (!(exposed.written ? is_used_once(exposed.granule) : stays_the_same(exposed.granule))) return Start::kOther;
     if (exposed.written) start = Start::kTypicalButUses;
   }
-  if (start == Start::kTypicalButUses && (plan.mixes_uses || stretch_.n < 2 || !last_stands_for(plan, 0)))
+  if (start == Start::kTypicalButUses && (loads || plan.mixes_uses || stretch_.n < 2 || !last_stands_for(plan, 0)))
     return Start::kOther;
   return start;
+}
+
+/// Of a register that the path leaves with what a load got: whether the iteration before did so too, at the place that
+/// the addresses of the stretch go on from, so that the first iteration finds what the others find, one iteration
+/// earlier. Whether it has been rewritten, and whether this entry of the loop had written it, must be as for them.
+bool Builder::is_loaded_as_always(const StretchPlan::Exposed& exposed) {
+  const ThreadState& thread = *stretch_.thread;
+  const Cell before{exposed.writer, stretch_.entry, stretch_.counter - 1};
+  const Provenance& kept = thread.origins.kept[exposed.granule];
+  if (!exposed.loaded || !(thread.registers[exposed.granule] == before)) return false;
+  if (thread.origins.where[exposed.granule] != RegisterOrigins::kKept || kept.none || !kept.load || kept.mixed)
+    return false;
+  const StretchAccess* const at = load_of(kept);
+  if (at == nullptr || !(kept.origin == before) || at->reloads || !at->address.even) return false;
+  if (kept.size != at->access->size || kept.address != at->address.start - at->address.step) return false;
+  const bool rewritten = is_rewritten(memory_, kept);
+  if (is_rewritten_at_once(*at)) return rewritten;
+  if (rewritten || may_be_rewritten(at->lowest, at->highest)) return false;
+  if (at->turn != StretchAccess::Turn::kBefore || at->began_in_loop) return false;
+  return kept.writers.producer == 0 || !is_of_loop(at->reader.site, kept.writers);
 }
 
 /// Of a register that only the first iteration finds as it is: whether memory has been written since it was loaded does
@@ -375,11 +403,12 @@ bool Builder::stays_the_same(Granule granule) const {
   return !kept.load || !may_be_rewritten(kept.address, kept.address + kept.size - 1);
 }
 
-/// Whether the last iteration tells all about those from k on, which are alike: addresses are even, no use gets what is
-/// one iteration further away each time, and the first iteration has no chunks that the others do not have.
+/// Whether the last iteration tells all about those from k on, which are alike: addresses are even, or whoever uses
+/// what was loaded is known to get it from addresses that are not; no use gets what is one iteration further away each
+/// time, and the first iteration has no chunks that the others do not have.
 bool Builder::last_stands_for(const StretchPlan& plan, std::uint64_t k) const {
   for (const StretchAccess& at : stretch_accesses())
-    if (keeps_uneven(plan, at)) return false;
+    if (keeps_uneven(plan, at) && !is_shown_uneven(plan, at)) return false;
   const ThreadState& thread = *stretch_.thread;
   const StretchPlan::Exposed* before = nullptr;
   for (std::size_t i = 0; i < plan.exposed.size();) {
@@ -442,7 +471,8 @@ void Builder::part_moved_registers(const StretchPlan& plan) {
 /// What was loaded has not been written since; or it surely has.
 void Builder::move_load(Provenance& load, std::uint64_t iterations) const {
   const StretchAccess& at = *load_of(load);
-  load.address += at.address.step * iterations;
+  load.address = at.address.even ? load.address + at.address.step * iterations
+                                 : addresses_of(at)[load.origin.counter - stretch_.counter + iterations];
   if (is_rewritten_at_once(at))
     load.stale = true;
   else

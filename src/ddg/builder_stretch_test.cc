@@ -8,7 +8,8 @@
 // next. Some bodies call functions, which may call others; what these store in their frames and around them is
 // forgotten when they return. The stack may be elsewhere in each entry of the loop, or even in each iteration. Some
 // addresses are not even: they wrap around in a few bits, or are so but for a few iterations. Ordinary programs hardly
-// have any of this; mistakes of order inside a stretch show here.
+// have any of this; mistakes of order inside a stretch show here. Some programs look things up in a table all the time,
+// which other loops, and now and then the same, write.
 #include <algorithm>
 #include <functional>
 #include <random>
@@ -29,19 +30,21 @@ using trace::Value;
 
 constexpr std::uint64_t kHeap = 0x500000;
 constexpr std::uint64_t kElsewhere = 0x900000;
+constexpr std::uint64_t kTable = 0xa00000;
 constexpr std::uint64_t kStack = 0x7ffe00010000;  // at the call
 constexpr std::uint64_t kFrame = 0x8000;          // bytes of the function's frame
 constexpr std::uint32_t kSpread = 200;
 
 class Torture {
  public:
-  explicit Torture(std::uint64_t seed) : random_(seed) {
+  explicit Torture(std::uint64_t seed, bool looks_up = false) : random_(seed), looks_up_(looks_up) {
     const std::uint64_t regions[] = {kHeap, kHeap, kStack - kFrame / 2, kElsewhere};
     region_ = regions[pick(4)];
     hops_ = region_ != regions[2] && pick(3) == 0;
     frames_ = region_ == regions[2] || hops_ || pick(4) == 0;
     if (region_ == kHeap) allocate();
     if (region_ == kElsewhere && pick(2) == 0) map();
+    if (looks_up_) allocate_table();
     const trace::BlockId entry = trace_.block(0x1000, {{{0xe8, 0, 0, 0, 0}, {}, {}}}, 1);
     const trace::BlockId prologue =
         trace_.block(0x2000, {{{0x48, 0x81, 0xec, 0, 0x80, 0, 0}, {}, {{4, 8, Value::constant(kStack - kFrame)}}}}, 0);
@@ -64,7 +67,7 @@ class Torture {
  private:
   /// How a slot changes along a loop.
   struct Column {
-    enum class Kind { kEven, kDented, kNoise } kind = Kind::kEven;
+    enum class Kind { kEven, kDented, kNoise, kWords } kind = Kind::kEven;
     std::uint64_t start = 0;
     std::int64_t stride = 0;
     std::int64_t outer = 0;
@@ -119,13 +122,36 @@ class Torture {
     }
   }
 
+  void allocate_table() {
+    trace::Allocation allocation;
+    allocation.address = kTable - 64;
+    for (allocation.size = pick(2) == 0 ? 1000 : 96; allocation.address < kTable + 400;
+         allocation.address += allocation.size)
+      trace_.side(allocation);
+  }
+
   Value column(Making& making, const Column& column) {
     making.columns.push_back(column);
     return Value::slot(static_cast<std::uint32_t>(making.columns.size() - 1));
   }
 
+  /// In the table: loads are anywhere, stores one after the other.
+  Value in_table(Making& making, bool store) {
+    Column made;
+    made.start = kTable + (pick(6) == 0 ? pick(8) : 0);
+    made.kind = pick(3) == 0 ? Column::Kind::kDented : Column::Kind::kWords;
+    made.stride = 8;
+    if (store) {
+      made.kind = pick(6) == 0 ? Column::Kind::kWords : Column::Kind::kEven;
+      made.start += 8 * pick(16);
+      made.stride = 8 * between(-1, 2);
+    }
+    return column(making, made);
+  }
+
   /// An address, mostly even.
-  Value address(Making& making) {
+  Value address(Making& making, bool store) {
+    if (looks_up_ && pick(store && !fills_ ? 12 : 2) == 0) return in_table(making, store);
     Column made;
     made.start = region_ + pick(kSpread);
     made.stride = pick(3) == 0 ? between(-40, 40) : std::int64_t{1} << pick(6);
@@ -176,7 +202,7 @@ class Torture {
       bytes.insert(bytes.end(), {static_cast<std::uint8_t>(0x44 | data << 3), 0x24, 8});  // [rsp + 8]
     else
       bytes.push_back(to_memory(data));
-    return {bytes, {{store, 1u << kind, in_slot ? slot_address(making) : address(making)}}, {}};
+    return {bytes, {{store, 1u << kind, in_slot ? slot_address(making) : address(making, store)}}, {}};
   }
 
   /// Close to others, and hardly ever moving: stores there are spills, loads may be reloads.
@@ -296,8 +322,9 @@ class Torture {
   Op computed(Making& making) {
     const auto size = static_cast<std::uint32_t>(1 + pick(32));
     const std::uint8_t at = to_memory(reg());
-    const Value where = address(making);
-    switch (pick(3)) {
+    const std::uint64_t kind = pick(3);
+    const Value where = address(making, kind != 0);
+    switch (kind) {
       case 0:
         return {{0x48, 0x03, at}, {{false, size, where}}, {}};
       case 1:
@@ -357,6 +384,7 @@ class Torture {
     if (pick(6) == 0) made.header = deeper();
     calls_ = false;
     sums_ = pick(3) == 0;
+    fills_ = looks_up_ && pick(3) == 0;
     const bool branches = pick(3) == 0;
     const std::uint64_t accesses = 1 + pick(6);
     made.calls = pick(3) == 0;
@@ -365,7 +393,10 @@ class Torture {
     } else {
       made.pieces.push_back(piece(branches ? accesses / 2 : accesses));
     }
-    for (int i = 0; i < 3 && branches && !made.calls; ++i) made.pieces.push_back(piece(pick(3)));
+    for (int i = 0; i < 3 && branches && !made.calls; ++i) {
+      if (looks_up_ && pick(2) == 0) fills_ = i == 1;
+      made.pieces.push_back(piece(pick(3)));
+    }
     sums_ = false;
     made.latch = nop();
     made.outer = pick(2) == 0 ? 1 : 1 + pick(5);
@@ -373,6 +404,10 @@ class Torture {
     if (pick(3) == 0) {
       made.outer = 1 + pick(20);
       made.trips = 4 + pick(12);
+    }
+    if (looks_up_ && pick(4) != 0) {
+      made.outer = 2 + pick(8);
+      made.trips = 9 + pick(pick(4) == 0 ? 200 : 20);
     }
     if (pick(3) == 0) made.less = pick(made.trips - 1);
     made.leaves_early = pick(6) == 0;
@@ -385,6 +420,7 @@ class Torture {
     const std::uint64_t value =
         column.start + static_cast<std::uint64_t>(column.outer) * j + (j % 2 == 1 ? column.hop : 0);
     if (column.kind == Column::Kind::kNoise) return value + pick(kSpread);
+    if (column.kind == Column::Kind::kWords) return value + 8 * pick(kSpread / 8);
     const bool swapped = column.kind == Column::Kind::kDented && i > 0 && i + 1 < trips && i % 37 / 2 == 8;
     return value + static_cast<std::uint64_t>(column.stride) * (swapped ? i ^ 1 : i);
   }
@@ -437,10 +473,12 @@ class Torture {
   std::mt19937_64 random_;
   HandTrace trace_;
   std::uint64_t region_ = 0;
-  bool hops_ = false;    // between the region and the frame
-  bool frames_ = false;  // some places in the frame are those of variables
-  bool sums_ = false;    // only: no copies, loads or spills
-  bool calls_ = false;   // some places are around frames that are left
+  bool looks_up_ = false;  // some loads are in the table
+  bool fills_ = false;     // so are some stores
+  bool hops_ = false;      // between the region and the frame
+  bool frames_ = false;    // some places in the frame are those of variables
+  bool sums_ = false;      // only: no copies, loads or spills
+  bool calls_ = false;     // some places are around frames that are left
   bool in_call_ = false;
   std::uint64_t pointer_ = kStack - kFrame;  // of the stack, in the block that is being made
   Column moves_;                             // how it changes along the loop
@@ -458,11 +496,11 @@ Options random_options(Torture& torture) {
   return options;
 }
 
-TEST(BuilderStretch, OverlappingStrides) {
+void compare_with_events(bool looks_up) {
   const std::uint64_t programs = 400 * structure::testing::soak();
   std::uint64_t failures = 0;
   for (std::uint64_t i = 0; i < programs && failures < 5; ++i) {
-    Torture torture(structure::testing::seed(i));
+    Torture torture(structure::testing::seed(i), looks_up);
     Options options = random_options(torture);
     const std::vector<std::string> by_runs = lines_of(graph_of(*torture.reader, options));
     options.by_runs = false;
@@ -473,6 +511,9 @@ TEST(BuilderStretch, OverlappingStrides) {
     failures += different.empty() ? 0 : 1;
   }
 }
+
+TEST(BuilderStretch, OverlappingStrides) { compare_with_events(false); }
+TEST(BuilderStretch, LookingThingsUp) { compare_with_events(true); }
 
 // ---- By hand -------------------------------------------------------------------------------------------------------
 
@@ -569,9 +610,14 @@ TEST(BuilderStretch, OnlyTheMiddleWasWritten) {
 
 /// Twice in one loop: words are copied to some place and added up there. The first time only the middle of what is
 /// added up was copied, and it is no copy aside; the second time the place is the frame, and all of it is. So what the
-/// sum gets has not always been a load, which the ends of the first stretch do not tell.
-TEST(BuilderStretch, WhatOnlyTheMiddleGot) {
+/// sum gets has not always been a load, which the ends of the first stretch do not tell. The first time they are read
+/// one after the other, or not.
+void only_the_middle_got(bool even) {
   HandTrace made;
+  trace::Allocation allocation;
+  allocation.address = kElsewhere;
+  allocation.size = 0x1000;
+  made.side(allocation);
   const auto nop = [&](std::uint64_t at) { return made.block(at, {{{0x0f, 0x1f, 0x40, 0x00}, {}, {}}}, 0); };
   const trace::BlockId entry = made.block(0x1000, {{{0xe8, 0, 0, 0, 0}, {}, {}}}, 1);
   const trace::BlockId prologue =
@@ -592,7 +638,8 @@ TEST(BuilderStretch, WhatOnlyTheMiddleGot) {
     for (std::uint64_t i = first; i < last; ++i)
       made.run(copy, i + 1 < last ? copy : between, {kHeap + 8 * i, to + 8 * i});
     made.run(between, sum, {});
-    for (std::uint64_t i = 0; i < kTrips; ++i) made.run(sum, i + 1 < kTrips ? sum : latch, {to + 8 * i});
+    for (std::uint64_t i = 0; i < kTrips; ++i)
+      made.run(sum, i + 1 < kTrips ? sum : latch, {to + 8 * (even || in_frame ? i : i * 37 % kTrips)});
     made.run(latch, in_frame ? end : header, {});
   }
   made.run(end, end, {}, trace::ExitKind::kOther);
@@ -603,6 +650,78 @@ TEST(BuilderStretch, WhatOnlyTheMiddleGot) {
   EXPECT_EQ(difference(lines_of(graph_of(reader, options)), lines_of(by_runs)), "");
   ASSERT_FALSE(by_runs.origins.empty());
   EXPECT_FALSE(by_runs.origins.back().even);
+}
+
+TEST(BuilderStretch, WhatOnlyTheMiddleGot) {
+  only_the_middle_got(true);
+  only_the_middle_got(false);
+}
+
+/// for (...) { sum += index; index = table[index]; }: each iteration uses what the one before loaded. The table was
+/// written before; the loop may write it too, behind what it reads and then there.
+TEST(BuilderStretch, ChainsThatAreFollowed) {
+  for (const bool written_in_loop : {false, true}) {
+    Loop loop;
+    loop.allocate(kTable, 0x1000);
+    loop.block({store_rbx(0)}, 1);
+    loop.run(40, [](std::size_t, std::size_t, std::uint64_t i) { return kTable + 8 * i; });
+    for (const std::uint64_t factor : {7u, 11u, 13u}) {
+      loop.block({kMoveRaxToRcx}, 0);
+      loop.block({kAddRcxToRdx, load_rax(0)}, 1);
+      if (written_in_loop) loop.block({store_rbx(0)}, 1);
+      loop.run(kTrips, [&](std::size_t block, std::size_t, std::uint64_t i) {
+        return kTable + 8 * (block == 1 ? i * i * factor % 61 : i < 30 ? 100 + i : i % 61);
+      });
+    }
+    const Graph graph = loop.graph();
+    const auto chained = [](const Origin& origin) { return origin.load && origin.carried.back() == 0; };
+    const auto found = std::find_if(graph.origins.begin(), graph.origins.end(), chained);
+    ASSERT_NE(found, graph.origins.end());
+    EXPECT_FALSE(found->even);
+  }
+}
+
+/// for (...) { sum += word; word = table[...]; then one of two stores }, the two taking turns after a few iterations:
+/// what an iteration finds was loaded by one that took the other way, and has or has not been rewritten since.
+TEST(BuilderStretch, WhatTheOtherWayHandsOn) {
+  constexpr std::uint64_t kFar = 0x800;
+  constexpr std::uint64_t kStores[] = {kFar, 0, 8, std::uint64_t{0} - 8};
+  for (unsigned kind = 0; kind < 128; ++kind) {
+    const bool even = kind % 2 == 0;
+    const bool written = kind / 2 % 2 == 0;
+    const bool jumps = kind / 4 % 2 == 0;
+    HandTrace made;
+    trace::Allocation allocation;
+    allocation.address = kTable - 0x100;
+    allocation.size = 0x4000;
+    made.side(allocation);
+    const auto nop = [&](std::uint64_t at) { return made.block(at, {{{0x0f, 0x1f, 0x40, 0x00}, {}, {}}}, 0); };
+    const trace::BlockId before = made.block(0x2000, {store_rbx(0)}, 1);
+    const trace::BlockId header = nop(0x2400);
+    const trace::BlockId first = made.block(0x2800, {kMoveRaxToRcx, kAddRcxToRdx, load_rax(0)}, 1);
+    const trace::BlockId ways[] = {made.block(0x2c00, {store_rbx(0)}, 1), made.block(0x3000, {store_rbx(0)}, 1)};
+    const trace::BlockId latch = nop(0x3400);
+    const trace::BlockId end = nop(0x3800);
+    for (std::uint64_t i = 0; i < 80; ++i)
+      made.run(before, i + 1 < 80 ? before : header, {kTable + (written ? 0 : 2 * kFar) + 8 * i});
+    for (std::uint64_t j = 0; j < 4; ++j) {
+      made.run(header, first, {});
+      for (std::uint64_t i = 0; i < 70; ++i) {
+        const std::uint64_t word = even ? i + (jumps && i >= (written ? 69 : 36) ? 1 : 0) : (i * i * 7 + j) % 61;
+        const std::uint64_t way = i / 12 % 2;
+        const std::uint64_t to = kStores[way == 0 ? kind / 8 % 4 : kind / 32];
+        made.run(first, ways[way], {kTable + 8 * word});
+        made.run(ways[way], i + 1 < 70 ? first : latch, {kTable + 8 * word + to});
+      }
+      made.run(latch, j + 1 < 4 ? header : end, {});
+    }
+    made.run(end, end, {}, trace::ExitKind::kOther);
+    const trace::Reader& reader = made.finish();
+    Options options;
+    const std::vector<std::string> by_runs = lines_of(graph_of(reader, options));
+    options.by_runs = false;
+    EXPECT_EQ(difference(lines_of(graph_of(reader, options)), by_runs), "") << kind;
+  }
 }
 
 std::uint64_t rewritten_in(const Graph& graph) {

@@ -1,5 +1,6 @@
 #include "ddg/feed.h"
 
+#include <array>
 #include <type_traits>
 
 namespace loopfold::ddg {
@@ -23,7 +24,7 @@ static_assert(std::is_trivially_copyable_v<Streams::Reader>);
 }  // namespace
 
 Feed::Feed(Streams& streams, const Entries& entries, const Sinces& sinces, bool threaded, std::uint64_t max_memory)
-    : streams_(streams), settler_(streams, entries, sinces) {
+    : streams_(streams), settler_(streams, entries, sinces), gatherer_(streams, entries) {
   static_assert(sizeof(Reader) <= kReader * sizeof(std::int64_t));
   if (!threaded) return;
   ring_ = std::make_unique_for_overwrite<std::int64_t[]>(kRing);
@@ -238,6 +239,28 @@ void Feed::put_value_list(SiteId site, const IntegerValue& value, const std::int
   std::copy_n(labels, n, record + 2);
 }
 
+void Feed::put_access_list(SiteId site, const MemoryAccess& access, const std::int64_t* point,
+                           const Objects::Place& place, const std::int64_t* offsets, std::size_t n,
+                           std::uint64_t copies, std::uint64_t entry) {
+  put_point(site, point);
+  std::int64_t* const record = begin(Op::kAccessList, 6 + n, site, n);
+  record[0] = number(&access);
+  record[1] = place.object;
+  record[2] = place.block;
+  record[3] = number(copies);
+  record[4] = number(entry);
+  std::copy_n(offsets, n, record + 5);
+}
+
+void Feed::put_gathered(const Reader& reader, const Gatherer::First& first, const Cell* cells, std::size_t n) {
+  std::int64_t* const record = begin(Op::kGathered, 4 + kReader + 2 * n, reader.site, n);
+  record[0] = number(std::uint64_t{first.entry});
+  record[1] = number(first.counter);
+  record[2] = number(first.serial);
+  std::memcpy(record + 3, &reader, sizeof(reader));
+  std::memcpy(record + 3 + kReader, cells, n * sizeof(Cell));
+}
+
 void Feed::put_dependence(const Reader& reader, DefinitionId from, const std::int64_t* point,
                           const std::int64_t* producer, std::size_t equal, Late late) {
   put_point(reader.site, point, reader.chunks);
@@ -408,6 +431,16 @@ std::uint64_t Feed::take(std::uint64_t position) {
     case Op::kValueList:
       streams_.value_list(site, object<const IntegerValue>(at[0]), point, at + 2, n, natural(1));
       return position + 3 + n;
+    case Op::kAccessList:
+      streams_.access_list(site, object<const MemoryAccess>(at[0]), point, {static_cast<ObjectId>(at[1]), at[2], 0},
+                           at + 5, n, natural(3), natural(4));
+      return position + 6 + n;
+    case Op::kGathered: {
+      std::array<Cell, Gatherer::kMost> cells;
+      std::memcpy(static_cast<void*>(cells.data()), at + 3 + kReader, n * sizeof(Cell));
+      gatherer_.take(reader_at(3), {static_cast<EntryId>(at[0]), natural(1), natural(2)}, cells.data(), n);
+      return position + 4 + kReader + 2 * n;
+    }
     case Op::kDependence: {
       const std::size_t words = natural(1);
       const std::int64_t* const producer = take_producer(at + 2 + kReader, natural(0), words);

@@ -35,6 +35,7 @@
 #include <vector>
 
 #include "ddg/entries.h"
+#include "ddg/gatherer.h"
 #include "ddg/journal.h"
 #include "ddg/ranks.h"
 #include "ddg/settler.h"
@@ -130,6 +131,18 @@ class Feed {
       return streams_.value_list(site, value, point, labels, n, entry);
     put_value_list(site, value, point, labels, n, entry);
   }
+  void access_list(SiteId site, const MemoryAccess& access, const std::int64_t* point, const Objects::Place& place,
+                   const std::int64_t* offsets, std::size_t n, std::uint64_t copies, std::uint64_t entry) {
+    if (direct()) [[likely]]
+      return streams_.access_list(site, access, point, place, offsets, n, copies, entry);
+    put_access_list(site, access, point, place, offsets, n, copies, entry);
+  }
+  /// As Gatherer::take().
+  void gathered(const Reader& reader, const Gatherer::First& first, const Cell* cells, std::size_t n) {
+    if (direct()) [[likely]]
+      return gatherer_.take(reader, first, cells, n);
+    put_gathered(reader, first, cells, n);
+  }
   /// `late`: of the coordinates for which Streams::late() is to be called if the producer is on another stack.
   void dependence(const Located& at, const Reader& reader, DefinitionId from, const std::int64_t* point,
                   const std::int64_t* producer, std::size_t equal, Late late) {
@@ -209,6 +222,8 @@ class Feed {
     kValue,
     kValueRun,
     kValueList,
+    kAccessList,
+    kGathered,
     kDependence,
     kLost,
     kPrepare,
@@ -247,6 +262,9 @@ class Feed {
                      std::int64_t step, std::uint64_t n, std::uint64_t entry);
   void put_value_list(SiteId site, const IntegerValue& value, const std::int64_t* point, const std::int64_t* labels,
                       std::size_t n, std::uint64_t entry);
+  void put_access_list(SiteId site, const MemoryAccess& access, const std::int64_t* point, const Objects::Place& place,
+                       const std::int64_t* offsets, std::size_t n, std::uint64_t copies, std::uint64_t entry);
+  void put_gathered(const Reader& reader, const Gatherer::First& first, const Cell* cells, std::size_t n);
   void put_dependence(const Reader& reader, DefinitionId from, const std::int64_t* point, const std::int64_t* producer,
                       std::size_t equal, Late late);
   void put_lost(const Reader& reader, const std::int64_t* point);
@@ -267,6 +285,7 @@ class Feed {
 
   Streams& streams_;
   Settler settler_;
+  Gatherer gatherer_;
   std::unique_ptr<std::int64_t[]> ring_;  // null: there is no line
 
   // The caller's. Positions count all numbers that were ever written.

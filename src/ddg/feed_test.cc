@@ -114,6 +114,17 @@ class Story {
     for (std::uint64_t i = 0; i < std::min<std::uint64_t>(n, 64); ++i)
       labels.push_back(static_cast<std::int64_t>(pick(5)));
     feed_.value_list(site, codes_[2].values[1], point.data(), labels.data(), labels.size(), time_);
+    point[1] += static_cast<std::int64_t>(n);  // behind those of access_run()
+    feed_.access_list(site, access_, point.data(), {1, 0, 0}, labels.data(), labels.size(), pick(2), time_);
+    point[1] -= static_cast<std::int64_t>(n);
+    std::vector<Cell> cells;
+    for (const std::int64_t label : labels)
+      cells.push_back({label == 0 ? 0 : streams_.definition(other, static_cast<std::uint16_t>(label / 2)), entry_,
+                       static_cast<std::uint64_t>(label)});
+    Streams::Reader gathering = reader_of(site, access_);
+    gathering.lane = 2;
+    gathering.object = 1;
+    feed_.gathered(gathering, {entry_, static_cast<std::uint64_t>(point[1]), time_}, cells.data(), cells.size());
     const std::vector<std::int64_t> producer{point[0], point[1] - 1};
     const DefinitionId from = streams_.definition(other, static_cast<std::uint16_t>(pick(4)));
     feed_.register_run(used_[pick(2)], site, read_, from, 0, {point.data(), producer.data(), 1, 1, n, 0, 1, {}});

@@ -27,15 +27,23 @@ class Formula {
   std::uint64_t at(const std::uint64_t* slots) const {
     if (kind_ == Kind::kSlot) return slots[slot_];
     if (kind_ == Kind::kOther) return trace::evaluate(*block_, value_, {slots, kAll});
-    const std::uint64_t sum = (constant_ + coefficient_ * slots[slot_]) << shift_;
-    return kind_ == Kind::kSigned ? static_cast<std::uint64_t>(static_cast<std::int64_t>(sum) >> shift_)
-                                  : sum >> shift_;
+    return cut(slots[slot_]);
   }
+
+  /// Of values that need one slot: the slot, and what they are if it has this.
+  bool needs_one_slot() const { return kind_ != Kind::kOther; }
+  std::uint64_t slot() const { return slot_; }
+  std::uint64_t of(std::uint64_t slot) const { return kind_ == Kind::kSlot ? slot : cut(slot); }
 
  private:
   enum class Kind : std::uint8_t { kSlot, kUnsigned, kSigned, kOther };
   static constexpr std::size_t kAll = std::size_t{1} << 32;  // more slots than there are
 
+  std::uint64_t cut(std::uint64_t slot) const {
+    const std::uint64_t sum = (constant_ + coefficient_ * slot) << shift_;
+    return kind_ == Kind::kSigned ? static_cast<std::uint64_t>(static_cast<std::int64_t>(sum) >> shift_)
+                                  : sum >> shift_;
+  }
   void take(const trace::Expression& expression) {
     using Extend = trace::Expression::Extend;
     if (expression.terms.size() != 1 || expression.terms[0].operand.kind != trace::Value::Kind::kSlot) return;

@@ -172,6 +172,9 @@ class Streams {
   /// Some values that are listed, at most 64.
   void value_list(SiteId site, const IntegerValue& value, const std::int64_t* point, const std::int64_t* labels,
                   std::size_t n, std::uint64_t entry);
+  /// The same of accesses to one block; `place` has the offset of none of them. `copies` of them are spills or reloads.
+  void access_list(SiteId site, const MemoryAccess& access, const std::int64_t* point, const Objects::Place& place,
+                   const std::int64_t* offsets, std::size_t n, std::uint64_t copies, std::uint64_t entry);
   /// The stream of the dependences of an operand on a definition. Null: there is none, and the points must come one by
   /// one.
   Dependences dependences(const Reader& reader, DefinitionId from);
@@ -465,6 +468,7 @@ class Streams {
   void flow_ranks(const Ranks& ranks, std::size_t number);
   void value_ranks(const Ranks& ranks, std::size_t number);
   void access_ranks(const Ranks& ranks, std::size_t number);
+  Instances listed(const Site& site, const std::int64_t* point, std::size_t n, std::uint64_t entry);
   bool find_used(Used& used, SiteId site, const RegisterRead& read, DefinitionId from, std::uint16_t lane,
                  const DependenceRun& run);
   void know_context(structure::ContextId context);
@@ -494,10 +498,11 @@ class Streams {
   std::deque<DependenceDetails> dependences_;
   std::vector<std::int64_t> steps_;  // of a producer's coordinates: 0 but during a call
   DependenceDetails* last_dependence_ = nullptr;
-  // Of the last value_list().
+  // Of the last list.
   std::vector<std::int64_t> list_points_;
   std::vector<fold::Ends> list_ends_;
   std::vector<std::uint64_t> list_entries_;
+  std::size_t list_count_ = 0;  // points that there are
   // Of one_by_one().
   std::vector<std::int64_t> one_point_;
   std::vector<std::int64_t> one_producer_;

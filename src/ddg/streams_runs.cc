@@ -2,6 +2,7 @@
 // evenly. What is counted beside the points has a closed form: at most one of the iterations of a dependence is carried
 // by another level than the others, since two coordinates that grow evenly meet once or always.
 #include <algorithm>
+#include <array>
 
 #include "ddg/streams.h"
 
@@ -61,26 +62,44 @@ void Streams::value_run(SiteId site, const IntegerValue& value, const std::int64
   add_run(details->sink, {point, &label, &step, n, 1});
 }
 
-void Streams::value_list(SiteId site, const IntegerValue& value, const std::int64_t* point, const std::int64_t* labels,
-                         std::size_t n, std::uint64_t entry) {
-  const std::size_t dimensions = sites_[site].dimensions;
+/// Often several lists have the same points.
+Streams::Instances Streams::listed(const Site& site, const std::int64_t* point, std::size_t n, std::uint64_t entry) {
+  const std::size_t dimensions = site.dimensions;
   const std::size_t inner = dimensions - 1;
-  // Often several values have the same points.
   const bool known = list_ends_.size() == dimensions && list_entries_.front() == entry &&
                      std::equal(point, point + dimensions, list_points_.begin());
   if (!known) {
     list_points_.resize(kMostListed * dimensions);
     list_ends_.assign(dimensions, {});
-    list_entries_.assign(kMostListed, entry);
-    for (std::size_t i = 0; i < kMostListed; ++i) {
-      std::int64_t* const into = std::copy_n(point, inner, list_points_.data() + i * dimensions);
-      *into = point[inner] + static_cast<std::int64_t>(i);
-    }
+    list_entries_.resize(kMostListed);
     for (std::size_t k = 0; k < inner; ++k) list_ends_[k].include(point[k]);
+    list_count_ = 0;
+  }
+  for (; list_count_ < n; ++list_count_) {
+    list_entries_[list_count_] = entry;
+    std::int64_t* into = list_points_.data() + list_count_ * dimensions;
+    for (std::size_t k = 0; k < inner; ++k) *into++ = point[k];
+    *into = point[inner] + static_cast<std::int64_t>(list_count_);
   }
   list_ends_[inner] = {point[inner], point[inner] + static_cast<std::int64_t>(n - 1)};
   const std::uint64_t follows = (~std::uint64_t{0} >> (kMostListed - n)) & ~std::uint64_t{1};
-  values(locate(site), value, {list_points_.data(), list_entries_.data(), n, true, list_ends_.data(), follows}, labels);
+  return {list_points_.data(), list_entries_.data(), n, true, list_ends_.data(), follows};
+}
+
+void Streams::value_list(SiteId site, const IntegerValue& value, const std::int64_t* point, const std::int64_t* labels,
+                         std::size_t n, std::uint64_t entry) {
+  values(locate(site), value, listed(sites_[site], point, n, entry), labels);
+}
+
+void Streams::access_list(SiteId site, const MemoryAccess& access, const std::int64_t* point,
+                          const Objects::Place& place, const std::int64_t* offsets, std::size_t n, std::uint64_t copies,
+                          std::uint64_t entry) {
+  std::array<std::int64_t, 2 * kMostListed> places;
+  for (std::size_t i = 0; i < n; ++i) {
+    places[2 * i] = place.block;
+    places[2 * i + 1] = offsets[i];
+  }
+  accesses(locate(site), access, listed(sites_[site], point, n, entry), place.object, places.data(), copies);
 }
 
 Streams::Dependences Streams::dependences(const Reader& reader, DefinitionId from) {

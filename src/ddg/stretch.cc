@@ -228,6 +228,13 @@ bool shows_uneven(std::span<const std::uint64_t> addresses, std::uint64_t k) {
   return first == n || first <= k || addresses[n - 1] - addresses[0] != step * (n - 1);
 }
 
+bool are_in_line(std::span<const std::uint64_t> addresses) {
+  const std::uint64_t step = addresses[1] - addresses[0];
+  for (std::size_t i = 2; i < addresses.size(); ++i)
+    if (addresses[i] - addresses[i - 1] != step) return false;
+  return true;
+}
+
 StretchPlan plan_stretch(std::span<const PathPart> parts, std::size_t granules, const Streams& streams) {
   return Planner(granules, streams).plan(parts);
 }

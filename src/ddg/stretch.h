@@ -114,6 +114,9 @@ struct StretchPlan {
   /// Accesses of the path: loads whose value is used in another part of the same iteration, behind a copy. Such a use
   /// asks whether what was loaded has been rewritten since.
   std::vector<std::uint32_t> copied_loads;
+  /// By access of the path: a load, and all that uses what it got in the same iteration or in the next is known to have
+  /// got it from addresses that are not even (OriginRecords::Lane::uneven).
+  mutable std::vector<std::uint8_t> shown_uneven;
 
   /// Stretches that repeat.
   struct Repeats {
@@ -131,6 +134,8 @@ StretchPlan plan_stretch(std::span<const PathPart> parts, std::size_t granules, 
 /// Of addresses, one per iteration, at least two: whether iterations up to k, and the last, show that they do not grow
 /// in proportion to the iterations; or whether they do.
 bool shows_uneven(std::span<const std::uint64_t> addresses, std::uint64_t k);
+/// Whether all of them are in line, at least two.
+bool are_in_line(std::span<const std::uint64_t> addresses);
 
 /// What a chunk of a load gets in consecutive iterations, or in each of a few that take turns: one producer, whose
 /// counter grows evenly.
@@ -186,6 +191,8 @@ struct StretchAccess {
   std::uint32_t column = 0;   // of addresses that are not even: in Builder::uneven_
   std::uint64_t pointer = 0;  // the stack pointer around it
   bool fixed = false;         // it stays in one block of an object, or in one of each activation
+  bool in_one = false;        // it is not even, but stays in one block of an object
+  bool gathered = false;      // a load that is not even: its cells are in Builder::Stretch::Uneven
   bool spill = false;
   bool rewritten = false;  // a load: the iteration before stores what it gets, and does not spill it
   bool reloads = false;    // a load: it gets a spilled value back, and in the iterations to come
