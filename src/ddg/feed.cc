@@ -88,6 +88,8 @@ void Feed::wait_for(std::uint64_t position) {
   publish();
   std::unique_lock lock(mutex_);
   if (!thread_.joinable() || sleeping_.load(std::memory_order_relaxed)) return consume();
+  // It may have looked for the last time already, and be about to sleep.
+  called_ = true;
   waits_for_.store(position);
   done_.wait(lock, [&] { return tail_.load(std::memory_order_acquire) >= position; });
   waits_for_.store(kNobody);

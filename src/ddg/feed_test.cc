@@ -54,6 +54,19 @@ class Story {
       if (journal && !journal->empty()) feed_.settle(*journal);
   }
 
+  /// Instances, of which all that there are have come to the streams now and then.
+  void tell_and_drain(std::uint64_t rounds) {
+    const SiteId site = site_of(child(start_, 1), 0, 0);
+    point_ = {1 << 20, 0};
+    for (std::uint64_t round = 0; round < rounds; ++round) {
+      for (std::uint64_t n = 10900 + pick(1 + pick(6000)); n > 0; --n) {
+        ++point_[1];
+        feed_.instance(site, point_.data());
+      }
+      feed_.drain();
+    }
+  }
+
   std::vector<std::string> finish() {
     feed_.drain();
     Graph graph;
@@ -225,6 +238,18 @@ TEST(Feed, LittleNeedsNoThread) {
   line.tell(5);
   EXPECT_EQ(difference(direct.finish(), line.finish()), "");
   EXPECT_FALSE(line.started());
+}
+
+/// Whoever works it off may be about to sleep when something comes and is waited for.
+TEST(Feed, DrainedAgainAndAgain) {
+  Story direct(false, kMuch, 7);
+  Story line(true, kMuch, 7);
+  for (Story* const story : {&direct, &line}) {
+    story->tell(300);
+    story->tell_and_drain(4000);
+  }
+  EXPECT_TRUE(line.started());
+  EXPECT_EQ(difference(direct.finish(), line.finish()), "");
 }
 
 TEST(Feed, MayEndWithSomethingInTheLine) {
