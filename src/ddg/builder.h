@@ -429,7 +429,6 @@ class Builder {
       const PathPart* part = nullptr;
       const trace::Value* value = nullptr;
       std::vector<std::uint64_t> values;
-      std::vector<Cell> cells;  // of a load that is gathered
     };
     struct Value {
       std::uint32_t part = 0;
@@ -632,7 +631,19 @@ class Builder {
   std::span<const OriginRecords::LoadStep> load_steps(const StretchPlan& plan);
   void move_registers(const StretchPlan& plan, std::uint64_t from, std::uint64_t to);
   void part_moved_registers(const StretchPlan& plan);
-  void move_load(Provenance& load, std::uint64_t iterations) const;
+  void move_load(Provenance& load, std::uint64_t from, std::uint64_t to) const;
+  std::uint64_t take_column(StretchAccess& at, std::uint64_t k);
+  bool is_torn(const StretchAccess& at, std::uint64_t k) const;
+  bool list_rest(StretchAccess& at, std::uint64_t k);
+  bool gather_from(StretchAccess& at, std::uint64_t first);
+  bool may_be_of_loop(const StretchAccess& at, const DependencePiece& piece);
+  bool begins_column(const StretchAccess& at, std::uint64_t k);
+  std::uint64_t length_of_column(const StretchAccess& at, const DependencePiece& piece, std::uint64_t size,
+                                 std::uint64_t most) const;
+  EntryId last_of_column(const StretchAccess& at, const DependencePiece& piece) const;
+  void depend_column(const DependencePiece& piece, const Streams::Reader& reader);
+  void note_beginning(StretchAccess& at, const DependencePiece& piece);
+  bool is_overtaken(const StretchAccess& load, std::uint64_t age) const;
   void pass_iteration(const StretchPlan& plan, std::uint64_t k);
   void follow_iteration(const StretchPlan& plan, std::uint64_t k);
   void follow_access(const StretchPlan& plan, StretchAccess& at, std::uint64_t k);
@@ -772,7 +783,8 @@ class Builder {
   RowMemo row_memo_;
   Snapshot snapshot_;
   std::vector<DependencePiece> pieces_;
-  std::vector<DependencePiece> turns_;  // of producers
+  std::vector<DependencePiece> turns_;   // of producers
+  std::vector<DependencePiece> column_;  // that begins_column() found
   std::vector<OriginRecords::LoadStep> load_steps_;
   std::vector<std::uint64_t> slot_values_;
   std::vector<trace::RunExpander::Ahead> slot_columns_;

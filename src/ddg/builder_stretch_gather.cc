@@ -14,6 +14,9 @@ namespace loopfold::ddg {
 
 namespace {
 
+constexpr std::uint64_t kMostListed = 4096;
+constexpr std::uint64_t kLookedAt = 8;    // iterations
+constexpr std::uint64_t kShortPiece = 4;  // iterations
 constexpr std::uint64_t kMostBehind = 3;  // iterations that a value is passed on for, before it is the same each time
 
 }  // namespace
@@ -36,14 +39,21 @@ bool Builder::may_gather(const StretchAccess& at) const {
 
 /// False: some of the cells are not whole, or lost.
 bool Builder::gather(StretchAccess& at) {
-  Stretch::Uneven& column = stretch_.uneven[at.column];
+  if (!gather_from(at, 0)) return false;
+  note_lane_of(at);
+  return true;
+}
+
+/// The same from iteration k on.
+bool Builder::gather_from(StretchAccess& at, std::uint64_t first) {
   const std::uint32_t size = at.access->size;
-  column.cells.resize(stretch_.n);
+  at.first_cell = first;
+  at.cells.resize(stretch_.n - first);
   Cell before;
-  for (std::uint64_t k = 0; k < stretch_.n; ++k) {
-    const Cell* const cell = memory_.only_cell(column.values[k], size);
+  for (std::uint64_t k = first; k < stretch_.n; ++k) {
+    const Cell* const cell = memory_.only_cell(address_in(at, k), size);
     if (cell == nullptr || cell->producer == kLostProducer) return false;
-    column.cells[k] = *cell;
+    at.cells[k - first] = *cell;
     // Whether an instance is of the loop is the same for all of one producer in one entry.
     const bool other = cell->producer != 0 && (cell->producer != before.producer || cell->entry != before.entry);
     if (!other) continue;
@@ -51,32 +61,60 @@ bool Builder::gather(StretchAccess& at) {
     if (options_.origins && !at.began_in_loop) at.began_in_loop = is_of_loop(at.reader.site, *cell);
   }
   at.gathered = true;
+  return true;
+}
+
+/// Whether the piece of a row ends at iteration k, and others would soon: a row that was written in vectors, and is
+/// read element by element. Pieces are for longer ones.
+bool Builder::is_torn(const StretchAccess& at, std::uint64_t k) const {
+  if (at.pieces.size() != 1 || at.pieces[0].rises() || stretch_.n - k < kLookedAt || at.pieces[0].n > kShortPiece)
+    return false;
+  DependencePiece piece = at.pieces[0];
+  std::uint64_t ends = 0;
+  for (std::uint64_t i = k; i < k + kLookedAt; ++i) {
+    const Cell* const cell = memory_.only_cell(at.address.at(i), at.access->size);
+    if (cell == nullptr) return false;
+    if (cell->producer != 0 && piece.takes(*cell)) continue;
+    if (ends++ == 0 && i > k) return false;
+    piece.begin(nullptr, at.reader, *cell, i);
+  }
+  return ends * kShortPiece >= kLookedAt;
+}
+
+/// A row that one producer after the other wrote, a few cells each: what is left of it from iteration k on. False: it
+/// cannot be, and nothing is done.
+bool Builder::list_rest(StretchAccess& at, std::uint64_t k) {
+  if (slice_ > 1 || at.reloads || stretch_.n - k > kMostListed || at.pieces.size() > 1) return false;
+  if (!at.pieces.empty() && at.pieces[0].lane != 0) return false;
+  // The piece that ends has given nothing yet.
+  if (!gather_from(at, at.pieces.empty() ? k : at.pieces[0].first)) return false;
+  at.pieces.clear();
   note_lane_of(at);
   return true;
 }
 
 /// What the last iteration that got something got, if that is not the last one (note_lanes()).
 void Builder::note_lane_of(StretchAccess& at) const {
-  const std::vector<Cell>& cells = stretch_.uneven[at.column].cells;
-  std::uint64_t k = stretch_.n - 1;
-  while (k > 0 && cells[k].producer == 0) --k;
-  if (k + 1 < stretch_.n && cells[k].producer != 0) at.ended.push_back({0, k, cells[k]});
+  std::uint64_t k = at.cells.size() - 1;
+  while (k > 0 && at.cells[k].producer == 0) --k;
+  if (at.cells[k].producer == 0) return;
+  std::erase_if(at.ended, [](const StretchAccess::Ended& ended) { return ended.lane == 0; });
+  if (k + 1 < at.cells.size()) at.ended.push_back({0, at.first_cell + k, at.cells[k]});
 }
 
 /// As read_chunks().
 std::size_t Builder::gathered_chunk(const StretchAccess& at, std::uint64_t k) {
   if (chunks_.empty()) chunks_.resize(1);
-  chunks_[0] = {0, at.access->size, stretch_.uneven[at.column].cells[k]};
+  chunks_[0] = {0, at.access->size, at.cells[k]};
   return chunks_[0].cell.producer != 0 ? 1 : 0;
 }
 
 void Builder::fold_gathered(StretchAccess& at) {
-  const std::vector<Cell>& cells = stretch_.uneven[at.column].cells;
   at.reader.lane = 0;
   at.reader.object = at.place.object;
-  for (std::uint64_t first = 0; first < stretch_.n; first += Gatherer::kMost) {
+  for (std::uint64_t first = at.first_cell; first < stretch_.n; first += Gatherer::kMost) {
     const auto n = static_cast<std::size_t>(std::min<std::uint64_t>(Gatherer::kMost, stretch_.n - first));
-    const Cell* const some = cells.data() + first;
+    const Cell* const some = at.cells.data() + (first - at.first_cell);
     if (std::all_of(some, some + n, [](const Cell& cell) { return cell.producer == 0; })) continue;
     feed_.gathered(at.reader, {stretch_.entry, stretch_.counter + first, stretch_.serial}, some, n);
   }

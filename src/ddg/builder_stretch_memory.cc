@@ -134,7 +134,8 @@ bool Builder::load_as_before(StretchAccess& at, const RowMemo::Row& row) {
     piece.n = turns == 1 ? stretch_.n : (stretch_.n - i + turns - 1) / turns;
     piece.next = piece.counter + piece.step * piece.n;
     piece.stride = turns;
-    if (options_.origins && !at.began_in_loop) at.began_in_loop = is_of_loop(at.reader.site, writer.first);
+    piece.rise = writer.rise;
+    note_beginning(at, piece);
   }
   return true;
 }
@@ -144,11 +145,20 @@ std::optional<RowMemo::Writers> Builder::look_at_row(StretchAccess& at) {
   RowMemo::Writers writers;
   if (pass_empty(at, 0) == stretch_.n) return writers;
   bool whole = true;
+  bool may_list = true;
   const bool turns = load_in_turns(at);
   for (std::uint64_t k = turns ? stretch_.n : 0; k < stretch_.n;) {
     const std::uint64_t passed = at.pieces.empty() ? pass_empty(at, k) : pass_cells(at, k);
     k += passed;
     if (passed > 0) continue;
+    if (const std::uint64_t taken = take_column(at, k); taken > 0) {
+      k += taken;
+      continue;
+    }
+    if (may_list && is_torn(at, k)) {
+      if (list_rest(at, k)) return std::nullopt;
+      may_list = false;
+    }
     if (at.pieces.size() == 1 && take_cell(at, k)) {
       ++k;
       continue;
@@ -161,7 +171,7 @@ std::optional<RowMemo::Writers> Builder::look_at_row(StretchAccess& at) {
   const bool one = whole && at.pieces.size() == 1 && at.pieces[0].n == stretch_.n;
   if ((!turns && !one) || at.pieces.size() > writers.all.size()) return std::nullopt;
   for (const DependencePiece& piece : at.pieces)
-    writers.all[writers.count++] = {{piece.producer, piece.entry, piece.counter}, piece.step};
+    writers.all[writers.count++] = {{piece.producer, piece.entry, piece.counter}, piece.step, piece.rise};
   return writers;
 }
 
@@ -223,7 +233,7 @@ std::uint64_t Builder::pass_cells(StretchAccess& at, std::uint64_t k) const {
   for (std::size_t i = 0; i < at.pieces.size() && passed > 0; ++i) {
     const DependencePiece& piece = at.pieces[i];
     const bool last = i + 1 == at.pieces.size();
-    if (piece.n < 2 || (!last && may_meet(piece, at.pieces[i + 1]))) return 0;
+    if (piece.n < 2 || piece.rises() || (!last && may_meet(piece, at.pieces[i + 1]))) return 0;
     const std::uint32_t end = last ? at.access->size : at.pieces[i + 1].lane;
     passed = memory_.matching(at.address.at(k) + piece.lane, end - piece.lane, at.address.step, passed,
                               {piece.producer, piece.entry, piece.next}, piece.step);
@@ -247,8 +257,15 @@ bool Builder::take_cell(StretchAccess& at, std::uint64_t k) {
   const Streams::Dependences to = feed_.prepare(at.reader, cell->producer);
   end_piece(at, piece);
   piece.begin(to, at.reader, *cell, k);
-  if (options_.origins && !at.began_in_loop) at.began_in_loop = is_of_loop(at.reader.site, *cell);
+  note_beginning(at, piece);
   return true;
+}
+
+/// Of a piece whose iterations are known, or the first of them.
+void Builder::note_beginning(StretchAccess& at, const DependencePiece& piece) {
+  if (!options_.origins || at.began_in_loop) return;
+  const Cell first{piece.producer, piece.entry, piece.counter};
+  at.began_in_loop = piece.rises() ? may_be_of_loop(at, piece) : is_of_loop(at.reader.site, first);
 }
 
 void Builder::store_behind(const StretchAccess& at) {
@@ -336,7 +353,8 @@ void Builder::follow_access(const StretchPlan& plan, StretchAccess& at, std::uin
     if (!at.fixed && !at.in_one) locate_in(plan, at, address, k, at.spill);
     return;
   }
-  const std::size_t chunks = at.gathered ? gathered_chunk(at, k) : read_chunks(address, at.access->size);
+  const std::size_t chunks =
+      at.gathered && !at.address.even ? gathered_chunk(at, k) : read_chunks(address, at.access->size);
   origins_.read_registers(at.access->instruction, false);
   const bool reload = origins_.load(*at.access, address, {chunks_.data(), chunks});
   at.reloads = reload && !at.rewritten;
@@ -407,7 +425,8 @@ void Builder::note_end(StretchAccess& at, const DependencePiece& piece) {
   const auto same = [&](const StretchAccess::Ended& ended) { return ended.lane == piece.lane; };
   auto found = std::find_if(at.ended.begin(), at.ended.end(), same);
   if (found == at.ended.end()) found = at.ended.insert(found, StretchAccess::Ended{});
-  const Cell last{piece.producer, piece.entry, piece.counter + piece.step * (piece.n - 1)};
+  const Cell last{piece.producer, piece.rises() ? piece.last_entry : piece.entry,
+                  piece.counter + piece.step * (piece.n - 1)};
   *found = {piece.lane, piece.first + piece.n - 1, last};
 }
 
@@ -436,7 +455,10 @@ bool Builder::is_of_loop(SiteId reader, const Cell& cell) {
 void Builder::end_piece(StretchAccess& at, const DependencePiece& piece) {
   at.reader.lane = piece.lane;
   at.reader.object = piece.object;
-  depend_run(piece, at.reader);
+  if (piece.rises())
+    depend_column(piece, at.reader);
+  else
+    depend_run(piece, at.reader);
 }
 
 void Builder::depend_run(const DependencePiece& piece, const Streams::Reader& reader) {

@@ -185,10 +185,8 @@ Builder::Stretch::Origins Builder::origins_of_stretch(const StretchPlan& plan, s
       const StretchAccess* const at = load_of(kept);
       if (at == nullptr) return Origins::kAll;
       if (!at->address.even && !(at->gathered && is_shown_uneven(plan, *at))) return Origins::kAll;
-      if (!is_rewritten_at_once(*at)) {
-        if (may_be_rewritten(at->lowest, at->highest)) return Origins::kAll;
-        if (at->turn != StretchAccess::Turn::kBefore || at->began_in_loop) return Origins::kAll;
-      }
+      const bool reads_first = at->turn == StretchAccess::Turn::kBefore;
+      if (!is_rewritten_at_once(*at) && (!reads_first || at->began_in_loop)) return Origins::kAll;
       if (kept.origin.counter < stretch_.counter) return k > kMostBehind ? Origins::kAll : Origins::kNotYet;
       compare = compare || !exposed.loaded;
       continue;
@@ -452,7 +450,7 @@ void Builder::move_registers(const StretchPlan& plan, std::uint64_t from, std::u
     for (std::size_t granule = exposed.granule; granule < std::size_t{exposed.granule} + exposed.run; ++granule) {
       Provenance& kept = thread.origins.kept[granule];
       if (thread.origins.where[granule] != RegisterOrigins::kKept || kept.origin.entry != stretch_.entry) continue;
-      if (kept.load) move_load(kept, to - from);
+      if (kept.load) move_load(kept, from, to);
       kept.origin.counter += to - from;
     }
   }
@@ -469,14 +467,30 @@ void Builder::part_moved_registers(const StretchPlan& plan) {
 }
 
 /// What was loaded has not been written since; or it surely has.
-void Builder::move_load(Provenance& load, std::uint64_t iterations) const {
+void Builder::move_load(Provenance& load, std::uint64_t from, std::uint64_t to) const {
+  const std::uint64_t iterations = to - from;
   const StretchAccess& at = *load_of(load);
   load.address = at.address.even ? load.address + at.address.step * iterations
                                  : addresses_of(at)[load.origin.counter - stretch_.counter + iterations];
-  if (is_rewritten_at_once(at))
+  const std::uint64_t age = stretch_.counter + from - load.origin.counter;
+  if (is_rewritten_at_once(at) || is_overtaken(at, age))
     load.stale = true;
   else
     note_writers(memory_, load);
+}
+
+/// Whether a store of the stretch has written what was loaded so many iterations ago, when an iteration begins: in the
+/// one that loaded it, behind the load, or in one since. If the load comes before all stores that touch what it reads
+/// (take_turns()), these move along with it, so it is so in all iterations or in none.
+bool Builder::is_overtaken(const StretchAccess& load, std::uint64_t age) const {
+  return std::any_of(stretch_accesses().begin(), stretch_accesses().end(), [&](const StretchAccess& at) {
+    if (!at.access->store || at.lowest > load.highest || at.highest < load.lowest) return false;
+    for (std::uint64_t since = &at > &load ? 0 : 1; since < age; ++since) {
+      const std::uint64_t stored = at.address.start + at.address.step * since;
+      if (stored < load.address.start + load.access->size && load.address.start < stored + at.access->size) return true;
+    }
+    return false;
+  });
 }
 
 /// Lanes of loads that only iterations had which were passed over. What the last iteration had is known.

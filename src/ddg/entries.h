@@ -15,6 +15,8 @@
 // collected.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 
 #include "ddg/stable_array.h"
@@ -23,6 +25,16 @@ namespace loopfold::ddg {
 
 using EntryId = std::uint32_t;
 inline constexpr EntryId kNoEntry = 0;
+
+/// How entries follow each other evenly: the counters of the loops around change by the same each time, up to an entry
+/// that is around all of them. What goes down a column finds such entries, if each row was written by one.
+struct Rise {
+  static constexpr std::size_t kMost = 3;
+  std::size_t levels = 0;                    // coordinates before an entry's own that change; 0: there is none
+  std::array<std::uint64_t, kMost> first{};  // counters around the first entry, the innermost first
+  std::array<std::uint64_t, kMost> steps{};
+  EntryId around = kNoEntry;
+};
 
 class Entries {
  public:
@@ -108,6 +120,29 @@ class Entries {
       other = entries_[other].parent;
     }
     return found;
+  }
+
+  /// How it goes on from one entry to another; without levels if they are the same, or too far apart.
+  Rise rise(EntryId from, EntryId to) const {
+    Rise found;
+    while (from != to) {
+      if (found.levels == Rise::kMost || from == kNoEntry || to == kNoEntry) return {};
+      found.first[found.levels] = entries_[from].parent_counter;
+      found.steps[found.levels++] = entries_[to].parent_counter - entries_[from].parent_counter;
+      from = entries_[from].parent;
+      to = entries_[to].parent;
+    }
+    found.around = from;
+    return found;
+  }
+  /// Whether an entry is the one with this number, from 0.
+  bool is_in(const Rise& rise, EntryId id, std::uint64_t number) const {
+    for (std::size_t k = 0; k < rise.levels; ++k) {
+      const Entry& entry = entries_[id];
+      if (entry.parent_counter != rise.first[k] + rise.steps[k] * number) return false;
+      id = entry.parent;
+    }
+    return id == rise.around;
   }
 
   bool wants_collection() const { return live_ > threshold_; }

@@ -289,9 +289,9 @@ void Feed::put_dependence_run(const Reader& reader, DefinitionId from, const Str
   put_point(reader.site, run.point);
   const std::size_t depth = streams_.dimensions_of_definition(from);
   const std::size_t equal = std::min(run.equal, depth);
-  std::int64_t* record =
-      begin(Op::kDependenceRun, 7 + kReader + (depth - equal) + run.late.size(), from, run.late.size());
-  record[0] = number(std::uint64_t{equal});
+  std::int64_t* record = begin(Op::kDependenceRun, 7 + kReader + (depth - equal) + run.late.size() + run.outer.size(),
+                               from, run.late.size());
+  record[0] = number(std::uint64_t{run.outer.size()} << 32 | equal);
   record[1] = number(std::uint64_t{depth - equal});
   record[2] = run.step;
   record[3] = number(run.n);
@@ -299,7 +299,8 @@ void Feed::put_dependence_run(const Reader& reader, DefinitionId from, const Str
   record[5] = run.stride;
   std::memcpy(record + 6, &reader, sizeof(reader));
   record = std::copy(run.producer + equal, run.producer + depth, record + 6 + kReader);
-  std::copy(run.late.begin(), run.late.end(), record);
+  record = std::copy(run.late.begin(), run.late.end(), record);
+  std::copy(run.outer.begin(), run.outer.end(), record);
 }
 
 void Feed::put_register_run(Streams::Used& used, SiteId site, const RegisterRead& read, DefinitionId from,
@@ -457,12 +458,15 @@ std::uint64_t Feed::take(std::uint64_t position) {
       streams_.dependences(reader_at(0), site);
       return position + 1 + kReader;
     case Op::kDependenceRun: {
+      const std::size_t equal = natural(0) & 0xffffffff;
+      const std::size_t outer = natural(0) >> 32;
       const std::size_t words = natural(1);
-      const std::int64_t* const producer = take_producer(at + 6 + kReader, natural(0), words);
+      const std::int64_t* const producer = take_producer(at + 6 + kReader, equal, words);
       const Late late = take_late(at + 6 + kReader + words, n);
-      streams_.dependence_run(nullptr, reader_at(6), site,
-                              {point, producer, natural(0), at[2], natural(3), natural(4), at[5], late});
-      return position + 7 + kReader + words + n;
+      streams_.dependence_run(
+          nullptr, reader_at(6), site,
+          {point, producer, equal, at[2], natural(3), natural(4), at[5], late, {at + 6 + kReader + words + n, outer}});
+      return position + 7 + kReader + words + n + outer;
     }
     case Op::kRegisterRun: {
       const std::size_t equal = natural(0) & 0xffff;

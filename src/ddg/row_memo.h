@@ -3,8 +3,9 @@
 // A loop often reads rows that it has read before, and that nothing has written since: the operands of a matrix
 // product, the vector in a matrix times vector. What a row had is kept with the time when it was looked at; where
 // shadow memory has not changed since, it is not looked at again. Rows are those that nothing wrote, or that one evenly
-// counting producer did, or a few that take turns. Exact: time is that of shadow memory. A fixed number of rows, found
-// by their address; a new one takes the place of an old one.
+// counting producer did, in one entry or in entries that follow each other evenly, or a few that take turns. Exact:
+// time is that of shadow memory. A fixed number of rows, found by their address; a new one takes the place of an old
+// one.
 #pragma once
 
 #include <algorithm>
@@ -12,6 +13,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "ddg/entries.h"
 #include "ddg/shadow_memory.h"
 
 namespace loopfold::ddg {
@@ -28,6 +30,7 @@ class RowMemo {
   struct Writer {
     Cell first;
     std::uint64_t counter_step = 0;  // from one of its turns to the next
+    Rise rise = {};                  // of its entries, if they change too: then it is the only writer
   };
   static constexpr std::size_t kMostWriters = 4;
   struct Writers {

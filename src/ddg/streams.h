@@ -195,10 +195,13 @@ class Streams {
     std::uint64_t reloads = 0;
     std::int64_t stride = 1;
     std::span<const std::uint16_t> late;
+    /// What coordinates of the producer before the last one grow by, the last of them first: then there is no `late`.
+    std::span<const std::int64_t> outer = {};
   };
   void dependence_run(Dependences to, const Reader& reader, DefinitionId from, const DependenceRun& run) {
     if (to == nullptr) to = dependences(reader, from);
     if (to == nullptr) return one_by_one(reader, from, run);
+    if (!run.outer.empty()) return dependence_column(*to, reader, run);
     if (dependence_run(to, reader, run.point, run.producer, run.equal, run.step, run.n, run.reloads, run.stride))
       for (const std::uint16_t k : run.late) late(k, run.n);
   }
@@ -465,6 +468,8 @@ class Streams {
   DependenceDetails* new_dependence(const Reader& reader, DefinitionId from, fold::Shape shape);
   DependenceDetails* first_dependence(const Reader& reader, DefinitionId from, const std::int64_t* point);
   void one_by_one(Reader reader, DefinitionId from, const DependenceRun& run);
+  void dependence_column(DependenceDetails& details, const Reader& reader, const DependenceRun& run);
+  static void count_column(DependenceDetails& details, const DependenceRun& run, const std::int64_t* steps);
   void flow_ranks(const Ranks& ranks, std::size_t number);
   void value_ranks(const Ranks& ranks, std::size_t number);
   void access_ranks(const Ranks& ranks, std::size_t number);

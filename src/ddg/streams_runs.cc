@@ -117,6 +117,42 @@ bool Streams::dependence_run(Dependences to, const Reader& reader, const std::in
   return dependence_run(details, point, producer, equal, step, n, stride);
 }
 
+/// In each level, producers are where the reader is in all iterations, or in one of them, or in none.
+void Streams::count_column(DependenceDetails& details, const DependenceRun& run, const std::int64_t* steps) {
+  const std::size_t shared = details.shared;
+  const std::size_t innermost = details.sink.shape.dimensions - std::size_t{1};
+  for (std::size_t level = std::min(run.equal, shared); level < shared; ++level) {
+    const std::int64_t difference = run.point[level] - run.producer[level];
+    const std::int64_t slope = (level == innermost ? run.stride : 0) - steps[level];
+    const std::uint64_t met = meetings(difference, slope, run.n);
+    if (met == run.n) continue;
+    details.count(level, run.n - met);
+    if (met == 0) return;
+    const std::int64_t when = slope == 0 ? 0 : -difference / slope;
+    std::size_t next = level + 1;
+    const auto differs = [&](std::size_t k) {
+      return run.point[k] + (k == innermost ? run.stride * when : 0) != run.producer[k] + steps[k] * when;
+    };
+    while (next < shared && !differs(next)) ++next;
+    return details.count(next, 1);
+  }
+  details.count(shared, run.n);
+}
+
+/// A run in which several coordinates of the producer grow.
+void Streams::dependence_column(DependenceDetails& details, const Reader& reader, const DependenceRun& run) {
+  last_dependence_ = &details;
+  if (reader.object != details.reader.object) details.more_objects = true;
+  details.reloads += run.reloads;
+  const std::size_t outputs = details.sink.shape.outputs;
+  std::int64_t* const steps = steps_of(outputs);
+  steps[outputs - 1] = run.step;
+  for (std::size_t i = 0; i < run.outer.size(); ++i) steps[outputs - 2 - i] = run.outer[i];
+  count_column(details, run, steps);
+  add_run(details.sink, {run.point, run.producer, steps, run.n, run.stride});
+  std::fill(steps, steps + outputs, 0);
+}
+
 /// Where there is no stream for them.
 void Streams::one_by_one(Reader reader, DefinitionId from, const DependenceRun& run) {
   one_point_.assign(run.point, run.point + sites_[reader.site].dimensions);
@@ -127,6 +163,7 @@ void Streams::one_by_one(Reader reader, DefinitionId from, const DependenceRun& 
       for (const std::uint16_t coordinate : run.late) late(coordinate);
     one_point_.back() += run.stride;
     one_producer_.back() += run.step;
+    for (std::size_t i = 0; i < run.outer.size(); ++i) one_producer_[one_producer_.size() - 2 - i] += run.outer[i];
   }
 }
 

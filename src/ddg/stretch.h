@@ -14,6 +14,7 @@
 #include <span>
 #include <vector>
 
+#include "ddg/entries.h"
 #include "ddg/objects.h"
 #include "ddg/part_code.h"
 #include "ddg/progression.h"
@@ -152,6 +153,8 @@ struct DependencePiece {
   std::uint64_t n = 0;
   std::uint64_t stride = 1;  // iterations from one to the next
   std::uint64_t reloads = 0;
+  Rise rise;                     // if entries change too
+  std::uint32_t last_entry = 0;  // then: the last one, if it is known
 
   void begin(Streams::Dependences stream, const Streams::Reader& reader, const Cell& cell, std::uint64_t iteration) {
     *this = {};
@@ -166,9 +169,10 @@ struct DependencePiece {
     n = 1;
   }
 
+  bool rises() const { return rise.levels != 0; }
   /// Whether the cell is what comes next.
   bool would_take(const Cell& cell) const {
-    return cell.producer == producer && cell.entry == entry && (cell.counter == next || n == 1);
+    return cell.producer == producer && cell.entry == entry && (cell.counter == next || n == 1) && !rises();
   }
   /// Makes the piece longer if it is.
   bool takes(const Cell& cell) {
@@ -192,7 +196,7 @@ struct StretchAccess {
   std::uint64_t pointer = 0;  // the stack pointer around it
   bool fixed = false;         // it stays in one block of an object, or in one of each activation
   bool in_one = false;        // it is not even, but stays in one block of an object
-  bool gathered = false;      // a load that is not even: its cells are in Builder::Stretch::Uneven
+  bool gathered = false;      // a load: what it gets goes to the streams in lists, from `first_cell` on
   bool spill = false;
   bool rewritten = false;  // a load: the iteration before stores what it gets, and does not spill it
   bool reloads = false;    // a load: it gets a spilled value back, and in the iterations to come
@@ -210,6 +214,8 @@ struct StretchAccess {
   std::uint64_t copies = 0;
   Streams::Reader reader;  // of a load
   std::vector<DependencePiece> pieces;
+  std::uint64_t first_cell = 0;  // iteration
+  std::vector<Cell> cells;       // if it is gathered
   /// By lane: the last cell of the piece that ended last.
   struct Ended {
     std::uint16_t lane = 0;
