@@ -79,7 +79,7 @@ class Columns {
     made.start = kArray + 8 * pick(4);
     if (pick(3) == 0) made.start += strides_[pick(3)];
     for (std::size_t i = 0; i < trips.size(); ++i) {
-      made.steps[i] = strides[i] * (pick(12) == 0 ? 0 : pick(8) == 0 ? 2 : 1);
+      made.steps[i] = strides[i] * (pick(12) == 0 ? 0 : pick(5) == 0 ? 2 : 1);
       if (pick(8) != 0) continue;
       made.start += made.steps[i] * (trips[i] - 1);
       made.steps[i] = std::uint64_t{0} - made.steps[i];
@@ -111,8 +111,8 @@ class Columns {
     for (std::uint32_t i = 0; i < accesses; ++i) {
       ops.push_back(move(pick(2) == 0, i));
       made.accesses.push_back(access(made.trips));
-      if (pick(4) == 0) ops.push_back({{0x48, 0x89, 0xc1}, {}, {}});  // mov rcx, rax
-      if (pick(4) == 0) ops.push_back({{0x48, 0x01, 0xca}, {}, {}});
+      if (pick(3) == 0) ops.push_back({{0x48, 0x89, 0xc1}, {}, {}});  // mov rcx, rax
+      if (pick(3) == 0) ops.push_back({{0x48, 0x01, 0xca}, {}, {}});
     }
     made.headers.push_back(trace_.block(place_ += 0x400, ops, static_cast<std::uint16_t>(accesses)));
     return made;

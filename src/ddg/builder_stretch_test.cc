@@ -772,6 +772,39 @@ TEST(BuilderStretch, InPlace) {
   }
 }
 
+/// What is loaded is handed on for up to three iterations, from register to register, and used in each of them; a store
+/// comes after it, or before it, at the same pace, and reaches what was loaded sooner or later.
+TEST(BuilderStretch, HandedOnAndOvertaken) {
+  const Op use_rcx{{0x48, 0x01, 0xcf}, {}, {}};  // add rdi, rcx
+  const Op use_rdx{{0x48, 0x01, 0xd7}, {}, {}};
+  const Op use_rbx{{0x48, 0x01, 0xdf}, {}, {}};
+  const Op hand_on[] = {{{0x48, 0x89, 0xd3}, {}, {}}, {{0x48, 0x89, 0xca}, {}, {}}, {{0x48, 0x89, 0xc1}, {}, {}}};
+  const Op store_rsi{{0x48, 0x89, 0x37}, {{true, 8, Value::slot(1)}}, {}};
+  for (const std::int64_t step : {8, -8, 4, 16}) {
+    for (std::int64_t distance = -40; distance <= 40; distance += 4) {
+      for (int order = 0; order < 8; ++order) {
+        Loop loop;
+        loop.allocate(kHeap, 0x4000);
+        if (order % 2 == 0) {
+          loop.block({store_rax(0)}, 1);
+          loop.run(400, [](std::size_t, std::size_t, std::uint64_t i) { return kHeap + 8 * i; });
+        }
+        std::vector<Op> ops{use_rcx, use_rdx, use_rbx, hand_on[0], hand_on[1], hand_on[2], load_rax(0)};
+        const std::size_t at[] = {ops.size(), 0, 3, 6};
+        ops.insert(ops.begin() + static_cast<std::ptrdiff_t>(at[order / 2]), store_rsi);
+        if (order / 2 != 1) ops.insert(ops.end(), {use_rcx, use_rdx, use_rbx});
+        loop.block(ops, 2);
+        loop.run(kTrips, [&](std::size_t, std::size_t slot, std::uint64_t i) {
+          const std::int64_t now = step * static_cast<std::int64_t>(i) + (slot == 1 ? distance : 0);
+          return kHeap + 0x1000 + static_cast<std::uint64_t>(now);
+        });
+        SCOPED_TRACE(fmt::format("step {}, distance {}, order {}", step, distance, order));
+        loop.graph();
+      }
+    }
+  }
+}
+
 Op store_vector(std::uint32_t slot) { return {{0x0f, 0x11, 0x07}, {{true, 16, Value::slot(slot)}}, {}}; }
 Op load_vector(std::uint32_t slot) { return {{0x0f, 0x10, 0x06}, {{false, 16, Value::slot(slot)}}, {}}; }
 

@@ -495,6 +495,15 @@ Piece piece_of(const View& view, std::size_t outputs) {
   return piece;
 }
 
+bool is_behind(const Layout& layout, const Block& block, int level, std::int64_t last) {
+  const View view{layout, block, level};
+  const std::int64_t stride = block.words[View::at(layout.part(level))];
+  const std::int64_t extent = view.extent(level);
+  const Wide at = view.start(level) + static_cast<Wide>(stride) * extent;
+  if (at >= last) return false;
+  return (!block.knows(level) && !block.before) || at + stride <= last;
+}
+
 std::size_t bytes_of(const Layout& layout, const Block& block, int level) {
   std::size_t bytes = sizeof(Block) + sizeof(std::int64_t) * View::at(layout.words(level));
   if (block.windows) bytes += sizeof(*block.windows) + sizeof(Window) * block.windows->size();

@@ -172,4 +172,8 @@ Piece piece_of(const View& view, std::size_t outputs);
 
 std::size_t bytes_of(const Layout& layout, const Block& block, int level);
 
+/// Of a block of a level whose last row is at this coordinate: whether the block cannot predict a row any more, since
+/// the next one of it would have come before that. Rows come in the order of their coordinates.
+bool is_behind(const Layout& layout, const Block& block, int level, std::int64_t last);
+
 }  // namespace loopfold::fold::adaptive

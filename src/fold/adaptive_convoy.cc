@@ -37,9 +37,9 @@ bool Convoy::is_possible(const Layout& layout, const std::vector<Block>& blocks,
   const std::int64_t* step = nullptr;
   std::size_t open = 0;
   for (const Block& block : blocks) {
-    if (block.closed) continue;
+    if (block.closed || is_behind(layout, block, level, last[level])) continue;
     const View view{layout, block, level};
-    if (block.windows || block.before || !block.knows(level)) return false;
+    if (block.windows || !block.knows(level)) return false;
     if (wrapping_add(view.start(level), view.stride(level), static_cast<std::uint64_t>(view.extent(level))) !=
         last[level])
       return false;
@@ -53,7 +53,7 @@ bool Convoy::is_possible(const Layout& layout, const std::vector<Block>& blocks,
   for (int q = level + 1; q < layout.dimensions; ++q)
     if (step[1 + layout.extent(q)] != 0) return false;
   for (const Block& block : blocks)
-    if (!block.closed && !are_small(layout, block, level)) return false;
+    if (!block.closed && !is_behind(layout, block, level, last[level]) && !are_small(layout, block, level)) return false;
   return true;
 }
 
@@ -62,7 +62,7 @@ std::unique_ptr<Convoy> Convoy::start(const Layout& layout, std::vector<Block>& 
   std::unique_ptr<Convoy> convoy(new Convoy(level));
   std::size_t first = kNone;
   for (Block& block : blocks) {
-    if (block.closed) continue;
+    if (block.closed || is_behind(layout, block, level, last[level])) continue;
     Member& member = convoy->members_.emplace_back(Member{Cruise(layout, block, level), nullptr});
     member.last = std::make_unique<std::int64_t[]>(View::at(layout.dimensions));
     std::copy_n(last, layout.dimensions, member.last.get());

@@ -87,6 +87,7 @@ class Exact {
 
   // For tests: every row is folded; and whether the last one was not.
   void fold_every_row() { convoys_ = false; }
+  void never_cruise() { cruises_ = false; }
   bool in_convoy() const { return rare_ && rare_->convoy; }
 
  private:
@@ -130,6 +131,7 @@ class Exact {
   bool wrap_next();
   bool expect_after(const std::int64_t* point, const std::int64_t* labels);
   void set_steps(const Block& block);
+  Block* only_block(int level);
   bool start_cruise(int level, const std::int64_t* point, const std::int64_t* labels);
   void expect_in_cruise(const std::int64_t* point, const std::int64_t* labels);
   void stop_cruise();
@@ -228,6 +230,7 @@ class Exact {
   bool started_ = false;      // there was a point
   bool modular_ : 1 = false;  // some of the expected labels are
   bool convoys_ : 1 = true;
+  bool cruises_ : 1 = true;
   /// At most so many blocks have a break; the greatest number: that is not known.
   std::uint8_t breaks_ = 0;
   std::uint64_t max_intermediate_ = 0;

@@ -106,12 +106,23 @@ std::uint64_t Exact::expected_run(const Run& run) {
   return first + taken;
 }
 
-/// The block of this level has absorbed all rows so far: whether the point starts the row that it predicts.
+/// The only block of this level that may grow still; null if there are several. It has taken the last row, as a whole:
+/// others take what it predicts no more than if they were not there.
+Block* Exact::only_block(int level) {
+  Block* found = nullptr;
+  for (Block& block : levels_[View::at(level)]) {
+    if (block.closed || is_behind(grow_.layout, block, level, last()[level])) continue;
+    if (found != nullptr) return nullptr;
+    found = &block;
+  }
+  return found;
+}
+
+/// Whether the point starts the row that the block of this level predicts.
 bool Exact::start_cruise(int level, const std::int64_t* point, const std::int64_t* labels) {
-  std::vector<Block>& blocks = levels_[View::at(level)];
-  if (blocks.size() != 1) return false;
-  Block& block = blocks[0];
-  if (block.closed || block.windows || block.before || !block.knows(level)) return false;
+  Block* const only = only_block(level);
+  if (only == nullptr || only->windows || !only->knows(level) || !cruises_) return false;
+  Block& block = *only;
   auto cruise = std::make_unique<Cruise>(grow_.layout, block, level);
   if (!cruise->start(grow_.layout, last(), point, labels)) return false;
   cruise_ = std::move(cruise);
