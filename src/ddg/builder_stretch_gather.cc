@@ -74,7 +74,10 @@ bool Builder::is_torn(const StretchAccess& at, std::uint64_t k) const {
   for (std::uint64_t i = k; i < k + kLookedAt; ++i) {
     const Cell* const cell = memory_.only_cell(at.address.at(i), at.access->size);
     if (cell == nullptr) return false;
-    if (cell->producer != 0 && piece.takes(*cell)) continue;
+    if (cell->producer != 0 && piece.takes(*cell)) {
+      if (piece.n > kShortPiece) return false;
+      continue;
+    }
     if (ends++ == 0 && i > k) return false;
     piece.begin(nullptr, at.reader, *cell, i);
   }

@@ -134,7 +134,7 @@ bool Builder::load_as_before(StretchAccess& at, const RowMemo::Row& row) {
     piece.n = turns == 1 ? stretch_.n : (stretch_.n - i + turns - 1) / turns;
     piece.next = piece.counter + piece.step * piece.n;
     piece.stride = turns;
-    piece.rise = writer.rise;
+    if (writers->rise.levels != 0) piece.rise = writers->rise;
     note_beginning(at, piece);
   }
   return true;
@@ -171,7 +171,8 @@ std::optional<RowMemo::Writers> Builder::look_at_row(StretchAccess& at) {
   const bool one = whole && at.pieces.size() == 1 && at.pieces[0].n == stretch_.n;
   if ((!turns && !one) || at.pieces.size() > writers.all.size()) return std::nullopt;
   for (const DependencePiece& piece : at.pieces)
-    writers.all[writers.count++] = {{piece.producer, piece.entry, piece.counter}, piece.step, piece.rise};
+    writers.all[writers.count++] = {{piece.producer, piece.entry, piece.counter}, piece.step};
+  if (one) writers.rise = at.pieces[0].rise;
   return writers;
 }
 

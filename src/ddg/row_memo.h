@@ -30,12 +30,12 @@ class RowMemo {
   struct Writer {
     Cell first;
     std::uint64_t counter_step = 0;  // from one of its turns to the next
-    Rise rise = {};                  // of its entries, if they change too: then it is the only writer
   };
   static constexpr std::size_t kMostWriters = 4;
   struct Writers {
     std::array<Writer, kMostWriters> all{};  // in the order of their turns
     std::size_t count = 0;                   // 0: nothing wrote the row
+    Rise rise = {};                          // of the entries of the only writer, if they change too
   };
 
   /// Rows that are worth it: long enough, and not spread so far that to ask for changes takes longer than to look. None

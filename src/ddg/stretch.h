@@ -157,16 +157,19 @@ struct DependencePiece {
   std::uint32_t last_entry = 0;  // then: the last one, if it is known
 
   void begin(Streams::Dependences stream, const Streams::Reader& reader, const Cell& cell, std::uint64_t iteration) {
-    *this = {};
     to = stream;
     lane = reader.lane;
     object = reader.object;
     producer = cell.producer;
     entry = cell.entry;
     counter = cell.counter;
+    step = 0;
     next = cell.counter;
     first = iteration;
     n = 1;
+    stride = 1;
+    reloads = 0;
+    rise.levels = 0;
   }
 
   bool rises() const { return rise.levels != 0; }

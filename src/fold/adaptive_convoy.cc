@@ -57,8 +57,22 @@ bool Convoy::is_possible(const Layout& layout, const std::vector<Block>& blocks,
   return true;
 }
 
+/// About how many innermost rows a row of the level has, all blocks together: as in their first rows.
+double Convoy::rows_of(const Layout& layout, const std::vector<Block>& blocks, int level, const std::int64_t* last) {
+  double sum = 0;
+  for (const Block& block : blocks) {
+    if (block.closed || is_behind(layout, block, level, last[level])) continue;
+    double rows = 1;
+    for (int q = level + 1; q < layout.dimensions - 1; ++q)
+      rows *= static_cast<double>(View{layout, block, level}.extent(q)) + 1;
+    sum += rows;
+  }
+  return sum;
+}
+
 std::unique_ptr<Convoy> Convoy::start(const Layout& layout, std::vector<Block>& blocks, int level,
                                       const std::int64_t* last, const std::int64_t* point, const std::int64_t* labels) {
+  if (rows_of(layout, blocks, level, last) > kMostRows) return nullptr;
   std::unique_ptr<Convoy> convoy(new Convoy(level));
   std::size_t first = kNone;
   for (Block& block : blocks) {

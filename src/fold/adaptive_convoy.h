@@ -83,6 +83,7 @@ class Convoy {
 
   explicit Convoy(int level) : level_(level) {}
   static bool are_small(const Layout& layout, const Block& block, int level);
+  static double rows_of(const Layout& layout, const std::vector<Block>& blocks, int level, const std::int64_t* last);
   bool find_order(const Layout& layout, const std::int64_t* last);
   /// Rows of the members, by number, in blocks of their own.
   template <class Number>
