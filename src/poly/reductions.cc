@@ -134,9 +134,18 @@ class Judge {
     return chain_.operands(node).size() == 1;
   }
 
+  /// The operands that are uses of the variable, but for what is only kept beside the result: a scalar operation with a
+  /// vector register hands on the rest of it.
+  std::vector<std::uint8_t> computed_operands(std::uint32_t node) const {
+    const std::vector<trace::RegisterUse>& reads = reads_.facts(node).reads;
+    std::vector<std::uint8_t> operands = chain_.operands(node);
+    std::erase_if(operands, [&](std::uint8_t operand) { return operand < reads.size() && reads[operand].merge; });
+    return operands;
+  }
+
   bool is_step(std::uint32_t node) {
     const trace::InstructionFacts& facts = reads_.facts(node);
-    const std::vector<std::uint8_t> operands = chain_.operands(node);
+    const std::vector<std::uint8_t> operands = computed_operands(node);
     if (operands.size() != 1) return false;
     const bool memory = operands[0] >= ddg::kFirstMemoryOperand;
     if (facts.accumulator == trace::kMemoryOperand && !memory) return false;

@@ -178,6 +178,15 @@ TEST(Reductions, WhatIsUsedBehindTheLoop) {
 
 // ---- Memory -------------------------------------------------------------------------------------------------------
 
+/// A scalar operation keeps the rest of a vector register, which so goes round with the sum.
+TEST(Reductions, WhatIsKeptBesideTheResult) {
+  EXPECT_EQ(reductions_of("block\nA: c5 fb 58 07 ; 0<A',- 2<A',- @a+0+8:8"), "+ f");           // vaddsd xmm0,xmm0,[rdi]
+  EXPECT_EQ(reductions_of("block\nA: c4 e2 f1 b9 07 ; 0<A',- 1<- 3<A',- @a+0+8:8"), "+ f");    // vfmadd231sd
+  EXPECT_EQ(reductions_of("block\nA: c4 e2 f1 b9 07 ; 0<- 1<A',- 3<A',- @a+0+8:8"), "");       // its factor
+  EXPECT_EQ(reductions_of("block\nA: c5 f3 58 07 ; 0<- 2<A',- @a+0+8:8"), "");                 // only the rest
+  EXPECT_EQ(reductions_of("block\nA: c5 fb 58 07 ; 0<A',- 2<B',- @a+0+8:8\nB: c5 f1 14 c8 ; 0<- 1<A"), "");
+}
+
 TEST(Reductions, InOneCell) {
   EXPECT_EQ(reductions_of("block\nA: 01 45 fc ; m<A',- 0<- 1<- @%f+8 s@%f+8"), "+m");
   EXPECT_EQ(reductions_of("block\nL: f2 0f 10 05 00 00 00 00 ; m<S',- @g+0+0:8\nA: f2 0f 58 c1 ; 0<L 1<-\n"
