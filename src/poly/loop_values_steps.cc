@@ -52,12 +52,18 @@ bool LoopValues::find_recurrences() {
     any = true;
   }
   if (!any) return false;
-  for (std::uint32_t node = 0; node < flow_.nodes.size(); ++node) {
-    if (data_[node] || anchored[node] || !recurs[head[node]]) continue;
-    const trace::InstructionFacts* facts = flow_.nodes[node].facts;
-    unvalued_[node] = facts != nullptr && (facts->kinds & trace::kIntegerVector) != 0;
-    data_[node] = true;
-  }
+  const auto in_recurrence = [&](std::uint32_t node) {
+    return !data_[node] && !anchored[node] && recurs[head[node]] && flow_.nodes[node].facts != nullptr;
+  };
+  const auto is = [&](std::uint32_t node, std::uint32_t kinds) { return (flow_.nodes[node].facts->kinds & kinds) != 0; };
+  // Moves of vectors have no type of their own: what is computed with floating point is no index.
+  std::vector<bool> floating(flow_.nodes.size());
+  for (std::uint32_t node = 0; node < flow_.nodes.size(); ++node)
+    if (in_recurrence(node) && is(node, trace::kFloatVector | trace::kFloatScalar)) floating[head[node]] = true;
+  for (std::uint32_t node = 0; node < flow_.nodes.size(); ++node)
+    if (in_recurrence(node)) unvalued_[node] = !floating[head[node]] && is(node, trace::kIntegerVector);
+  for (std::uint32_t node = 0; node < flow_.nodes.size(); ++node)
+    if (!anchored[node] && recurs[head[node]]) data_[node] = true;
   return true;
 }
 

@@ -171,6 +171,24 @@ TEST(Verdicts, ARecurrenceThatIsNotAffineIsData) {
   EXPECT_EQ(verdict.blocking[1].greatest, 1);
 }
 
+/// y[i] = 0.3 * y[i] + 1, vectorised, in a loop around it: a product that a move without a type of its own hands on. The
+/// same with integers could be an index, of which nothing is recorded.
+TEST(Verdicts, FloatingPointIsNoIndexWhoeverMovesIt) {
+  for (const bool floating : {false, true}) {
+    InstructionFacts product = computes();
+    product.kinds = floating ? trace::kFloatVector : trace::kIntegerVector;
+    InstructionFacts move = computes();
+    move.kinds = trace::kIntegerVector;
+    Body body({product, move});
+    body.within(0, 1, 0);
+    body.flow(1, 0, 0, 9);
+    const LoopVerdict verdict = body.judged();
+    EXPECT_EQ(verdict.parallel, floating ? Parallel::kNo : Parallel::kUnknown);
+    EXPECT_EQ(verdict.blocking.size(), floating ? 1u : 0u);
+    EXPECT_EQ(verdict.doubts.size(), floating ? 0u : 1u);
+  }
+}
+
 TEST(Verdicts, AffineValuesDoNotMakeAnIndexOfData) {
   // k += what was computed from a load that changes: steady by value only.
   InstructionFacts load = loads();
