@@ -21,8 +21,9 @@ using structure::FunctionId;
 using structure::LoopId;
 using symbols::LoopSource;
 
-/// A place in the source, within one instance of a function.
-using Spot = std::tuple<std::string_view, int, int>;  // file, line, column
+/// A place in the source, within one instance of a function: file, line, column. And of what is inlined there, which
+/// may be all that a loop does: a single instruction with the place of the call strays easily.
+using Spot = std::tuple<std::string_view, int, int, std::string_view, int, int>;
 
 /// The instructions of the trace, by the place that they run from.
 class Instructions {
@@ -108,7 +109,8 @@ class Classes {
     std::set<Spot> of_b = body(b);
     for (const LoopId loop : {a, b}) {
       const LoopSource& source = *sources_[loop];
-      const Spot name{source.own_file, source.own_line, source.own_column};
+      const Spot name{source.own_file, source.own_line,  source.own_column,
+                      source.own_file, source.own_line, source.own_column};
       of_a.erase(name);
       of_b.erase(name);
     }
@@ -134,9 +136,10 @@ class Classes {
       if (!forest_.contains(loop, node) || function_.places[node] == hidden_) continue;
       if (!wanted(forest_.innermost(node))) continue;
       instructions_.each(function_.places[node], [&](std::uint64_t address) {
-        for (const symbols::Frame& frame : symbolizer_.locate(address).frames)
+        const std::vector<symbols::Frame>& frames = symbolizer_.locate(address).frames;
+        for (const symbols::Frame& frame : frames)
           if (frame.scope == scope && frame.line != 0 && frame.column != 0)
-            spots.emplace(frame.file, frame.line, frame.column);
+            spots.emplace(frame.file, frame.line, frame.column, frames[0].file, frames[0].line, frames[0].column);
       });
     }
     return spots;
