@@ -24,6 +24,8 @@ from measure import Cost, least, spend
 PROGRAMS = [
     ("dgemm", "dgemm.c", ["200"]),
     ("stencil", "stencil.c", ["300", "55"]),
+    ("columns", "columns.c", ["200"]),
+    ("sweep in place", "sweep.c", ["300", "40"]),
     ("LU", "lu.c", ["270"]),
     ("tiled product", "tiled.c", ["208"]),
     ("dynamic programming", "dynamic.c", ["2300"]),

@@ -1,6 +1,6 @@
 // Points per second of every way of folding, on the streams that programs have: regular nests (rows of 1000 and of 8
 // points), triangles, dependences with several outputs, labels that are irregular along the inner loop, every other
-// point, and random points. Streams are made before, so that only folding is measured.
+// point, rows of a sparse matrix, and random points. Streams are made before, so that only folding is measured.
 #include <benchmark/benchmark.h>
 
 #include <random>
@@ -74,6 +74,21 @@ Stream every_other_point() {
   return stream;
 }
 
+/// What the rows of a matrix on a grid of 100 columns read of a vector, three times over: five neighbours each, fewer at
+/// the borders.
+Stream sparse_rows() {
+  constexpr std::int64_t kRows = kPoints / 15;
+  Stream stream{{3, 1, 0}, {}, {}};
+  for (std::int64_t t = 0; t < 3; ++t) {
+    for (std::int64_t i = 0; i < kRows; ++i) {
+      std::int64_t number = 0;
+      for (const std::int64_t neighbour : {i - 100, i - 1, i, i + 1, i + 100})
+        if (neighbour >= 0 && neighbour < kRows) stream.add({t, i, number++}, {neighbour});
+    }
+  }
+  return stream;
+}
+
 Stream random_points() {
   std::mt19937_64 random(1);
   Stream stream{{2, 1, 0}, {}, {}};
@@ -118,6 +133,8 @@ Stream make_stream(std::size_t number) {
       return irregular_labels();
     case 7:
       return every_other_point();
+    case 8:
+      return sparse_rows();
     default:
       return random_points();
   }
@@ -134,12 +151,13 @@ void fold_stream(benchmark::State& state) {
                                          "triangle",
                                          "irregular labels",
                                          "every other point",
+                                         "rows of a sparse matrix",
                                          "random points"};
   state.SetLabel(std::string(kNames[state.range(0)]) + ", " + std::string(variant_name(variant)));
   measure(state, stream, variant);
 }
 BENCHMARK(fold_stream)
-    ->ArgsProduct({benchmark::CreateDenseRange(0, 8, 1), benchmark::CreateDenseRange(0, 4, 1)})
+    ->ArgsProduct({benchmark::CreateDenseRange(0, 9, 1), benchmark::CreateDenseRange(0, 4, 1)})
     ->Unit(benchmark::kMillisecond);
 
 /// Rows of a 3-D nest, given as runs: what a row costs, and a point of it.
