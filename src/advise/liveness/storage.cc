@@ -175,8 +175,8 @@ std::size_t length_of(const Times& times) {
 Isl<isl_map> same_cell(const Access& a, const Access& b) {
   Isl<isl_set> range(isl_map_range(a.cells.copy()));
   const Isl<isl_map> both = overlap(isl_set_get_space(range.get()), a.bytes, b.bytes);
-  Isl<isl_map> map(isl_map_apply_range(a.cells.copy(), both.copy()));
-  return Isl<isl_map>(isl_map_apply_range(map.release(), isl_map_reverse(b.cells.copy())));
+  const Isl<isl_map> map(isl_map_apply_range(a.cells.copy(), both.copy()));
+  return poly::apply_range(map, Isl<isl_map>(isl_map_reverse(b.cells.copy())));
 }
 
 Isl<isl_map> before(const Times& times, const Access& a, const Access& b) {
