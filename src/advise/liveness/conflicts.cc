@@ -38,24 +38,30 @@ namespace {
 
 class Finder {
  public:
-  Finder(const Storage& storage, Precedence& order, SameCells& cells)
-      : storage_(storage), order_(order), cells_(cells) {
+  Finder(const Storage& storage, Precedence& order, SameCells& cells, bool only_first)
+      : storage_(storage), order_(order), cells_(cells), only_first_(only_first) {
     for (std::uint32_t i = 0; i < storage.accesses.size(); ++i)
       if (storage.accesses[i].write) writes_.push_back(i);
   }
 
   Conflicts run() {
-    for (const Range& range : storage_.ranges) look_at(range);
+    for (const Range& range : storage_.ranges)
+      if (!is_enough()) look_at(range);
     for (const OpenEnd& input : storage_.inputs)
-      for (const std::uint32_t by : writes_) look_at_input(input, by);
+      for (const std::uint32_t by : writes_)
+        if (!is_enough()) look_at_input(input, by);
     for (const OpenEnd& output : storage_.outputs)
-      for (const std::uint32_t by : writes_) look_at_output(output, by);
+      for (const std::uint32_t by : writes_)
+        if (!is_enough()) look_at_output(output, by);
     for (std::size_t a = 0; a < writes_.size(); ++a)
-      for (std::size_t b = a; b < writes_.size(); ++b) look_at_writes(writes_[a], writes_[b]);
+      for (std::size_t b = a; b < writes_.size(); ++b)
+        if (!is_enough()) look_at_writes(writes_[a], writes_[b]);
     return std::move(result_);
   }
 
  private:
+  bool is_enough() const { return only_first_ && !result_.found.empty(); }
+
   using Pairs = SameCells::Pairs;
   using All = std::map<std::pair<std::uint32_t, std::uint32_t>, Pairs>;
   template <typename Make>
@@ -98,23 +104,31 @@ class Finder {
     return Isl<isl_map>(isl_map_subtract(map.release(), same));
   }
 
+  /// Where one conflict is enough, it is looked for in one piece after the other.
   void look_at(const Range& range) {
-    Isl<isl_map> map = range.map;
+    if (!only_first_) return look_at(range, range.map);
+    for (const Isl<isl_basic_map>& piece : poly::pieces_of(range.map))
+      if (!is_enough()) look_at(range, Isl<isl_map>(isl_map_from_basic_map(piece.copy())));
+    if (!range.map) result_.complete = false;
+  }
+
+  void look_at(const Range& range, Isl<isl_map> map) {
     if (!range.within) map = to(from(std::move(map), range.definition), range.use);
-    for (const std::uint32_t by : writes_) look_at(range, map, by);
+    for (const std::uint32_t by : writes_)
+      if (!is_enough()) look_at(range, map, by);
   }
 
   void look_at(const Range& range, const Isl<isl_map>& map, std::uint32_t by) {
     const std::uint32_t definition = range.definition;
     if (cell(definition, by).none) return;
     if (!first(definition, by).none && !first(by, range.use).none) {
-      Isl<isl_map> earlier(isl_map_reverse(first(by, range.use).map.copy()));  // use -> by, that comes before it
-      Isl<isl_map> between(isl_map_apply_range(map.copy(), earlier.release()));
+      const Isl<isl_map> earlier(isl_map_reverse(first(by, range.use).map.copy()));  // use -> by, that comes before it
+      Isl<isl_map> between = poly::apply_range(map, earlier);
       between = to(poly::intersect(between, first(definition, by).map), by);
       add(Conflict::Kind::kRange, definition, by, between, range.use, false);
     }
     if (together(range.use, by).none) return;
-    Isl<isl_map> racing(isl_map_apply_range(map.copy(), together(range.use, by).map.copy()));
+    Isl<isl_map> racing = poly::apply_range(map, together(range.use, by).map);
     racing = to(poly::intersect(racing, cell(definition, by).map), by);
     add(Conflict::Kind::kRange, definition, by, others(std::move(racing), definition, by), range.use, true);
   }
@@ -155,6 +169,7 @@ class Finder {
   const Storage& storage_;
   Precedence& order_;
   SameCells& cells_;
+  const bool only_first_;
   std::vector<std::uint32_t> writes_;
   All first_;
   All together_;
@@ -163,8 +178,8 @@ class Finder {
 
 }  // namespace
 
-Conflicts find_conflicts(const Storage& storage, Precedence& order, SameCells& cells) {
-  return Finder(storage, order, cells).run();
+Conflicts find_conflicts(const Storage& storage, Precedence& order, SameCells& cells, bool only_first) {
+  return Finder(storage, order, cells, only_first).run();
 }
 
 Conflicts find_conflicts(const Storage& storage, const Times& times) {

@@ -78,7 +78,8 @@ class SameCells {
 };
 
 Conflicts find_conflicts(const Storage& storage, const Times& times);
-Conflicts find_conflicts(const Storage& storage, Precedence& order, SameCells& cells);
+/// `only_first`: one that is found is enough, and may be a part of it.
+Conflicts find_conflicts(const Storage& storage, Precedence& order, SameCells& cells, bool only_first = false);
 
 /// Of the ranges: those whose use does not come behind its definition, or is in another iteration of a parallel loop.
 /// Steps of reductions may be in another iteration, where `reductions` says so. Empty maps are left out.
