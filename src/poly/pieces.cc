@@ -167,22 +167,27 @@ Isl<isl_map> intersect_range(const Isl<isl_map>& map, const Isl<isl_set>& set) {
   return at_ends(map, set, isl_basic_map_intersect_range);
 }
 
+/// isl puts what it makes together quicker than it can be done from outside, so that must be worth it.
 Isl<isl_map> apply_range(const Isl<isl_map>& a, const Isl<isl_map>& b) {
   if (!a || !b) return {};
-  MapUnion all(Isl<isl_map>(isl_map_empty(isl_space_join(isl_map_get_space(a.get()), isl_map_get_space(b.get())))));
   const auto first = pieces_of(a);
   const auto second = pieces_of(b);
-  const bool many = are_many(first.size(), second.size());
-  const std::vector<PieceRows> bounds = many ? rows_of(second) : std::vector<PieceRows>();
-  for (const Isl<isl_basic_map>& piece : first) {
-    const std::optional<PieceRows> rows = many ? std::optional<PieceRows>(piece) : std::nullopt;
-    for (std::size_t k = 0; k < second.size(); ++k) {
-      if (many && rows->ends_apart_from(bounds[k])) continue;
-      Isl<isl_basic_map> both(isl_basic_map_apply_range(piece.copy(), second[k].copy()));
-      const isl_bool empty = isl_basic_map_plain_is_empty(both.get());
-      if (empty == isl_bool_error) return {};
-      if (empty == isl_bool_false) all.add(both.release());
-    }
+  std::vector<std::pair<std::size_t, std::size_t>> near;
+  if (are_many(first.size(), second.size())) {
+    const std::vector<PieceRows> rows = rows_of(first);
+    const std::vector<PieceRows> others = rows_of(second);
+    for (std::size_t i = 0; i < first.size(); ++i)
+      for (std::size_t k = 0; k < second.size(); ++k)
+        if (!rows[i].ends_apart_from(others[k])) near.emplace_back(i, k);
+  }
+  if (!are_many(first.size(), second.size()) || 2 * near.size() > first.size() * second.size())
+    return Isl<isl_map>(isl_map_apply_range(a.copy(), b.copy()));
+  MapUnion all(Isl<isl_map>(isl_map_empty(isl_space_join(isl_map_get_space(a.get()), isl_map_get_space(b.get())))));
+  for (const auto& [i, k] : near) {
+    Isl<isl_basic_map> both(isl_basic_map_apply_range(first[i].copy(), second[k].copy()));
+    const isl_bool empty = isl_basic_map_plain_is_empty(both.get());
+    if (empty == isl_bool_error) return {};
+    if (empty == isl_bool_false) all.add(both.release());
   }
   return all.take();
 }
