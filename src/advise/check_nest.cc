@@ -462,6 +462,7 @@ bool CheckNest::is_as_written(const liveness::Storage& storage, const liveness::
       return false;
     for (const liveness::Access& b : storage.accesses) {
       if (!equal.insert({a.unit, b.unit, a.position < b.position}).second) continue;
+      if (liveness::have_same_order(times, written, a.unit, b.unit)) continue;
       const Isl<isl_map> now = liveness::before(times, a, b);
       const Isl<isl_map> then = liveness::before(written, a, b);
       const auto bounded = [&](const Isl<isl_map>& map) {

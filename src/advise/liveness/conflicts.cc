@@ -38,8 +38,8 @@ namespace {
 
 class Finder {
  public:
-  Finder(const Storage& storage, Precedence& order, SameCells& cells, bool only_first)
-      : storage_(storage), order_(order), cells_(cells), only_first_(only_first) {
+  Finder(const Storage& storage, Precedence& order, SameCells& cells, bool only_first, const Times* clean)
+      : storage_(storage), order_(order), cells_(cells), only_first_(only_first), clean_(clean) {
     for (std::uint32_t i = 0; i < storage.accesses.size(); ++i)
       if (storage.accesses[i].write) writes_.push_back(i);
   }
@@ -61,6 +61,15 @@ class Finder {
 
  private:
   bool is_enough() const { return only_first_ && !result_.found.empty(); }
+
+  /// Between instances of two accesses, the order is one in which there are no conflicts.
+  bool is_clean(std::uint32_t a, std::uint32_t b) {
+    if (clean_ == nullptr) return false;
+    const std::pair<std::uint32_t, std::uint32_t> units{storage_.accesses[a].unit, storage_.accesses[b].unit};
+    const auto [known, is_new] = clean_units_.try_emplace(units, false);
+    if (is_new) known->second = have_same_order(order_.times(), *clean_, units.first, units.second);
+    return known->second;
+  }
 
   using Pairs = SameCells::Pairs;
   using All = std::map<std::pair<std::uint32_t, std::uint32_t>, Pairs>;
@@ -121,7 +130,8 @@ class Finder {
   void look_at(const Range& range, const Isl<isl_map>& map, std::uint32_t by) {
     const std::uint32_t definition = range.definition;
     if (cell(definition, by).none) return;
-    if (!first(definition, by).none && !first(by, range.use).none) {
+    const bool clean = is_clean(definition, by) && is_clean(by, range.use);
+    if (!clean && !first(definition, by).none && !first(by, range.use).none) {
       const Isl<isl_map> earlier(isl_map_reverse(first(by, range.use).map.copy()));  // use -> by, that comes before it
       Isl<isl_map> between = poly::apply_range(map, earlier);
       between = to(poly::intersect(between, first(definition, by).map), by);
@@ -139,7 +149,7 @@ class Finder {
   }
 
   void look_at_input(const OpenEnd& input, std::uint32_t by) {
-    if (!first(by, input.access).none) {
+    if (!is_clean(by, input.access) && !first(by, input.access).none) {
       Isl<isl_map> earlier(isl_map_reverse(first(by, input.access).map.copy()));
       earlier = to(poly::intersect_domain(earlier, input.instances), by);
       add(Conflict::Kind::kInput, input.access, by, earlier, std::nullopt, false);
@@ -150,7 +160,7 @@ class Finder {
   }
 
   void look_at_output(const OpenEnd& output, std::uint32_t by) {
-    if (first(output.access, by).none) return;
+    if (is_clean(output.access, by) || first(output.access, by).none) return;
     const Isl<isl_map> later = to(poly::intersect_domain(first(output.access, by).map, output.instances), by);
     add(Conflict::Kind::kOutput, output.access, by, later, std::nullopt, false);
   }
@@ -170,6 +180,8 @@ class Finder {
   Precedence& order_;
   SameCells& cells_;
   const bool only_first_;
+  const Times* const clean_;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, bool> clean_units_;
   std::vector<std::uint32_t> writes_;
   All first_;
   All together_;
@@ -178,8 +190,9 @@ class Finder {
 
 }  // namespace
 
-Conflicts find_conflicts(const Storage& storage, Precedence& order, SameCells& cells, bool only_first) {
-  return Finder(storage, order, cells, only_first).run();
+Conflicts find_conflicts(const Storage& storage, Precedence& order, SameCells& cells, bool only_first,
+                         const Times* clean) {
+  return Finder(storage, order, cells, only_first, clean).run();
 }
 
 Conflicts find_conflicts(const Storage& storage, const Times& times) {
