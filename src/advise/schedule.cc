@@ -115,7 +115,7 @@ bool is_beyond(const Isl<isl_map>& map) {
   const std::vector<Isl<isl_basic_map>> pieces = poly::pieces_of(map);
   for (isl_size i = 0; i < kMostPieces; ++i) some.add(pieces[static_cast<std::size_t>(i)].copy());
   const Isl<isl_map> joined(isl_map_coalesce(some.take().release()));
-  return isl_map_n_basic_map(joined.get()) > kMostPieces / 2;
+  return isl_map_n_basic_map(joined.get()) > kMostPieces / 4 * 3;
 }
 
 bool is_beyond(const Isl<isl_union_map>& all) {
