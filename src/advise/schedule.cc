@@ -26,8 +26,8 @@ constexpr long kLargeBound = 3;
 constexpr isl_size kMostPieces = 64;
 
 /// Where they stay in an iteration, all that come together between two groups are asked about; but not so many of which
-/// hardly two can be put together. isl compares each with each other, and again with what came of it, and has used up
-/// its budget before the scheduler begins.
+/// hardly two go together. isl compares each with each other, and again with what came of it, and mostly has used up
+/// its budget before the scheduler begins. To ask nothing is to find no order, which claims nothing.
 constexpr isl_size kFarTooManyPieces = 256;
 
 // ---- simpler dependences for the scheduler ----

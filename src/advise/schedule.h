@@ -69,7 +69,7 @@ struct Order {
 Order original_order(const poly::Program& program);
 
 /// What the scheduler is asked about: the same for every kind of fusion. Null where the context's budget was used up,
-/// or certainly would be.
+/// and where there are far too many pieces to begin with it.
 struct Constraints {
   poly::Isl<isl_union_set> domain;
   poly::Isl<isl_union_map> all;      // dependences, but for
