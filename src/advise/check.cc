@@ -72,7 +72,7 @@ class Proposer {
       if (!done) return fail(done.error().kind, fmt::format("'{}': {}", step.text, done.error().message));
     }
     proposed.times = all.times(nest_.isl());
-    proposed.strict = strict.times(nest_.isl());
+    proposed.strict = proposed.reductions ? strict.times(nest_.isl()) : proposed.times;
     return proposed;
   }
 
@@ -392,7 +392,7 @@ class Checker {
       return;
     }
     const liveness::BrokenFlows broken = liveness::broken_flow(storage, order, false);
-    const Conflicts conflicts = find_conflicts(storage, order, *made.cells);
+    const Conflicts conflicts = find_conflicts(storage, order, *made.cells, false, &nest_.written);
     if (!broken.complete || !conflicts.complete) return doubt(made, "isl gave up within its budget");
     if (!broken.found.empty()) return add_broken(made, broken, proposed);
     if (conflicts.found.empty()) return;

@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "advise/liveness/conflicts.h"
+#include "advise/liveness/register_webs.h"
 #include "poly/budget.h"
 #include "profile/levels.h"
 
@@ -21,6 +22,7 @@ using structure::ContextId;
 using structure::kNoContext;
 
 constexpr std::chrono::milliseconds kNet{60'000};
+constexpr const char* kUsedUp = "isl's budget was used up";
 
 bool names_file(const std::string& path, const std::string& end) {
   if (end.empty() || path == end) return true;
@@ -144,6 +146,8 @@ std::vector<const FlowOfLoop*> CheckNest::candidates(const ScheduleText& schedul
   return found;
 }
 
+/// What is quick to find out comes first: most nests that have a problem have it with their units, and storages of a
+/// nest that is beyond isl's budget use up all of it.
 void CheckNest::build(const poly::SourceLoop& nest, std::uint64_t operations) {
   const poly::IslBudget budget(isl(), operations, kNet);
   program = poly::build_program(isl(), graph_, context_, flow_, nest, {});
@@ -153,12 +157,18 @@ void CheckNest::build(const poly::SourceLoop& nest, std::uint64_t operations) {
   units = liveness::find_units(isl(), graph_, context_, flow_, program, accesses.statements);
   written = liveness::written_times(units);
   name_loops();
-  storages = liveness::find_storages(isl(), graph_, context_, flow_, program, accesses, units, written, locals_);
+  std::vector<liveness::NestStorage> webs = liveness::find_webs(graph_, context_, program, units, locals_);
+  problem = budget.exceeded() || !liveness::fit(webs, units) ? kUsedUp : problem_of_units();
+  if (!problem.empty()) return;
+  storages =
+      liveness::find_storages(isl(), graph_, context_, flow_, accesses, units, std::move(webs), written, locals_);
+  if (budget.exceeded()) problem = kUsedUp;
+}
+
+std::string CheckNest::problem_of_units() const {
   const liveness::BrokenFlows broken = liveness::broken_flow(flow_as_storage(), written, true, true);
-  if (!broken.complete || budget.exceeded())
-    problem = "isl's budget was used up";
-  else if (!broken.found.empty())
-    problem = "its statements cannot be put in the order of the source as units";
+  if (!broken.complete || isl_ctx_last_error(isl()) != isl_error_none) return kUsedUp;
+  return broken.found.empty() ? "" : "its statements cannot be put in the order of the source as units";
 }
 
 void CheckNest::name_loops() {
@@ -452,6 +462,7 @@ bool CheckNest::is_as_written(const liveness::Storage& storage, const liveness::
       return false;
     for (const liveness::Access& b : storage.accesses) {
       if (!equal.insert({a.unit, b.unit, a.position < b.position}).second) continue;
+      if (liveness::have_same_order(times, written, a.unit, b.unit)) continue;
       const Isl<isl_map> now = liveness::before(times, a, b);
       const Isl<isl_map> then = liveness::before(written, a, b);
       const auto bounded = [&](const Isl<isl_map>& map) {

@@ -89,6 +89,7 @@ class CheckNest {
   CheckNest(const ddg::Graph& graph, const poly::Context& context, const poly::RegionFlow& flow,
             const profile::Profile& profile);
   void build(const poly::SourceLoop& nest, std::uint64_t operations);
+  std::string problem_of_units() const;
   void name_loops();
   bool matches(const profile::Loop& row, const LoopRef& ref) const;
   Result<std::vector<std::uint32_t>> find_named(const LoopRef& ref) const;

@@ -25,6 +25,11 @@ constexpr long kLargeBound = 3;
 /// nothing that an order could use, and takes the scheduler long.
 constexpr isl_size kMostPieces = 64;
 
+/// Where they stay in an iteration, all that come together between two groups are asked about; but not so many of which
+/// hardly two go together. isl compares each with each other, and again with what came of it, and mostly has used up
+/// its budget before the scheduler begins. To ask nothing is to find no order, which claims nothing.
+constexpr isl_size kFarTooManyPieces = 256;
+
 // ---- simpler dependences for the scheduler ----
 
 /// Whether a constraint only says that one variable is not greater than a large number.
@@ -101,6 +106,29 @@ std::map<Way, isl_size> count_pieces(const Program& program) {
   for (const poly::ProgramDependence& dependence : program.dependences)
     if (dependence.later) pieces[way_of(dependence)] += isl_map_n_basic_map(dependence.map.get());
   return pieces;
+}
+
+/// Whether there are far too many pieces. A few of them show whether they are those of a regular program.
+bool is_beyond(const Isl<isl_map>& map) {
+  if (isl_map_n_basic_map(map.get()) <= kFarTooManyPieces) return false;
+  poly::MapUnion some(Isl<isl_map>(isl_map_empty(isl_map_get_space(map.get()))));
+  const std::vector<Isl<isl_basic_map>> pieces = poly::pieces_of(map);
+  for (isl_size i = 0; i < kMostPieces; ++i) some.add(pieces[static_cast<std::size_t>(i)].copy());
+  const Isl<isl_map> joined(isl_map_coalesce(some.take().release()));
+  return isl_map_n_basic_map(joined.get()) > kMostPieces / 4 * 3;
+}
+
+bool is_beyond(const Isl<isl_union_map>& all) {
+  bool beyond = false;
+  isl_union_map_foreach_map(
+      all.get(),
+      [](isl_map* map, void* user) {
+        bool& found = *static_cast<bool*>(user);
+        found = is_beyond(Isl<isl_map>(map)) || found;
+        return isl_stat_ok;
+      },
+      &beyond);
+  return beyond;
 }
 
 /// The difference of consumer and producer is one vector.
@@ -625,6 +653,7 @@ Constraints scheduling_constraints(isl_ctx* isl, const Program& program, bool bo
     made.all = Isl<isl_union_map>(isl_union_map_add_map(made.all.release(), map.copy()));
     if (dependence.near) made.near = Isl<isl_union_map>(isl_union_map_add_map(made.near.release(), map.copy()));
   }
+  if (is_beyond(made.all)) return {};
   made.all = Isl<isl_union_map>(isl_union_map_coalesce(made.all.release()));
   made.implied = Isl<isl_union_map>(isl_union_map_empty_ctx(isl));
   if (isl_union_map_n_map(made.all.get()) > kFewDependences) Reducer(made.all).run(made.all, made.implied);
@@ -634,6 +663,7 @@ Constraints scheduling_constraints(isl_ctx* isl, const Program& program, bool bo
 std::optional<Order> find_order(isl_ctx* isl, const Program& program, const Constraints& asked,
                                 profile::Transformed::Fusion fusion) {
   using Fusion = profile::Transformed::Fusion;
+  if (!asked.all) return std::nullopt;
   isl_options_set_schedule_serialize_sccs(isl, fusion == Fusion::kNone ? 1 : 0);
   isl_options_set_schedule_maximize_coincidence(isl, fusion == Fusion::kSmart ? 1 : 0);
   Isl<isl_schedule_constraints> constraints(isl_schedule_constraints_on_domain(asked.domain.copy()));

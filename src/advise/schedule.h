@@ -68,7 +68,8 @@ struct Order {
 /// The order as written. Bands are single loops.
 Order original_order(const poly::Program& program);
 
-/// What the scheduler is asked about: the same for every kind of fusion. Null where the context's budget was used up.
+/// What the scheduler is asked about: the same for every kind of fusion. Null where the context's budget was used up,
+/// and where there are far too many pieces to begin with it.
 struct Constraints {
   poly::Isl<isl_union_set> domain;
   poly::Isl<isl_union_map> all;      // dependences, but for

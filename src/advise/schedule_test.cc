@@ -317,6 +317,24 @@ TEST(Schedule, ManyPiecesAreAskedAboutAsOne) {
   EXPECT_EQ(order.rows[scattered], (std::vector<Row>{{{1, 0}, 0}, {{0, 1}, 0}}));
 }
 
+/// In one iteration of the loop around both: points here and there do not go together, those on a line do.
+TEST(Schedule, FarTooManyPiecesAreNotAskedAboutUnlessTheyGoTogether) {
+  for (const bool scattered : {true, false}) {
+    HandMade nest;
+    const ContextId outer = nest.loop(10);
+    const std::uint32_t from = nest.group(nest.loop(11, outer), "0 <= i < 20 and 0 <= j < 4000");
+    const std::uint32_t to = nest.group(nest.loop(12, outer), "0 <= i < 20 and 0 <= j < 4000");
+    for (int k = 1; k <= 300; ++k)
+      nest.flow(from, to, fmt::format("[i, {}] -> [i, {}]", scattered ? 6 * k : k, scattered ? 6 * (k * k % 311) : k));
+    nest.forget_reach();
+    for (const bool bounded : {true, false}) {
+      const Constraints constraints = scheduling_constraints(nest.isl.get(), nest.program, bounded);
+      EXPECT_EQ(static_cast<bool>(constraints.all), !scattered);
+      EXPECT_EQ(find_order(nest.isl.get(), nest.program, constraints, Fusion::kMax).has_value(), !scattered);
+    }
+  }
+}
+
 TEST(Schedule, WhatACarryingLoopSaysIsWhatIslSays) {
   MatrixProduct nest;
   Order known = nest.found();

@@ -1,15 +1,12 @@
 #include "poly/pieces.h"
 
+#include <algorithm>
+#include <numeric>
+#include <optional>
+
+#include "poly/piece_rows.h"
+
 namespace loopfold::poly {
-
-namespace {
-
-isl_size count(isl_map* map) { return isl_map_n_basic_map(map); }
-isl_size count(isl_set* set) { return isl_set_n_basic_set(set); }
-isl_map* whole_of(isl_basic_map* piece) { return isl_map_from_basic_map(piece); }
-isl_set* whole_of(isl_basic_set* piece) { return isl_set_from_basic_set(piece); }
-isl_map* joined(isl_map* a, isl_map* b) { return isl_map_union(a, b); }
-isl_set* joined(isl_set* a, isl_set* b) { return isl_set_union(a, b); }
 
 std::vector<Isl<isl_basic_map>> pieces_of(const Isl<isl_map>& map) {
   std::vector<Isl<isl_basic_map>> pieces;
@@ -23,6 +20,15 @@ std::vector<Isl<isl_basic_map>> pieces_of(const Isl<isl_map>& map) {
   return pieces;
 }
 
+namespace {
+
+isl_size count(isl_map* map) { return isl_map_n_basic_map(map); }
+isl_size count(isl_set* set) { return isl_set_n_basic_set(set); }
+isl_map* whole_of(isl_basic_map* piece) { return isl_map_from_basic_map(piece); }
+isl_set* whole_of(isl_basic_set* piece) { return isl_set_from_basic_set(piece); }
+isl_map* joined(isl_map* a, isl_map* b) { return isl_map_union(a, b); }
+isl_set* joined(isl_set* a, isl_set* b) { return isl_set_union(a, b); }
+
 std::vector<Isl<isl_basic_set>> pieces_of(const Isl<isl_set>& set) {
   std::vector<Isl<isl_basic_set>> pieces;
   isl_set_foreach_basic_set(
@@ -35,19 +41,60 @@ std::vector<Isl<isl_basic_set>> pieces_of(const Isl<isl_set>& set) {
   return pieces;
 }
 
-/// All pieces of a map with all of something else, but for those that have nothing in common.
-template <typename Other, typename Intersect>
-Isl<isl_map> by_pieces(const Isl<isl_map>& map, const Other& other, const Intersect& intersect_two) {
-  if (!map || !other) return {};
+/// Whether so many pairs are worth a look at their rows.
+bool are_many(std::size_t a, std::size_t b) {
+  constexpr std::size_t kFew = 16;
+  return a >= 2 && b >= 2 && a * b >= kFew;
+}
+
+template <typename Piece>
+std::vector<PieceRows> rows_of(const std::vector<Piece>& pieces) {
+  std::vector<PieceRows> rows;
+  rows.reserve(pieces.size());
+  for (const Piece& piece : pieces) rows.emplace_back(piece);
+  return rows;
+}
+
+/// What is in both, if that is anything. False if isl gave up.
+bool add_both(const Isl<isl_basic_map>& a, const Isl<isl_basic_map>& b, MapUnion& all) {
+  Isl<isl_basic_map> both(isl_basic_map_intersect(a.copy(), b.copy()));
+  const isl_bool empty = isl_basic_map_is_empty(both.get());
+  if (empty == isl_bool_false) all.add(both.release());
+  return empty != isl_bool_error;
+}
+
+/// The pairs of a map whose one end is in a set. Maps are mostly made of instances that there are, each piece from
+/// those of one piece of the set: such a piece stays as it is. Where pieces of the set overlap, there would be one for
+/// each of them, again and again.
+template <typename Intersect>
+Isl<isl_map> at_ends(const Isl<isl_map>& map, const Isl<isl_set>& set, const Intersect& intersect_end) {
+  if (!map || !set) return {};
+  std::vector<Isl<isl_basic_map>> limits;
+  const Isl<isl_basic_map> everything(isl_basic_map_universe(isl_map_get_space(map.get())));
+  for (const Isl<isl_basic_set>& end : pieces_of(set))
+    limits.emplace_back(intersect_end(everything.copy(), end.copy()));
   MapUnion all(Isl<isl_map>(isl_map_empty(isl_map_get_space(map.get()))));
-  const auto others = pieces_of(other);
-  for (const Isl<isl_basic_map>& piece : pieces_of(map))
-    for (const auto& with : others) {
-      Isl<isl_basic_map> both(intersect_two(piece.copy(), with.copy()));
-      const isl_bool empty = isl_basic_map_is_empty(both.get());
-      if (empty == isl_bool_error) return {};
-      if (empty == isl_bool_false) all.add(both.release());
+  const std::vector<PieceRows> bounds = limits.size() > 1 ? rows_of(limits) : std::vector<PieceRows>();
+  for (const Isl<isl_basic_map>& piece : pieces_of(map)) {
+    std::vector<std::size_t> near(limits.size());
+    std::iota(near.begin(), near.end(), 0);
+    if (!bounds.empty()) {
+      const PieceRows rows(piece);
+      if (std::any_of(bounds.begin(), bounds.end(), [&](const PieceRows& bound) { return rows.is_inside(bound); })) {
+        all.add(piece.copy());
+        continue;
+      }
+      std::erase_if(near, [&](std::size_t k) { return rows.is_apart(bounds[k]); });
+      if (std::any_of(near.begin(), near.end(), [&](std::size_t k) {
+            return !bounds[k].is_complete() && isl_basic_map_is_subset(piece.get(), limits[k].get()) == isl_bool_true;
+          })) {
+        all.add(piece.copy());
+        continue;
+      }
     }
+    for (const std::size_t k : near)
+      if (!add_both(piece, limits[k], all)) return {};
+  }
   return all.take();
 }
 
@@ -85,7 +132,18 @@ template class UnionOf<isl_map, isl_basic_map>;
 template class UnionOf<isl_set, isl_basic_set>;
 
 Isl<isl_map> intersect(const Isl<isl_map>& a, const Isl<isl_map>& b) {
-  return by_pieces(a, b, isl_basic_map_intersect);
+  if (!a || !b) return {};
+  MapUnion all(Isl<isl_map>(isl_map_empty(isl_map_get_space(a.get()))));
+  const auto pieces = pieces_of(a);
+  const auto others = pieces_of(b);
+  const bool many = are_many(pieces.size(), others.size());
+  const std::vector<PieceRows> bounds = many ? rows_of(others) : std::vector<PieceRows>();
+  for (const Isl<isl_basic_map>& piece : pieces) {
+    const std::optional<PieceRows> rows = many ? std::optional<PieceRows>(piece) : std::nullopt;
+    for (std::size_t k = 0; k < others.size(); ++k)
+      if ((!many || !rows->is_apart(bounds[k])) && !add_both(piece, others[k], all)) return {};
+  }
+  return all.take();
 }
 
 Isl<isl_map> intersect(const Isl<isl_map>& map, std::span<const Isl<isl_basic_map>> limits) {
@@ -102,11 +160,36 @@ Isl<isl_map> intersect(const Isl<isl_map>& map, std::span<const Isl<isl_basic_ma
 }
 
 Isl<isl_map> intersect_domain(const Isl<isl_map>& map, const Isl<isl_set>& set) {
-  return by_pieces(map, set, isl_basic_map_intersect_domain);
+  return at_ends(map, set, isl_basic_map_intersect_domain);
 }
 
 Isl<isl_map> intersect_range(const Isl<isl_map>& map, const Isl<isl_set>& set) {
-  return by_pieces(map, set, isl_basic_map_intersect_range);
+  return at_ends(map, set, isl_basic_map_intersect_range);
+}
+
+/// isl puts what it makes together quicker than it can be done from outside, so that must be worth it.
+Isl<isl_map> apply_range(const Isl<isl_map>& a, const Isl<isl_map>& b) {
+  if (!a || !b) return {};
+  const auto first = pieces_of(a);
+  const auto second = pieces_of(b);
+  std::vector<std::pair<std::size_t, std::size_t>> near;
+  if (are_many(first.size(), second.size())) {
+    const std::vector<PieceRows> rows = rows_of(first);
+    const std::vector<PieceRows> others = rows_of(second);
+    for (std::size_t i = 0; i < first.size(); ++i)
+      for (std::size_t k = 0; k < second.size(); ++k)
+        if (!rows[i].ends_apart_from(others[k])) near.emplace_back(i, k);
+  }
+  if (!are_many(first.size(), second.size()) || 2 * near.size() > first.size() * second.size())
+    return Isl<isl_map>(isl_map_apply_range(a.copy(), b.copy()));
+  MapUnion all(Isl<isl_map>(isl_map_empty(isl_space_join(isl_map_get_space(a.get()), isl_map_get_space(b.get())))));
+  for (const auto& [i, k] : near) {
+    Isl<isl_basic_map> both(isl_basic_map_apply_range(first[i].copy(), second[k].copy()));
+    const isl_bool empty = isl_basic_map_plain_is_empty(both.get());
+    if (empty == isl_bool_error) return {};
+    if (empty == isl_bool_false) all.add(both.release());
+  }
+  return all.take();
 }
 
 Isl<isl_map> without_empty(const Isl<isl_map>& map) { return intersect(map, std::span<const Isl<isl_basic_map>>()); }

@@ -4,6 +4,10 @@
 // form without redundant constraints, which it then throws away: where there are many pieces, that takes longer than
 // intersecting them. isl_map_union() copies the list of pieces that are there for each that is added.
 //
+// Of two unions of many pieces, most pairs of pieces have nothing in common, and a piece of a map is often inside a
+// piece of the set that it is limited to: both are seen by the constraints as they stand (piece_rows.h), without asking
+// isl.
+//
 // Exact: the same sets as isl's own functions give. Null, if one of the arguments is or if the budget is used up.
 #pragma once
 
@@ -41,6 +45,9 @@ class UnionOf {
 using MapUnion = UnionOf<isl_map, isl_basic_map>;
 using SetUnion = UnionOf<isl_set, isl_basic_set>;
 
+/// None of a null map.
+std::vector<Isl<isl_basic_map>> pieces_of(const Isl<isl_map>& map);
+
 /// Of two maps of one space, with the same parameters.
 Isl<isl_map> intersect(const Isl<isl_map>& a, const Isl<isl_map>& b);
 /// With all of these.
@@ -49,6 +56,9 @@ Isl<isl_map> intersect(const Isl<isl_map>& map, std::span<const Isl<isl_basic_ma
 /// The pairs of a map whose producer, or whose consumer, is in a set.
 Isl<isl_map> intersect_domain(const Isl<isl_map>& map, const Isl<isl_set>& set);
 Isl<isl_map> intersect_range(const Isl<isl_map>& map, const Isl<isl_set>& set);
+
+/// { x -> z : x -> y in a, y -> z in b }
+Isl<isl_map> apply_range(const Isl<isl_map>& a, const Isl<isl_map>& b);
 
 /// The same, without pieces that have nothing in them.
 Isl<isl_map> without_empty(const Isl<isl_map>& map);

@@ -51,6 +51,31 @@ TEST_F(Pieces, IntersectEnds) {
   EXPECT_TRUE(equal(intersect_range(a, to), Isl<isl_map>(isl_map_intersect_range(a.copy(), to.copy()))));
 }
 
+/// Many pieces, most of which are apart, some inside others, and some neither.
+TEST_F(Pieces, ManyAreAsOne) {
+  std::string pairs;
+  std::string ends;
+  std::string ways;
+  for (int i = 0; i < 12; ++i) {
+    const std::string n = std::to_string(i);
+    pairs += (i == 0 ? "{ " : "; ") + ("A[" + n + ", j] -> B[k] : 0 <= j < " + n + " + 3 and k = j + " + n);
+    ends += (i == 0 ? "{ " : "; ") + ("A[i, j] : i = " + n + " and 0 <= j < 9 and i + j < 15");
+    ways += (i == 0 ? "{ " : "; ") + ("B[k] -> C[l] : " + n + " <= k < " + n + " + 2 and l = k + " + n);
+  }
+  const Isl<isl_map> all = map(pairs + "; A[i, j] -> B[k] : i = 3j and 0 <= k < 4 }");
+  const Isl<isl_set> from = set(ends + "; A[i, j] : exists e : i = 2e and 5 <= j < 7 }");
+  const Isl<isl_set> to(isl_map_range(all.copy()));
+  const Isl<isl_map> next = map(ways + " }");
+  EXPECT_TRUE(equal(intersect_domain(all, from), Isl<isl_map>(isl_map_intersect_domain(all.copy(), from.copy()))));
+  EXPECT_TRUE(equal(intersect_range(all, to), all));
+  EXPECT_EQ(isl_map_n_basic_map(intersect_range(all, to).get()), isl_map_n_basic_map(all.get()));
+  const Isl<isl_map> other(isl_map_intersect_domain(all.copy(), from.copy()));
+  EXPECT_TRUE(equal(intersect(all, other), other));
+  EXPECT_TRUE(equal(apply_range(all, next), Isl<isl_map>(isl_map_apply_range(all.copy(), next.copy()))));
+  EXPECT_FALSE(apply_range(all, Isl<isl_map>()));
+  EXPECT_FALSE(apply_range(Isl<isl_map>(), all));
+}
+
 TEST_F(Pieces, AreComparedByCoordinates) {
   const Isl<isl_map> pairs = map("{ A[i, j] -> A[k, l] : 0 <= i, j, k, l < 4; A[7, j] -> A[k, 9] }");
   EXPECT_TRUE(

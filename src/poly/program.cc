@@ -460,10 +460,16 @@ class Builder {
     std::int64_t greatest = 0;
   };
 
-  /// What of `map` has this reach.
-  void add(std::uint32_t from, std::uint32_t to, Isl<isl_map> map, const Reach& reach, const KeptFlow* flow,
+  /// Of instances of two groups.
+  struct Pairs {
+    Isl<isl_map> map;
+    bool all = false;  // that there are
+  };
+
+  /// What of `pairs` has this reach.
+  void add(std::uint32_t from, std::uint32_t to, const Pairs& pairs, const Reach& reach, const KeptFlow* flow,
            ContextId loop) {
-    map = within(std::move(map), reach);
+    Isl<isl_map> map = within(pairs.map, reach);
     if (!map) {
       program_.problem = "its dependences are beyond the budget";
       return;
@@ -478,6 +484,7 @@ class Builder {
     made.map = std::move(map);
     made.equal = reach.equal;
     made.later = reach.later;
+    made.all = pairs.all;
   }
 
   std::size_t shared(const Group& a, const Group& b) const {
@@ -507,16 +514,17 @@ class Builder {
                                                    &flow);
     if (!is_new) return add_more(flow, known->second);
     const LinearPieces& pieces = std::get<LinearPieces>(known->first);
-    Isl<isl_map> map = pieces.empty() ? everything(producer, consumer) : in_groups(pieces, producer, consumer);
+    const Pairs pairs =
+        pieces.empty() ? everything(producer, consumer) : Pairs{in_groups(pieces, producer, consumer), false};
     const auto carrier = static_cast<std::size_t>(level);
     switch (flow.where) {
       case Where::kInside:
-        return add(from, to, std::move(map), {both}, &flow, kNoContext);
+        return add(from, to, pairs, {both}, &flow, kNoContext);
       case Where::kCarried:
-        if (carrier >= both) return add(from, to, std::move(map), {both}, &flow, kNoContext);
-        return add(from, to, std::move(map), carried_at(carrier, flow), &flow, producer.loops[carrier]);
+        if (carrier >= both) return add(from, to, pairs, {both}, &flow, kNoContext);
+        return add(from, to, pairs, carried_at(carrier, flow), &flow, producer.loops[carrier]);
       case Where::kWithin:
-        return add_within(flow, std::move(map), level, both);
+        return add_within(flow, pairs, level, both);
     }
   }
 
@@ -545,24 +553,24 @@ class Builder {
         if (!seen_bounds_.insert({from, to, flow.where, level}).second) continue;
         const std::size_t both = shared(producer, consumer);
         const auto carrier = static_cast<std::size_t>(level);
-        Isl<isl_map> map = everything(producer, consumer);
+        const Pairs pairs = everything(producer, consumer);
         if (flow.where == Where::kCarried && carrier < both) {
-          add(from, to, std::move(map), carried_at(carrier, flow), &flow, producer.loops[carrier]);
+          add(from, to, pairs, carried_at(carrier, flow), &flow, producer.loops[carrier]);
         } else {
           const std::size_t equal = flow.where == Where::kWithin ? static_cast<std::size_t>(level + 1) : both;
-          add(from, to, std::move(map), {equal}, &flow, kNoContext);
+          add(from, to, pairs, {equal}, &flow, kNoContext);
         }
       }
     }
   }
 
   /// Carried by any loop inside the one at `level`, or by none.
-  void add_within(const KeptFlow& flow, Isl<isl_map> map, std::ptrdiff_t level, std::size_t both) {
+  void add_within(const KeptFlow& flow, const Pairs& pairs, std::ptrdiff_t level, std::size_t both) {
     const std::uint32_t from = group_of_[flow.from.statement];
     const std::uint32_t to = group_of_[flow.to.statement];
     for (auto k = static_cast<std::size_t>(level + 1); k < both; ++k)
-      add(from, to, map, {k, true}, &flow, program_.groups[from].loops[k]);
-    if (from != to) add(from, to, std::move(map), {both}, &flow, kNoContext);
+      add(from, to, pairs, {k, true}, &flow, program_.groups[from].loops[k]);
+    if (from != to) add(from, to, pairs, {both}, &flow, kNoContext);
   }
 
   /// Everything in a later iteration comes behind the decision.
@@ -581,8 +589,8 @@ class Builder {
     }
   }
 
-  Isl<isl_map> everything(const Group& from, const Group& to) const {
-    return Isl<isl_map>(isl_map_from_domain_and_range(from.domain.copy(), to.domain.copy()));
+  Pairs everything(const Group& from, const Group& to) const {
+    return {Isl<isl_map>(isl_map_from_domain_and_range(from.domain.copy(), to.domain.copy())), true};
   }
 
   /// The pairs that have this reach.

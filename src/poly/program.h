@@ -48,6 +48,7 @@ struct ProgramDependence {
   bool uniform = false;                               // the distance is the same everywhere
   std::size_t equal = 0;                              // so many coordinates are the same at both ends,
   bool later = false;                                 // and the next one is greater at the consumer
+  bool all = false;  // nothing else is known: all pairs of instances of the two groups for which that holds
 };
 
 struct Program {

@@ -38,24 +38,39 @@ namespace {
 
 class Finder {
  public:
-  Finder(const Storage& storage, Precedence& order, SameCells& cells)
-      : storage_(storage), order_(order), cells_(cells) {
+  Finder(const Storage& storage, Precedence& order, SameCells& cells, bool only_first, const Times* clean)
+      : storage_(storage), order_(order), cells_(cells), only_first_(only_first), clean_(clean) {
     for (std::uint32_t i = 0; i < storage.accesses.size(); ++i)
       if (storage.accesses[i].write) writes_.push_back(i);
   }
 
   Conflicts run() {
-    for (const Range& range : storage_.ranges) look_at(range);
+    for (const Range& range : storage_.ranges)
+      if (!is_enough()) look_at(range);
     for (const OpenEnd& input : storage_.inputs)
-      for (const std::uint32_t by : writes_) look_at_input(input, by);
+      for (const std::uint32_t by : writes_)
+        if (!is_enough()) look_at_input(input, by);
     for (const OpenEnd& output : storage_.outputs)
-      for (const std::uint32_t by : writes_) look_at_output(output, by);
+      for (const std::uint32_t by : writes_)
+        if (!is_enough()) look_at_output(output, by);
     for (std::size_t a = 0; a < writes_.size(); ++a)
-      for (std::size_t b = a; b < writes_.size(); ++b) look_at_writes(writes_[a], writes_[b]);
+      for (std::size_t b = a; b < writes_.size(); ++b)
+        if (!is_enough()) look_at_writes(writes_[a], writes_[b]);
     return std::move(result_);
   }
 
  private:
+  bool is_enough() const { return only_first_ && !result_.found.empty(); }
+
+  /// Between instances of two accesses, the order is one in which there are no conflicts.
+  bool is_clean(std::uint32_t a, std::uint32_t b) {
+    if (clean_ == nullptr) return false;
+    const std::pair<std::uint32_t, std::uint32_t> units{storage_.accesses[a].unit, storage_.accesses[b].unit};
+    const auto [known, is_new] = clean_units_.try_emplace(units, false);
+    if (is_new) known->second = have_same_order(order_.times(), *clean_, units.first, units.second);
+    return known->second;
+  }
+
   using Pairs = SameCells::Pairs;
   using All = std::map<std::pair<std::uint32_t, std::uint32_t>, Pairs>;
   template <typename Make>
@@ -98,23 +113,32 @@ class Finder {
     return Isl<isl_map>(isl_map_subtract(map.release(), same));
   }
 
+  /// Where one conflict is enough, it is looked for in one piece after the other.
   void look_at(const Range& range) {
-    Isl<isl_map> map = range.map;
+    if (!only_first_) return look_at(range, range.map);
+    for (const Isl<isl_basic_map>& piece : poly::pieces_of(range.map))
+      if (!is_enough()) look_at(range, Isl<isl_map>(isl_map_from_basic_map(piece.copy())));
+    if (!range.map) result_.complete = false;
+  }
+
+  void look_at(const Range& range, Isl<isl_map> map) {
     if (!range.within) map = to(from(std::move(map), range.definition), range.use);
-    for (const std::uint32_t by : writes_) look_at(range, map, by);
+    for (const std::uint32_t by : writes_)
+      if (!is_enough()) look_at(range, map, by);
   }
 
   void look_at(const Range& range, const Isl<isl_map>& map, std::uint32_t by) {
     const std::uint32_t definition = range.definition;
     if (cell(definition, by).none) return;
-    if (!first(definition, by).none && !first(by, range.use).none) {
-      Isl<isl_map> earlier(isl_map_reverse(first(by, range.use).map.copy()));  // use -> by, that comes before it
-      Isl<isl_map> between(isl_map_apply_range(map.copy(), earlier.release()));
+    const bool clean = is_clean(definition, by) && is_clean(by, range.use);
+    if (!clean && !first(definition, by).none && !first(by, range.use).none) {
+      const Isl<isl_map> earlier(isl_map_reverse(first(by, range.use).map.copy()));  // use -> by, that comes before it
+      Isl<isl_map> between = poly::apply_range(map, earlier);
       between = to(poly::intersect(between, first(definition, by).map), by);
       add(Conflict::Kind::kRange, definition, by, between, range.use, false);
     }
     if (together(range.use, by).none) return;
-    Isl<isl_map> racing(isl_map_apply_range(map.copy(), together(range.use, by).map.copy()));
+    Isl<isl_map> racing = poly::apply_range(map, together(range.use, by).map);
     racing = to(poly::intersect(racing, cell(definition, by).map), by);
     add(Conflict::Kind::kRange, definition, by, others(std::move(racing), definition, by), range.use, true);
   }
@@ -125,7 +149,7 @@ class Finder {
   }
 
   void look_at_input(const OpenEnd& input, std::uint32_t by) {
-    if (!first(by, input.access).none) {
+    if (!is_clean(by, input.access) && !first(by, input.access).none) {
       Isl<isl_map> earlier(isl_map_reverse(first(by, input.access).map.copy()));
       earlier = to(poly::intersect_domain(earlier, input.instances), by);
       add(Conflict::Kind::kInput, input.access, by, earlier, std::nullopt, false);
@@ -136,7 +160,7 @@ class Finder {
   }
 
   void look_at_output(const OpenEnd& output, std::uint32_t by) {
-    if (first(output.access, by).none) return;
+    if (is_clean(output.access, by) || first(output.access, by).none) return;
     const Isl<isl_map> later = to(poly::intersect_domain(first(output.access, by).map, output.instances), by);
     add(Conflict::Kind::kOutput, output.access, by, later, std::nullopt, false);
   }
@@ -155,6 +179,9 @@ class Finder {
   const Storage& storage_;
   Precedence& order_;
   SameCells& cells_;
+  const bool only_first_;
+  const Times* const clean_;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, bool> clean_units_;
   std::vector<std::uint32_t> writes_;
   All first_;
   All together_;
@@ -163,8 +190,9 @@ class Finder {
 
 }  // namespace
 
-Conflicts find_conflicts(const Storage& storage, Precedence& order, SameCells& cells) {
-  return Finder(storage, order, cells).run();
+Conflicts find_conflicts(const Storage& storage, Precedence& order, SameCells& cells, bool only_first,
+                         const Times* clean) {
+  return Finder(storage, order, cells, only_first, clean).run();
 }
 
 Conflicts find_conflicts(const Storage& storage, const Times& times) {

@@ -78,7 +78,11 @@ class SameCells {
 };
 
 Conflicts find_conflicts(const Storage& storage, const Times& times);
-Conflicts find_conflicts(const Storage& storage, Precedence& order, SameCells& cells);
+/// `only_first`: one that is found is enough, and may be a part of it. `clean`: times at which the storage has no
+/// conflicts. What is in the same order there is not looked at again: a conflict of instances hangs on nothing but
+/// which of them come before which.
+Conflicts find_conflicts(const Storage& storage, Precedence& order, SameCells& cells, bool only_first = false,
+                         const Times* clean = nullptr);
 
 /// Of the ranges: those whose use does not come behind its definition, or is in another iteration of a parallel loop.
 /// Steps of reductions may be in another iteration, where `reductions` says so. Empty maps are left out.

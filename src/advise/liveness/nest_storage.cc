@@ -6,7 +6,6 @@
 
 #include "advise/liveness/conflicts.h"
 #include "advise/liveness/graph_maps.h"
-#include "advise/liveness/register_webs.h"
 #include "advise/liveness/value_ways.h"
 #include "poly/pieces.h"
 
@@ -20,6 +19,7 @@ using poly::Isl;
 using structure::ContextId;
 
 constexpr std::int64_t kPositions = 4096;  // of one statement
+constexpr const char* kGaveUp = "isl gave up within its budget";
 
 /// Branches that decide how often a loop of the nest goes round, by loop.
 std::map<ContextId, std::vector<std::uint64_t>> tests_by_loop(const ddg::Graph& graph, const poly::RegionFlow& flow) {
@@ -292,8 +292,8 @@ NestAccesses find_accesses(const ddg::Graph& graph, const poly::Context& context
 }
 
 NestStorages find_storages(isl_ctx* isl, const ddg::Graph& graph, const poly::Context& context,
-                           const poly::RegionFlow& flow, const poly::Program& program, const NestAccesses& accesses,
-                           const NestUnits& units, const Times& written, Locals& locals) {
+                           const poly::RegionFlow& flow, const NestAccesses& accesses, const NestUnits& units,
+                           std::vector<NestStorage> webs, const Times& written, Locals& locals) {
   NestStorages result;
   result.counters = accesses.counters;
   result.unknown = accesses.unknown;
@@ -302,15 +302,21 @@ NestStorages find_storages(isl_ctx* isl, const ddg::Graph& graph, const poly::Co
       made->tested_by = tested_by(variable, flow);
       result.all.push_back(std::move(*made));
     }
-  for (NestStorage& web : find_webs(graph, context, program, units, locals)) result.all.push_back(std::move(web));
+  for (NestStorage& web : webs) result.all.push_back(std::move(web));
   Precedence order(written);
   for (NestStorage& made : result.all) {
     if (!made.storage.unknown.empty()) continue;
+    if (isl_ctx_last_error(isl) != isl_error_none) {  // who asked cannot use any of them
+      made.storage.unknown = kGaveUp;
+      continue;
+    }
     made.cells = std::make_shared<SameCells>(made.storage);
-    const Conflicts conflicts = find_conflicts(made.storage, order, *made.cells);
-    const BrokenFlows broken = broken_flow(made.storage, order, true);
+    // What is in conflict as written says nothing, whether or not its flow is broken, too.
+    const Conflicts conflicts = find_conflicts(made.storage, order, *made.cells, true);
+    BrokenFlows broken;
+    if (conflicts.found.empty()) broken = broken_flow(made.storage, order, true, true);
     if (!conflicts.complete || !broken.complete)
-      made.storage.unknown = "isl gave up within its budget";
+      made.storage.unknown = kGaveUp;
     else if (!conflicts.found.empty() || !broken.found.empty())
       made.storage.unknown = made.doubt.empty() ? "its values are not told apart well enough" : made.doubt;
   }

@@ -56,9 +56,11 @@ struct NestAccesses {
 NestAccesses find_accesses(const ddg::Graph& graph, const poly::Context& context, const poly::RegionFlow& flow,
                            const poly::SourceLoop& nest, Locals& locals);
 
+/// `webs`: those in registers (register_webs.h). Once isl has failed at something, nothing more is looked at: who gave
+/// it a budget takes it for used up.
 NestStorages find_storages(isl_ctx* isl, const ddg::Graph& graph, const poly::Context& context,
-                           const poly::RegionFlow& flow, const poly::Program& program, const NestAccesses& accesses,
-                           const NestUnits& units, const Times& written, Locals& locals);
+                           const poly::RegionFlow& flow, const NestAccesses& accesses, const NestUnits& units,
+                           std::vector<NestStorage> webs, const Times& written, Locals& locals);
 
 /// When the units run as written.
 Times written_times(const NestUnits& units);

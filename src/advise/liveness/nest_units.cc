@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "advise/liveness/graph_maps.h"
+#include "poly/pieces.h"
 
 namespace loopfold::advise::liveness {
 
@@ -108,13 +109,30 @@ class Builder {
     return place;
   }
 
-  void add_flow(const poly::KeptFlow* flow, std::uint32_t from, std::uint32_t to, const Isl<isl_map>& given,
-                bool again) {
+  Isl<isl_map> named(std::uint32_t from, std::uint32_t to, const Isl<isl_map>& given) const {
     Isl<isl_map> map(isl_map_set_tuple_name(given.copy(), isl_dim_in, result_.all[from].name.c_str()));
-    map = Isl<isl_map>(isl_map_set_tuple_name(map.release(), isl_dim_out, result_.all[to].name.c_str()));
-    map = Isl<isl_map>(isl_map_intersect_domain(map.release(), result_.all[from].domain.copy()));
-    map = Isl<isl_map>(isl_map_intersect_range(map.release(), result_.all[to].domain.copy()));
-    if (isl_map_is_empty(map.get()) != isl_bool_true) result_.flows.push_back({flow, from, to, std::move(map), again});
+    return Isl<isl_map>(isl_map_set_tuple_name(map.release(), isl_dim_out, result_.all[to].name.c_str()));
+  }
+
+  /// What of a map goes from one unit to another.
+  Isl<isl_map> between(std::uint32_t from, std::uint32_t to, const Isl<isl_map>& map) const {
+    return poly::intersect_range(poly::intersect_domain(named(from, to, map), result_.all[from].domain),
+                                 result_.all[to].domain);
+  }
+
+  /// All pairs of instances of two groups are between units that are all of these, as they are.
+  Isl<isl_map> between(std::uint32_t from, std::uint32_t to, const poly::ProgramDependence& dependence) const {
+    if (dependence.all && is_whole(from) && is_whole(to)) return named(from, to, dependence.map);
+    return between(from, to, dependence.map);
+  }
+
+  bool is_whole(std::uint32_t unit) const {
+    const NestUnit& of = result_.all[unit];
+    return of.group && of.statements.size() == program_.groups[*of.group].statements.size();
+  }
+
+  void add_flow(const poly::KeptFlow* flow, std::uint32_t from, std::uint32_t to, const Isl<isl_map>& map, bool again) {
+    if (isl_map_is_empty(map.get()) != isl_bool_true) result_.flows.push_back({flow, from, to, map, again});
   }
 
   std::vector<std::uint32_t> units_of(std::uint32_t group) const {
@@ -135,12 +153,15 @@ class Builder {
     for (const poly::ProgramDependence& dependence : program_.dependences) {
       std::vector<const poly::KeptFlow*> flows = dependence.more;
       flows.insert(flows.begin(), dependence.flow);
-      std::set<std::pair<std::uint32_t, std::uint32_t>> seen;
+      std::map<std::pair<std::uint32_t, std::uint32_t>, Isl<isl_map>> known;  // by units
       for (const poly::KeptFlow* flow : flows) {
         const bool exit = flow == nullptr;
         for (const std::uint32_t from : exit ? units_of(dependence.from) : ends(flow->from.statement, dependence.from))
-          for (const std::uint32_t to : exit ? units_of(dependence.to) : ends(flow->to.statement, dependence.to))
-            add_flow(flow, from, to, dependence.map, !seen.insert({from, to}).second);
+          for (const std::uint32_t to : exit ? units_of(dependence.to) : ends(flow->to.statement, dependence.to)) {
+            const auto [map, is_new] = known.try_emplace({from, to});
+            if (is_new) map->second = between(from, to, dependence);
+            add_flow(flow, from, to, map->second, !is_new);
+          }
       }
     }
     for (const poly::FlowOfLoop& loop : flow_.loops())
@@ -156,7 +177,7 @@ class Builder {
     const NestUnit& producer = result_.all[from->second];
     if (!producer.group || producer.group != result_.all[to->second].group) return;
     const Isl<isl_map> same(isl_set_identity(producer.domain.copy()));
-    add_flow(&flow, from->second, to->second, same, false);
+    add_flow(&flow, from->second, to->second, between(from->second, to->second, same), false);
   }
 
   std::vector<ContextId> loops_around(ContextId context) const {

@@ -107,16 +107,12 @@ class Webs {
       const Way& way = ways_[i];
       const std::uint32_t definition = access(way.from, way.flow->from, true);
       const std::uint32_t use = access(way.to, way.flow->to, false);
-      Isl<isl_map> map = *way.map;
+      std::optional<Isl<isl_map>> exact;
       if (!way.flow->direct) {
-        if (const std::optional<Isl<isl_map>> exact = through_copies(*way.flow))
-          map = *exact;
-        else if (made.doubt.empty())
-          made.doubt = "it is followed through copies";
+        exact = through_copies(way);
+        if (!exact && made.doubt.empty()) made.doubt = "it is followed through copies";
       }
-      map = Isl<isl_map>(isl_map_set_tuple_name(map.release(), isl_dim_in, units_.all[way.from].name.c_str()));
-      map = Isl<isl_map>(isl_map_set_tuple_name(map.release(), isl_dim_out, units_.all[way.to].name.c_str()));
-      made.storage.ranges.push_back({definition, use, std::move(map), way.flow->reduction});
+      made.storage.ranges.push_back({definition, use, exact ? *exact : *way.map, way.flow->reduction, !exact});
     }
     name(ways_[members.front()].flow->from, made);
     made.automatic = !made.named;
@@ -124,9 +120,9 @@ class Webs {
   }
 
   /// Over the units' coordinates, in one iteration of all loops around the nest.
-  std::optional<Isl<isl_map>> through_copies(const KeptFlow& flow) const {
+  std::optional<Isl<isl_map>> through_copies(const Way& way) const {
     isl_ctx* const isl = isl_set_get_ctx(units_.all.front().domain.get());
-    std::optional<Isl<isl_map>> exact = exact_flow(isl, graph_, context_.tree, flow);
+    std::optional<Isl<isl_map>> exact = exact_flow(isl, graph_, context_.tree, *way.flow);
     if (!exact) return exact;
     const auto shift = static_cast<unsigned>(units_.shift);
     Isl<isl_map> map = std::move(*exact);
@@ -134,7 +130,9 @@ class Webs {
       map = Isl<isl_map>(
           isl_map_equate(map.release(), isl_dim_in, static_cast<int>(k), isl_dim_out, static_cast<int>(k)));
     map = Isl<isl_map>(isl_map_project_out(map.release(), isl_dim_in, 0, shift));
-    return Isl<isl_map>(isl_map_project_out(map.release(), isl_dim_out, 0, shift));
+    map = Isl<isl_map>(isl_map_project_out(map.release(), isl_dim_out, 0, shift));
+    map = Isl<isl_map>(isl_map_set_tuple_name(map.release(), isl_dim_in, units_.all[way.from].name.c_str()));
+    return Isl<isl_map>(isl_map_set_tuple_name(map.release(), isl_dim_out, units_.all[way.to].name.c_str()));
   }
 
   void name(CodePoint at, NestStorage& made) {
@@ -195,6 +193,19 @@ class Webs {
 std::vector<NestStorage> find_webs(const ddg::Graph& graph, const poly::Context& context, const poly::Program& program,
                                    const NestUnits& units, Locals& locals) {
   return Webs(graph, context, program, units, locals).run();
+}
+
+bool fit(const std::vector<NestStorage>& webs, const NestUnits& units) {
+  return std::all_of(webs.begin(), webs.end(), [&](const NestStorage& web) {
+    const Storage& storage = web.storage;
+    return std::all_of(storage.ranges.begin(), storage.ranges.end(), [&](const Range& range) {
+      const auto is_of = [&](isl_dim_type side, std::uint32_t access) {
+        const char* const name = isl_map_get_tuple_name(range.map.get(), side);
+        return name != nullptr && units.all[storage.accesses[access].unit].name == name;
+      };
+      return is_of(isl_dim_in, range.definition) && is_of(isl_dim_out, range.use);
+    });
+  });
 }
 
 }  // namespace loopfold::advise::liveness

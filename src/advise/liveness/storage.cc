@@ -40,6 +40,16 @@ Isl<isl_map> whole_time(const Times& times, const Access& access) {
   return Isl<isl_map>(isl_map_fix_si(time.release(), isl_dim_out, length + 1, static_cast<int>(access.position)));
 }
 
+/// The same for all instances.
+bool is_number(const TimeSum& sum) {
+  return std::all_of(sum.coefficients.begin(), sum.coefficients.end(), [](std::int64_t c) { return c == 0; });
+}
+
+std::int64_t number_of(const TimeSum& sum) {
+  const std::int64_t whole = sum.constant / sum.divisor;
+  return sum.constant % sum.divisor < 0 ? whole - 1 : whole;
+}
+
 /// { x of a -> y of b }, said by sums.
 class Pairs {
  public:
@@ -54,7 +64,7 @@ class Pairs {
 
   /// The two entries of a row, if both are the same for all instances.
   bool is_constant(std::size_t row) const { return is_number(a_[row]) && is_number(b_[row]); }
-  std::int64_t constant_step(std::size_t row) const { return value(b_[row]) - value(a_[row]); }
+  std::int64_t constant_step(std::size_t row) const { return number_of(b_[row]) - number_of(a_[row]); }
 
   /// b's entry of a row, less a's.
   Isl<isl_aff> step(std::size_t row) const {
@@ -74,14 +84,6 @@ class Pairs {
   }
 
  private:
-  static bool is_number(const TimeSum& sum) {
-    return std::all_of(sum.coefficients.begin(), sum.coefficients.end(), [](std::int64_t c) { return c == 0; });
-  }
-  static std::int64_t value(const TimeSum& sum) {
-    const std::int64_t whole = sum.constant / sum.divisor;
-    return sum.constant % sum.divisor < 0 ? whole - 1 : whole;
-  }
-
   Isl<isl_aff> entry(const TimeSum& sum, std::size_t first) const {
     isl_ctx* const isl = isl_space_get_ctx(space_.get());
     isl_aff* aff = isl_aff_zero_on_domain(isl_local_space_from_space(space_.copy()));
@@ -166,7 +168,36 @@ bool is_first_of_equals(const Access& a, const Access& b) {
   return a.unit != b.unit ? a.unit < b.unit : a.position < b.position;
 }
 
+/// The rows that decide which of two instances comes first. If both sums of one are numbers, it is the last.
+std::vector<std::pair<const TimeSum*, const TimeSum*>> deciding_rows(const std::vector<TimeSum>& a,
+                                                                     const std::vector<TimeSum>& b) {
+  std::vector<std::pair<const TimeSum*, const TimeSum*>> rows;
+  for (std::size_t k = 0; k < std::min(a.size(), b.size()); ++k) {
+    const bool numbers = is_number(a[k]) && is_number(b[k]);
+    if (numbers && number_of(a[k]) == number_of(b[k])) continue;
+    rows.emplace_back(&a[k], &b[k]);
+    if (numbers) break;
+  }
+  return rows;
+}
+
+/// That of one order says what that of another says.
+bool decide_the_same(const std::pair<const TimeSum*, const TimeSum*>& x,
+                     const std::pair<const TimeSum*, const TimeSum*>& y) {
+  if (*x.first == *y.first && *x.second == *y.second) return true;
+  const auto numbers = [](const auto& row) { return is_number(*row.first) && is_number(*row.second); };
+  const auto forward = [](const auto& row) { return number_of(*row.first) < number_of(*row.second); };
+  return numbers(x) && numbers(y) && forward(x) == forward(y);
+}
+
 }  // namespace
+
+bool have_same_order(const Times& times, const Times& others, std::uint32_t a, std::uint32_t b) {
+  if (times.sums.empty() || others.sums.empty()) return false;
+  const auto rows = deciding_rows(times.sums[a], times.sums[b]);
+  const auto other = deciding_rows(others.sums[a], others.sums[b]);
+  return std::equal(rows.begin(), rows.end(), other.begin(), other.end(), decide_the_same);
+}
 
 std::size_t length_of(const Times& times) {
   return times.of.empty() ? 0 : static_cast<std::size_t>(isl_map_dim(times.of.front().get(), isl_dim_out));
@@ -175,8 +206,8 @@ std::size_t length_of(const Times& times) {
 Isl<isl_map> same_cell(const Access& a, const Access& b) {
   Isl<isl_set> range(isl_map_range(a.cells.copy()));
   const Isl<isl_map> both = overlap(isl_set_get_space(range.get()), a.bytes, b.bytes);
-  Isl<isl_map> map(isl_map_apply_range(a.cells.copy(), both.copy()));
-  return Isl<isl_map>(isl_map_apply_range(map.release(), isl_map_reverse(b.cells.copy())));
+  const Isl<isl_map> map(isl_map_apply_range(a.cells.copy(), both.copy()));
+  return poly::apply_range(map, Isl<isl_map>(isl_map_reverse(b.cells.copy())));
 }
 
 Isl<isl_map> before(const Times& times, const Access& a, const Access& b) {

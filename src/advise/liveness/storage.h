@@ -64,6 +64,7 @@ struct TimeSum {
   std::vector<std::int64_t> coefficients;  // by coordinate
   std::int64_t constant = 0;
   std::int64_t divisor = 1;
+  friend bool operator==(const TimeSum&, const TimeSum&) = default;
 };
 
 /// When instances run: of any two, the one with the lexicographically smaller vector first; of equal ones, by the
@@ -87,6 +88,11 @@ poly::Isl<isl_map> at_once(const Times& times, const Access& a, const Access& b)
 
 /// { x of unit a -> y of unit b : equal in so many rows }
 poly::Isl<isl_map> equal_first(const Times& times, std::uint32_t a, std::uint32_t b, std::size_t rows);
+
+/// Certainly instances of the two units come in the same order at both times. Seen by the sums, row by row: rows in
+/// which both units have the same number say nothing, and those behind one in which they have different numbers decide
+/// nothing. Whether rows are parallel does not matter.
+bool have_same_order(const Times& times, const Times& others, std::uint32_t a, std::uint32_t b);
 
 /// The number of rows.
 std::size_t length_of(const Times& times);

@@ -105,5 +105,65 @@ TEST_F(TimesBySums, AtRandom) {
   }
 }
 
+/// Rows that say nothing, tiles of other loops, and places with other numbers are no other order.
+TEST_F(TimesBySums, MayHaveTheSameOrder) {
+  const TimeSum i{{1, 0}, 0, 1}, j{{0, 1}, 0, 1}, tile{{0, 1}, 0, 4};
+  const auto place = [](std::int64_t number) { return TimeSum{{0, 0}, number, 1}; };
+  const auto times = [](const std::vector<TimeSum>& a, const std::vector<TimeSum>& b) {
+    Times made;
+    made.sums = {a, b};
+    return made;
+  };
+  const Times written = times({i, place(0), j, place(0)}, {i, place(0), j, place(1)});
+  EXPECT_TRUE(have_same_order(written, written, 0, 1));
+  EXPECT_TRUE(have_same_order(written, times({i, j, place(-3)}, {i, j, place(5)}), 0, 1));
+  EXPECT_FALSE(have_same_order(written, times({i, j, place(5)}, {i, j, place(5)}), 0, 1));  // the unit's number decides
+  EXPECT_FALSE(have_same_order(written, times({i, j, place(6)}, {i, j, place(5)}), 0, 1));
+  EXPECT_FALSE(have_same_order(written, times({i, tile, j, place(0)}, {i, tile, j, place(1)}), 0, 1));
+  EXPECT_FALSE(have_same_order(written, times({j, i, place(0)}, {j, i, place(1)}), 0, 1));
+  EXPECT_FALSE(have_same_order(written, Times(), 0, 1));
+  const Times apart = times({i, place(0), j}, {i, place(1), j});
+  EXPECT_TRUE(have_same_order(apart, times({i, place(0), tile, j}, {i, place(1), place(0), j}), 0, 1));
+  EXPECT_TRUE(have_same_order(apart, times({i, place(0), tile, j}, {i, place(1), place(0), j}), 1, 0));
+  EXPECT_FALSE(have_same_order(apart, times({i, place(0), tile, j}, {i, place(1), place(0), j}), 0, 0));
+}
+
+TEST_F(TimesBySums, AreInTheSameOrderOnlyIfTheMapsAre) {
+  std::mt19937 random(11);
+  const auto number = [&](int least, int greatest) {
+    return std::uniform_int_distribution<std::int64_t>(least, greatest)(random);
+  };
+  int same = 0;
+  for (int round = 0; round < 400; ++round) {
+    std::vector<Times> both;
+    for (int t = 0; t < 2; ++t) {
+      by_sums = {};
+      for (int u = 0; u < 2; ++u) {
+        std::vector<TimeSum> sums;
+        for (int row = 0; row < 2; ++row)
+          sums.push_back({{number(0, 3) == 0 ? 1 : 0}, number(-1, 1), number(0, 3) == 0 ? 4 : 1});
+        unit(1, sums);
+        by_sums.parallel.emplace_back(2);
+      }
+      both.push_back(by_sums);
+    }
+    for (const std::uint32_t a : {0U, 1U})
+      for (const std::uint32_t b : {0U, 1U}) {
+        if (!have_same_order(both[0], both[1], a, b)) continue;
+        ++same;
+        for (const std::int64_t position : {0, 1, 2}) {
+          Access x;
+          x.unit = a;
+          x.position = 1;
+          Access y;
+          y.unit = b;
+          y.position = position;
+          EXPECT_TRUE(equal(before(both[0], x, y), before(both[1], x, y)));
+        }
+      }
+  }
+  EXPECT_GT(same, 100);
+}
+
 }  // namespace
 }  // namespace loopfold::advise::liveness
