@@ -36,7 +36,7 @@ class Lattices : public point_lists::Choices {
     for (std::uint64_t i = 1 + below(2); i > 0; --i) guards_.push_back(guard());
     for (std::uint16_t o = 0; o < outputs; ++o) labels_.push_back(label());
     for (std::uint64_t i = below(3); i > 0; --i) borders_.push_back(border());
-    scale_ = large && one_in(12) ? std::int64_t{1} << between(20, 58) : 1;
+    scale_ = large && one_in(12) ? std::int64_t{1} << between(20, 52) : 1;
     noise_ = one_in(3) ? 20 + below(400) : 0;
     gaps_ = one_in(3) ? 20 + below(400) : 0;
     Vector point;
