@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <set>
 
+#include "advise/liveness/clause_names.h"
+
 namespace loopfold::advise::liveness {
 
 namespace {
@@ -57,13 +59,19 @@ class Finder {
  public:
   Finder(const ddg::Graph& graph, const poly::Context& context, const poly::SourceLoop& loop,
          std::span<const std::uint64_t> tests, Locals& locals)
-      : graph_(graph), context_(context), loop_(loop), locals_(locals), tests_(tests) {
+      : graph_(graph),
+        context_(context),
+        loop_(loop),
+        locals_(locals),
+        tests_(tests),
+        names_(context, loop.loops.front()) {
     find_functions();
   }
 
   std::vector<Variable> run(std::span<const ddg::Access* const> accesses) {
     std::map<ddg::ObjectId, std::vector<const ddg::Access*>> objects;
     for (const ddg::Access* access : accesses) objects[access->object].push_back(access);
+    find_code(accesses);
     for (auto& [object, list] : objects) {
       if (graph_.objects[object].kind == Kind::kStack)
         add_frame(object, list);
@@ -95,6 +103,27 @@ class Finder {
   std::uint64_t address_of(structure::FunctionId function) const {
     if (function >= context_.structure->flow.functions().size()) return 0;
     return context_.structure->code.address(context_.structure->flow.functions()[function].entry);
+  }
+
+  /// Instructions of the loop's own function.
+  void find_code(std::span<const ddg::Access* const> accesses) {
+    const structure::FunctionId function = context_.tree[loop_.loops.front()].function;
+    code_.assign(tests_.begin(), tests_.end());
+    for (const ddg::Access* access : accesses) {
+      const ddg::Statement& statement = graph_.statements[access->statement];
+      if (statement.function == function) code_.push_back(statement.instructions[access->instruction].address);
+    }
+  }
+
+  /// Something of the loop is in the block that it is declared in. Variables of blocks that are not in each other share
+  /// places.
+  bool may_be_meant(const symbols::LocalVariable& local) const {
+    if (local.parameter || local.scope.empty() || code_.empty()) return true;
+    return std::any_of(code_.begin(), code_.end(), [&](std::uint64_t address) {
+      return std::any_of(local.scope.begin(), local.scope.end(), [&](const symbols::CodeRange& range) {
+        return range.start <= address && address < range.end;
+      });
+    });
   }
 
   /// A spill, or the return address that a call leaves.
@@ -129,7 +158,8 @@ class Finder {
     made.name = object.name;
     made.accesses = accesses;
     made.bytes = object.size;
-    made.named_in_source = object.kind == Kind::kGlobal && !object.type.empty();
+    made.clause_name = names_.of(object.name);
+    made.named_in_source = object.kind == Kind::kGlobal && !object.type.empty() && !made.clause_name.empty();
     note_store(made);
   }
 
@@ -149,6 +179,7 @@ class Finder {
     std::vector<Interval> all;
     for (const symbols::LocalVariable& local : locals) {
       if (!shift || local.places.empty() || local.places.front().in_register || local.size == 0) continue;
+      if (object.site == own_ && !may_be_meant(local)) continue;
       const std::int64_t first = local.places.front().offset + *shift;
       all.push_back({first, first + static_cast<std::int64_t>(local.size), &local, {}});
     }
@@ -165,7 +196,7 @@ class Finder {
       made.accesses = interval.accesses;
       made.bytes = static_cast<std::uint64_t>(interval.end - interval.first);
       if (interval.local != nullptr) {
-        made.name = interval.local->name;
+        made.name = made.clause_name = interval.local->name;
         made.named_in_source = object.site == own_;
         made.born_inside = object.site == own_ && is_inside_body(*interval.local, tests_);
       } else {
@@ -182,6 +213,8 @@ class Finder {
   const poly::SourceLoop& loop_;
   Locals& locals_;
   std::span<const std::uint64_t> tests_;
+  ClauseNames names_;
+  std::vector<std::uint64_t> code_;
   std::set<std::uint64_t> called_;
   std::set<std::uint64_t> around_;
   std::uint64_t own_ = 0;
