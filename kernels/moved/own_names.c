@@ -14,6 +14,27 @@ static inline void turn(double* row, double factor) {
   }
 }
 
+/// An array of its own, in a place of the caller's frame that another one uses later.
+static inline void mirrored(double* row) {
+  double t[N];
+  for (int k = 0; k < N; k++) t[k] = row[N - 1 - k] * 2;
+  for (int k = 0; k < N; k++) row[k] = t[k] + k;
+}
+__attribute__((noinline)) void fill(double* all, int n) {
+  for (int k = 0; k < n; k++) all[k] = k;
+}
+__attribute__((noinline)) static double in_turns(void) {
+  for (int i = 0; i < N; i++)  // loop: never \((late|row|t|k)\)
+    mirrored(a[i]);
+  double x = 0;
+  {
+    double late[N + 8];
+    fill(late, N + 8);
+    x = late[7];
+  }
+  return x + a[3][5];
+}
+
 __attribute__((noinline)) static double through_static(void) {
   static double kept[N];
   static int bins[16];
@@ -28,7 +49,7 @@ __attribute__((noinline)) static double through_static(void) {
 int main(void) {
   for (int i = 0; i < N; i++)  // loop: never \(i\)
     for (int j = 0; j < N; j++) b[i][j] = (i * 7 + j * 3) % 11;
-  double x = through_static();
+  double x = through_static() + in_turns();
   for (int i = 0; i < N; i++)  // loop: never \(i\)
     sprintf(text[i], "%d", i * i);
   for (int i = 0; i < N; i++)  // loop: never \((i|row|factor|t|k|l)\)

@@ -36,6 +36,17 @@ std::pair<std::int64_t, std::int64_t> extent_of(const ddg::Access& access) {
   return {first, last + static_cast<std::int64_t>(access.size)};
 }
 
+bool holds(const std::vector<symbols::CodeRange>& ranges, std::uint64_t address) {
+  return std::any_of(ranges.begin(), ranges.end(),
+                     [&](const symbols::CodeRange& range) { return range.start <= address && address < range.end; });
+}
+
+std::uint64_t bytes_of(const std::vector<symbols::CodeRange>& ranges) {
+  std::uint64_t bytes = 0;
+  for (const symbols::CodeRange& range : ranges) bytes += range.end - range.start;
+  return bytes;
+}
+
 /// Overlapping ones become one; of two with a variable, the one that comes first gives its name.
 void join(std::vector<Interval>& all) {
   std::sort(all.begin(), all.end(), [](const Interval& a, const Interval& b) {
@@ -119,11 +130,7 @@ class Finder {
   /// places.
   bool may_be_meant(const symbols::LocalVariable& local) const {
     if (local.parameter || local.scope.empty() || code_.empty()) return true;
-    return std::any_of(code_.begin(), code_.end(), [&](std::uint64_t address) {
-      return std::any_of(local.scope.begin(), local.scope.end(), [&](const symbols::CodeRange& range) {
-        return range.start <= address && address < range.end;
-      });
-    });
+    return std::any_of(code_.begin(), code_.end(), [&](std::uint64_t address) { return holds(local.scope, address); });
   }
 
   /// A spill, or the return address that a call leaves.
@@ -163,6 +170,26 @@ class Finder {
     note_store(made);
   }
 
+  /// Of two variables that share bytes, one is not there while the other one is: where bytes are accessed in the
+  /// smaller block, they are those of that block's variable.
+  void leave_out_others(std::vector<Interval>& all) const {
+    const auto overlap = [](const Interval& a, const Interval& b) { return a.first < b.end && b.first < a.end; };
+    const auto is_accessed = [&](const Interval& one) {
+      return std::any_of(all.begin(), all.end(), [&](const Interval& other) {
+        if (other.local != nullptr || !overlap(one, other)) return false;
+        const ddg::Access& access = *other.accesses.front();
+        return holds(one.local->scope, graph_.statements[access.statement].instructions[access.instruction].address);
+      });
+    };
+    std::set<const symbols::LocalVariable*> others;
+    for (const Interval& one : all)
+      for (const Interval& other : all)
+        if (one.local != nullptr && other.local != nullptr && overlap(one, other) &&
+            bytes_of(one.local->scope) < bytes_of(other.local->scope) && is_accessed(one))
+          others.insert(other.local);
+    std::erase_if(all, [&](const Interval& one) { return one.local != nullptr && others.contains(one.local); });
+  }
+
   void add_frame(ddg::ObjectId id, const std::vector<const ddg::Access*>& accesses) {
     const ddg::Object& object = graph_.objects[id];
     if (called_.contains(object.site) && !around_.contains(object.site) && !recursive_) {
@@ -187,6 +214,7 @@ class Finder {
       const auto [first, end] = extent_of(*access);
       all.push_back({first, end, nullptr, {access}});
     }
+    if (object.site == own_) leave_out_others(all);
     join(all);
     const bool understood = shift && !may_be_variable(locals, accesses);
     for (const Interval& interval : all) {
