@@ -411,7 +411,7 @@ class Checker {
       case Repair::Kind::kPrivate:
         collision.repair = "private";
         if (made.named)
-          collision.clause = clause_of(storage.name, repair);
+          collision.clause = clause_of(made.clause_name.empty() ? storage.name : made.clause_name, repair);
         else if (repair.last)
           collision.clause = "lastprivate";
         break;

@@ -8,6 +8,7 @@
 #include <map>
 #include <set>
 
+#include "advise/liveness/clause_names.h"
 #include "advise/order_text.h"
 #include "profile/levels.h"
 #include "support/units.h"
@@ -112,12 +113,15 @@ class Suggester {
   }
 
   /// The chains of a loop that carries reductions; one without a name where it is not known which.
-  static void add_reductions(const Loop& loop, Suggestion& suggestion) {
-    for (const profile::Reduction& r : loop.reductions)
+  void add_reductions(const Loop& loop, Suggestion& suggestion) const {
+    const auto of = std::find(context_.nodes.begin(), context_.nodes.end(), loop.node);
+    const liveness::ClauseNames names(context_, static_cast<structure::ContextId>(of - context_.nodes.begin()));
+    for (const profile::Reduction& r : loop.reductions) {
+      const std::string name = names.of(r.variable);
       suggestion.requirements.push_back(
           {"reduction", r.variable, loop.node,
-           is_name(r.variable) && !r.partly ? fmt::format("reduction({}:{})", r.operation, r.variable) : "",
-           std::nullopt});
+           is_name(name) && !r.partly ? fmt::format("reduction({}:{})", r.operation, name) : "", std::nullopt});
+    }
     if (loop.reductions.empty()) suggestion.requirements.push_back({"reduction", "", loop.node, "", std::nullopt});
   }
 

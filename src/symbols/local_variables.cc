@@ -22,7 +22,7 @@ class Finder {
 
   void function(Dwarf_Die die) {
     find_frame_base(die);
-    block(die, ranges_of(die), 0);
+    block(die, ranges_of(die), {}, 0);
   }
 
  private:
@@ -46,19 +46,30 @@ class Finder {
     if (operations[0].atom == DW_OP_reg6) frame_base_ = -kSavedFrame;
   }
 
-  void block(Dwarf_Die& die, const std::vector<CodeRange>& scope, int depth) {
+  /// What was inlined, if anything.
+  struct Inlined {
+    std::vector<CodeRange> code;
+    int depth = 0;
+  };
+
+  void block(Dwarf_Die& die, const std::vector<CodeRange>& scope, const Inlined& inlined, int depth) {
     if (depth > kDeepest) return;
     Dwarf_Die child;
     for (int more = dwarf_child(&die, &child); more == 0; more = dwarf_siblingof(&child, &child)) {
       switch (dwarf_tag(&child)) {
         case DW_TAG_variable:
         case DW_TAG_formal_parameter:
-          variable(child, scope);
+          variable(child, scope, inlined);
           break;
-        case DW_TAG_lexical_block:
+        case DW_TAG_lexical_block: {
+          const std::vector<CodeRange> own = ranges_of(child);
+          block(child, own.empty() ? scope : own, inlined, depth + 1);
+          break;
+        }
         case DW_TAG_inlined_subroutine: {
           const std::vector<CodeRange> own = ranges_of(child);
-          block(child, own.empty() ? scope : own, depth + 1);
+          const std::vector<CodeRange>& code = own.empty() ? scope : own;
+          block(child, code, {code, inlined.depth + 1}, depth + 1);
           break;
         }
         default:
@@ -67,15 +78,17 @@ class Finder {
     }
   }
 
-  void variable(Dwarf_Die& die, const std::vector<CodeRange>& scope) {
+  void variable(Dwarf_Die& die, const std::vector<CodeRange>& scope, const Inlined& inlined) {
     LocalVariable made;
     const char* name = references_.text(die, DW_AT_name);
     if (name == nullptr) return;
     made.name = name;
-    made.parameter = dwarf_tag(&die) == DW_TAG_formal_parameter;
+    made.parameter = dwarf_tag(&die) == DW_TAG_formal_parameter && inlined.depth == 0;
     made.scope = scope;
+    made.inlined = inlined.code;
+    made.depth = inlined.depth;
     find_places(die, scope, made);
-    if (made.places.empty() && made.somewhere.empty()) return;
+    if (made.places.empty() && made.somewhere.empty() && made.values.empty()) return;
     describe(die, made);
     found_.push_back(std::move(made));
   }
@@ -115,6 +128,7 @@ class Finder {
   }
 
   void place(const Dwarf_Op* operations, std::size_t count, CodeRange code, LocalVariable& made) const {
+    if (is_value(operations, count)) value(operations, count, code, made);
     if (count != 1) return;
     const Dwarf_Op& op = operations[0];
     LocalVariable::Place place;
@@ -132,6 +146,43 @@ class Finder {
       return;
     }
     made.places.push_back(place);
+  }
+
+  static bool is_value(const Dwarf_Op* operations, std::size_t count) {
+    if (count == 0) return false;
+    return operations[count - 1].atom == DW_OP_stack_value ||
+           (count == 1 && operations[0].atom == DW_OP_implicit_value);
+  }
+
+  /// From constants and registers only: what is loaded from the frame has been spilled, and is no news.
+  static void value(const Dwarf_Op* operations, std::size_t count, CodeRange code, LocalVariable& made) {
+    constexpr std::uint64_t kMix = 0x100000001b3;  // of FNV
+    LocalVariable::Value value;
+    value.code = code;
+    if (code.start >= code.end) return;
+    for (std::size_t i = 0; i < count; ++i) {
+      const Dwarf_Op& op = operations[i];
+      switch (op.atom) {
+        case DW_OP_fbreg:
+        case DW_OP_call_frame_cfa:
+        case DW_OP_deref:
+        case DW_OP_deref_size:
+        case DW_OP_entry_value:
+        case DW_OP_GNU_entry_value:
+        case DW_OP_implicit_pointer:
+        case DW_OP_GNU_implicit_pointer:
+          return;
+        default:
+          break;
+      }
+      if (op.atom >= DW_OP_breg0 && op.atom <= DW_OP_breg31)
+        value.registers.push_back(static_cast<std::uint32_t>(op.atom - DW_OP_breg0));
+      if (op.atom == DW_OP_bregx) value.registers.push_back(static_cast<std::uint32_t>(op.number));
+      if (op.atom == DW_OP_regval_type || op.atom == DW_OP_GNU_regval_type)
+        value.registers.push_back(static_cast<std::uint32_t>(op.number));
+      value.number = (value.number * kMix + op.atom) * kMix + op.number;
+    }
+    made.values.push_back(std::move(value));
   }
 
   References references_;

@@ -24,7 +24,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(HERE), "e2e"))
 import lf  # noqa: E402
 
 KERNELS = os.path.join(lf.SOURCE, "kernels", "moved")
-COMPILERS = {".c": ("gcc", "clang"), ".f90": ("gfortran",)}
+COMPILERS = {".c": ("gcc", "clang"), ".cc": ("g++",), ".f90": ("gfortran",)}
 LEVELS = ("-O0", "-O1", "-O2", "-O3")
 
 lf.skip_library_debug_info()

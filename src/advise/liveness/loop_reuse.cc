@@ -8,7 +8,9 @@
 #include <set>
 #include <string_view>
 
+#include "advise/liveness/clause_names.h"
 #include "advise/liveness/graph_maps.h"
+#include "advise/liveness/loop_scope.h"
 #include "advise/liveness/storage.h"
 #include "advise/liveness/value_ways.h"
 #include "advise/liveness/variables.h"
@@ -411,17 +413,25 @@ class LoopReuse {
       left.clear();
     }
     bool any = false;
+    const std::vector<symbols::LocalVariable>& locals = locals_.of(function);
+    const LoopScope scope(graph_, context_, loop_.loop, inside_, tests_, locals);
     std::vector<std::pair<const symbols::LocalVariable*, Ways>> found;
-    for (const symbols::LocalVariable& local : locals_.of(function)) {
-      if (is_inside_body(local, tests_) || is_declared_in_lines(local, row)) continue;
+    for (const symbols::LocalVariable& local : locals) {
+      if (is_inside_body(local, tests_) || is_declared_in_lines(local, row) || scope.is_of_callee(local)) continue;
+      if (scope.is_of_caller(local) && row.source && row.source->file.ends_with(".c")) continue;
       Ways ways = ways_.of_register(local, inside_, loop_, flow_);
+      const bool guessed = ways.only_used || ways.only_known;
+      const bool goes_round = trips_ > 1 || loop_.loop.loops.size() > 1;
+      if (guessed && (!goes_round || row.parallel == Loop::Parallel::kNo)) continue;
       if (ways.defined) found.emplace_back(&local, std::move(ways));
     }
+    // Those of which little is known come last: by then it is clear which ones reductions have.
+    std::stable_partition(found.begin(), found.end(), [](const auto& one) { return !one.second.only_known; });
     const symbols::LocalVariable* const counter = own_counter(found, row);
     for (auto& [variable_found, ways] : found) {
       const symbols::LocalVariable& local = *variable_found;
       if (is_of_loop(local, row)) {
-        std::erase_if(ways.leaving, [&](const ddg::Dependence* use) { return is_out_of_scope(local, *use); });
+        std::erase_if(ways.leaving, [&](const ddg::Dependence* use) { return scope.is_out_of_scope(local, *use); });
         ways.to_behind = !ways.leaving.empty();
       }
       std::erase_if(
@@ -437,6 +447,8 @@ class LoopReuse {
       Finding finding;
       const bool own = &local == counter;
       if (own && !ways.to_behind) continue;
+      if (ways.only_known && (scope.is_of_caller(local) || is_named(local.name, row) || is_left(ways, left))) continue;
+      if (!ways.to_behind && is_of_statement(local, ways, own, scope, row)) continue;
       if (ways.handed && ways.from_before && ways.stepped.empty() && !own) {
         unknown(fmt::format("{} has the value of the iteration before, {}", local.name, line_text(ways.at)), row);
         continue;
@@ -452,7 +464,7 @@ class LoopReuse {
         finding.bytes = local.size * std::max<std::uint64_t>(trips_, 1);
       }
       Variable variable;
-      variable.name = local.name;
+      variable.name = variable.clause_name = local.name;
       variable.named_in_source = true;
       variable.at = ways.at;
       variable.object = ddg::kEnvironmentObject;  // none
@@ -462,16 +474,6 @@ class LoopReuse {
     if (row.parallel != Loop::Parallel::kNo)
       for (const Left& one : left) any = add_left(one, row) || any;
     return any;
-  }
-
-  /// A use where there is no such variable: of another one that the register holds by then.
-  bool is_out_of_scope(const symbols::LocalVariable& local, const ddg::Dependence& use) const {
-    const ddg::Statement& to = graph_.statements[use.to];
-    if (to.function != context_.tree[loop_.loop.loops.front()].function) return false;
-    if (local.scope.empty() || use.to_instruction >= to.instructions.size()) return false;
-    const std::uint64_t address = to.instructions[use.to_instruction].address;
-    return std::none_of(local.scope.begin(), local.scope.end(),
-                        [&](const symbols::CodeRange& range) { return address >= range.start && address < range.end; });
   }
 
   /// Declared behind the line that the loop begins with, and before the end of what runs in it: in its body, even if
@@ -486,6 +488,23 @@ class LoopReuse {
   /// Declared in the line that the loop begins with.
   static bool is_of_loop(const symbols::LocalVariable& local, const Loop& row) {
     return row.source && local.line == row.source->line && local.file == row.source->file;
+  }
+
+  /// Declared in the loop's statement: for (int i = ...
+  bool is_of_statement(const symbols::LocalVariable& local, const Ways& ways, bool own, const LoopScope& scope,
+                       const Loop& row) const {
+    if (!is_of_loop(local, row)) return false;
+    if (ways.only_known) return true;
+    const bool counts = own || ways.only_used || ways.from_before || !ways.stepped.empty() ||
+                        std::all_of(ways.set.begin(), ways.set.end(),
+                                    [&](CodePoint at) { return ways_.step_of(at, inside_).value_or(0) != 0; });
+    return counts && scope.has_block(local);
+  }
+
+  /// A variable of which little is known may be what some line leaves in a register.
+  bool is_left(const Ways& ways, const std::vector<Left>& left) const {
+    const int line = context_.locate(ways.at).line;
+    return std::any_of(left.begin(), left.end(), [&](const Left& one) { return location_of(one.at).line == line; });
   }
 
   /// The only variable that is stepped where the loop begins, if no variable is tested to end it: the compiler tests
@@ -554,7 +573,8 @@ class LoopReuse {
       const ddg::Object& object = graph_.objects[access.object];
       if (object.kind != ddg::Object::Kind::kGlobal || object.size != access.size) continue;
       variable.name = object.name;
-      variable.named_in_source = true;
+      variable.clause_name = ClauseNames(context_, loop_.loop.loops.front()).of(object.name);
+      variable.named_in_source = !variable.clause_name.empty();
     }
     add(variable, finding, row);
     return true;
@@ -610,6 +630,13 @@ class LoopReuse {
            std::any_of(row.reductions.begin(), row.reductions.end(), [&](const profile::Reduction& reduction) {
              return reduction.variable == name || reduction.variable.empty();
            });
+  }
+  /// A clause has it already.
+  static bool is_named(const std::string& name, const Loop& row) {
+    const auto is_it = [&](const auto& one) { return one.variable == name; };
+    return std::any_of(row.reductions.begin(), row.reductions.end(), is_it) ||
+           std::any_of(row.privates.begin(), row.privates.end(), is_it) ||
+           std::any_of(row.expand.begin(), row.expand.end(), is_it);
   }
   std::string line_text(std::uint64_t address) const {
     const symbols::Location& at = context_.locate(address);
@@ -692,7 +719,7 @@ class LoopReuse {
     if (at.line > 0) made.source = profile::Source{at.file, at.line};
     if (finding.kind == Finding::Kind::kPrivate) {
       if (variable.named_in_source)
-        made.clause = clause_of(variable.name, finding);
+        made.clause = clause_of(variable.clause_name, finding);
       else if (finding.last && (variable.object == ddg::kEnvironmentObject || !is_reduced(variable.name, row)))
         made.clause = "lastprivate";
     } else {

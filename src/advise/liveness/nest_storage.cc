@@ -48,6 +48,7 @@ class MemoryStorages {
     made.storage.name = variable.name;
     made.storage.bytes = variable.bytes;
     made.named = variable.named_in_source;
+    made.clause_name = variable.clause_name;
     made.object = variable.object;
     made.automatic = variable.scratch;
     made.at = variable.at.value_or(0);

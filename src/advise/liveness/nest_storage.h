@@ -24,9 +24,10 @@ namespace loopfold::advise::liveness {
 
 struct NestStorage {
   Storage storage;
-  std::string doubt;       // not empty: not exact, because
-  bool named = false;      // by the source, so that a clause can use it
-  bool automatic = false;  // the compiler's own, and so private wherever iterations are
+  std::string doubt;        // not empty: not exact, because
+  bool named = false;       // by the source, so that a clause can use it
+  std::string clause_name;  // if it is another one there
+  bool automatic = false;   // the compiler's own, and so private wherever iterations are
   std::optional<ddg::ObjectId> object;
   std::uint64_t at = 0;                      // an instruction that stores to it
   std::set<structure::ContextId> tested_by;  // loops whose tests read it: it may be their counter

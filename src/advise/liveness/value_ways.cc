@@ -7,23 +7,12 @@
 #include <set>
 #include <tuple>
 
-#include "advise/liveness/variables.h"
 #include "ddg/system_calls.h"
 #include "poly/loop_reads.h"
 
 namespace loopfold::advise::liveness {
 
-namespace {
-
 using Kind = ddg::Dependence::Kind;
-
-/// Its value, not as part of an address.
-bool reads(const trace::InstructionFacts& instruction, std::uint32_t reg) {
-  return std::any_of(instruction.reads.begin(), instruction.reads.end(),
-                     [&](const trace::RegisterUse& use) { return !use.address && dwarf_number(use) == reg; });
-}
-
-}  // namespace
 
 ValueWays::ValueWays(const ddg::Graph& graph, const structure::LoopTree& tree) : graph_(graph), tree_(tree) {
   first_access_.assign(graph.statements.size() + 1, 0);
@@ -107,7 +96,7 @@ void ValueWays::add_uses(ddg::StatementId from, std::uint16_t instruction, const
   for (const std::uint32_t number : from_[from]) {
     const ddg::Dependence& dependence = graph_.dependences[number];
     if (dependence.from_instruction != instruction || (dependence.kind == Kind::kMemory) != memory) continue;
-    if (counts_of(dependence, inside).before == 0) continue;
+    if (counts_of(dependence, inside).before == 0 || (!memory && is_only_saved(dependence))) continue;
     ways.to_behind = true;
     ways.leaving.push_back(&dependence);
   }
@@ -340,6 +329,7 @@ std::vector<Left> ValueWays::left_in_registers(const Inside& inside, const poly:
       if (dependence.kind != Kind::kRegister || counts_of(dependence, inside).before == 0) continue;
       const bool index = flow.is_index(at);
       if ((index && !comes_from_memory(at, inside)) || is_reduced(at) || is_saved(dependence)) continue;
+      if (is_only_saved(dependence)) continue;
       const bool carried = std::any_of(from_[id].begin(), from_[id].end(), [&](std::uint32_t other) {
         const ddg::Dependence& d = graph_.dependences[other];
         return d.from_instruction == at.instruction && d.kind == Kind::kRegister && counts_of(d, inside).carried > 0;
@@ -369,60 +359,6 @@ std::optional<std::int64_t> ValueWays::step_of(poly::CodePoint at, const Inside&
     if (local.to == at.instruction && (local.operand >= facts.reads.size() || !facts.reads[local.operand].address))
       return step_of({at.statement, local.from}, inside, depth + 1);
   return std::nullopt;
-}
-
-Ways ValueWays::of_register(const symbols::LocalVariable& variable, const Inside& inside, const poly::FlowOfLoop& loop,
-                            const poly::RegionFlow& flow) const {
-  Ways ways;
-  std::vector<const ddg::Dependence*> handed;  // index values, from iteration to iteration
-  const structure::FunctionId function = tree_[loop.loop.loops.front()].function;
-  for (const ddg::StatementId id : inside.statements) {
-    const ddg::Statement& statement = graph_.statements[id];
-    if (statement.kind != ddg::Statement::Kind::kCode || statement.function != function) continue;
-    const std::vector<trace::InstructionFacts>& facts = (*graph_.facts)[statement.block];
-    for (std::uint16_t i = 0; i < statement.instructions.size(); ++i) {
-      const trace::InstructionFacts& fact = facts[statement.first_instruction + i];
-      const std::uint64_t address = statement.instructions[i].address;
-      for (const trace::RegisterUse& write : fact.writes) {
-        const std::optional<std::uint32_t> reg = dwarf_number(write);
-        if (!reg || write.step) continue;
-        // Debug information may have a gap behind an instruction that changes the variable.
-        const bool changes = is_in_register(variable, address, *reg) && reads(fact, *reg);
-        if (!changes && !is_in_register(variable, address + fact.length, *reg)) continue;
-        if (!ways.defined) ways.at = address;
-        ways.defined = true;
-        ways.set.push_back({id, i});
-        if (loop.tests.contains({id, i})) ways.carried = ways.counter = true;
-        add_uses(id, i, inside, false, ways);
-        for (const std::uint32_t number : from_[id]) {
-          const ddg::Dependence& dependence = graph_.dependences[number];
-          if (dependence.from_instruction != i || dependence.kind != Kind::kRegister) continue;
-          if (counts_of(dependence, inside).carried == 0) continue;
-          if (!flow.is_index({id, i}))
-            ways.carried = true;
-          else
-            handed.push_back(&dependence);
-        }
-      }
-      for (const ddg::Dependence& dependence : into(id, i)) {
-        if (dependence.kind != Kind::kRegister || dependence.operand >= fact.reads.size()) continue;
-        const std::optional<std::uint32_t> reg = dwarf_number(fact.reads[dependence.operand]);
-        if (!reg || !is_in_register(variable, address, *reg) || dependence.from == ddg::kNoStatement) continue;
-        if (counts_of(dependence, inside).before > 0) ways.from_before = true;
-      }
-    }
-  }
-  const auto sets = [&](poly::CodePoint at) {
-    return std::find(ways.set.begin(), ways.set.end(), at) != ways.set.end();
-  };
-  for (const ddg::Dependence* dependence : handed) {
-    const poly::CodePoint from{dependence->from, dependence->from_instruction};
-    if (sets({dependence->to, dependence->to_instruction}) && is_index(from, flow, 0))
-      ways.stepped.push_back(from);
-    else
-      ways.handed = true;
-  }
-  return ways;
 }
 
 }  // namespace loopfold::advise::liveness

@@ -43,6 +43,8 @@ struct Ways {
   bool handed = false;                          // of a register: an index value, to another iteration that uses it
   std::vector<poly::CodePoint> stepped;         // of a register: where it goes on from one iteration to the next
   std::vector<poly::CodePoint> set;             // of a register: all that put a value into it
+  bool only_used = false;                       // of a register: known by what is read from it later
+  bool only_known = false;                      // of no register: where its values go is not known
 };
 
 /// A value that a loop leaves in a register.
@@ -104,12 +106,16 @@ class ValueWays {
   /// Null, or why a statement that is not code may use any memory.
   const char* uses_any_memory(ddg::StatementId statement) const;
 
-  /// A variable that is in a register behind some instructions of the loop's own function.
+  /// A variable that is in registers, or computed from them, while the loop's own function runs (register_ways.cc).
   Ways of_register(const symbols::LocalVariable& variable, const Inside& inside, const poly::FlowOfLoop& loop,
                    const poly::RegionFlow& flow) const;
 
  private:
+  class OfRegister;
+  class Copies;
   bool is_never_used(poly::CodePoint at) const;
+  /// What a register has is copied only, and nothing is ever done with the copies (saved_registers.cc).
+  bool is_only_saved(const ddg::Dependence& use) const;
   /// How often a dependence goes each way.
   struct Counts {
     std::uint64_t before = 0;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <set>
 
+#include "advise/liveness/clause_names.h"
+
 namespace loopfold::advise::liveness {
 
 namespace {
@@ -34,6 +36,17 @@ std::pair<std::int64_t, std::int64_t> extent_of(const ddg::Access& access) {
   return {first, last + static_cast<std::int64_t>(access.size)};
 }
 
+bool holds(const std::vector<symbols::CodeRange>& ranges, std::uint64_t address) {
+  return std::any_of(ranges.begin(), ranges.end(),
+                     [&](const symbols::CodeRange& range) { return range.start <= address && address < range.end; });
+}
+
+std::uint64_t bytes_of(const std::vector<symbols::CodeRange>& ranges) {
+  std::uint64_t bytes = 0;
+  for (const symbols::CodeRange& range : ranges) bytes += range.end - range.start;
+  return bytes;
+}
+
 /// Overlapping ones become one; of two with a variable, the one that comes first gives its name.
 void join(std::vector<Interval>& all) {
   std::sort(all.begin(), all.end(), [](const Interval& a, const Interval& b) {
@@ -57,13 +70,19 @@ class Finder {
  public:
   Finder(const ddg::Graph& graph, const poly::Context& context, const poly::SourceLoop& loop,
          std::span<const std::uint64_t> tests, Locals& locals)
-      : graph_(graph), context_(context), loop_(loop), locals_(locals), tests_(tests) {
+      : graph_(graph),
+        context_(context),
+        loop_(loop),
+        locals_(locals),
+        tests_(tests),
+        names_(context, loop.loops.front()) {
     find_functions();
   }
 
   std::vector<Variable> run(std::span<const ddg::Access* const> accesses) {
     std::map<ddg::ObjectId, std::vector<const ddg::Access*>> objects;
     for (const ddg::Access* access : accesses) objects[access->object].push_back(access);
+    find_code(accesses);
     for (auto& [object, list] : objects) {
       if (graph_.objects[object].kind == Kind::kStack)
         add_frame(object, list);
@@ -95,6 +114,23 @@ class Finder {
   std::uint64_t address_of(structure::FunctionId function) const {
     if (function >= context_.structure->flow.functions().size()) return 0;
     return context_.structure->code.address(context_.structure->flow.functions()[function].entry);
+  }
+
+  /// Instructions of the loop's own function.
+  void find_code(std::span<const ddg::Access* const> accesses) {
+    const structure::FunctionId function = context_.tree[loop_.loops.front()].function;
+    code_.assign(tests_.begin(), tests_.end());
+    for (const ddg::Access* access : accesses) {
+      const ddg::Statement& statement = graph_.statements[access->statement];
+      if (statement.function == function) code_.push_back(statement.instructions[access->instruction].address);
+    }
+  }
+
+  /// Something of the loop is in the block that it is declared in. Variables of blocks that are not in each other share
+  /// places.
+  bool may_be_meant(const symbols::LocalVariable& local) const {
+    if (local.parameter || local.scope.empty() || code_.empty()) return true;
+    return std::any_of(code_.begin(), code_.end(), [&](std::uint64_t address) { return holds(local.scope, address); });
   }
 
   /// A spill, or the return address that a call leaves.
@@ -129,8 +165,29 @@ class Finder {
     made.name = object.name;
     made.accesses = accesses;
     made.bytes = object.size;
-    made.named_in_source = object.kind == Kind::kGlobal && !object.type.empty();
+    made.clause_name = names_.of(object.name);
+    made.named_in_source = object.kind == Kind::kGlobal && !object.type.empty() && !made.clause_name.empty();
     note_store(made);
+  }
+
+  /// Of two variables that share bytes, one is not there while the other one is: where bytes are accessed in the
+  /// smaller block, they are those of that block's variable.
+  void leave_out_others(std::vector<Interval>& all) const {
+    const auto overlap = [](const Interval& a, const Interval& b) { return a.first < b.end && b.first < a.end; };
+    const auto is_accessed = [&](const Interval& one) {
+      return std::any_of(all.begin(), all.end(), [&](const Interval& other) {
+        if (other.local != nullptr || !overlap(one, other)) return false;
+        const ddg::Access& access = *other.accesses.front();
+        return holds(one.local->scope, graph_.statements[access.statement].instructions[access.instruction].address);
+      });
+    };
+    std::set<const symbols::LocalVariable*> others;
+    for (const Interval& one : all)
+      for (const Interval& other : all)
+        if (one.local != nullptr && other.local != nullptr && overlap(one, other) &&
+            bytes_of(one.local->scope) < bytes_of(other.local->scope) && is_accessed(one))
+          others.insert(other.local);
+    std::erase_if(all, [&](const Interval& one) { return one.local != nullptr && others.contains(one.local); });
   }
 
   void add_frame(ddg::ObjectId id, const std::vector<const ddg::Access*>& accesses) {
@@ -149,6 +206,7 @@ class Finder {
     std::vector<Interval> all;
     for (const symbols::LocalVariable& local : locals) {
       if (!shift || local.places.empty() || local.places.front().in_register || local.size == 0) continue;
+      if (object.site == own_ && !may_be_meant(local)) continue;
       const std::int64_t first = local.places.front().offset + *shift;
       all.push_back({first, first + static_cast<std::int64_t>(local.size), &local, {}});
     }
@@ -156,6 +214,7 @@ class Finder {
       const auto [first, end] = extent_of(*access);
       all.push_back({first, end, nullptr, {access}});
     }
+    if (object.site == own_) leave_out_others(all);
     join(all);
     const bool understood = shift && !may_be_variable(locals, accesses);
     for (const Interval& interval : all) {
@@ -165,7 +224,7 @@ class Finder {
       made.accesses = interval.accesses;
       made.bytes = static_cast<std::uint64_t>(interval.end - interval.first);
       if (interval.local != nullptr) {
-        made.name = interval.local->name;
+        made.name = made.clause_name = interval.local->name;
         made.named_in_source = object.site == own_;
         made.born_inside = object.site == own_ && is_inside_body(*interval.local, tests_);
       } else {
@@ -182,6 +241,8 @@ class Finder {
   const poly::SourceLoop& loop_;
   Locals& locals_;
   std::span<const std::uint64_t> tests_;
+  ClauseNames names_;
+  std::vector<std::uint64_t> code_;
   std::set<std::uint64_t> called_;
   std::set<std::uint64_t> around_;
   std::uint64_t own_ = 0;

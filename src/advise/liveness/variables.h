@@ -30,6 +30,7 @@ struct Variable {
   std::vector<const ddg::Access*> accesses;
   std::uint64_t bytes = 0;          // of it, or of what is touched of it
   bool named_in_source = false;     // a name that a clause can use, in the function that the loop is in
+  std::string clause_name;          // as such (clause_names.h)
   bool born_inside = false;         // in each iteration
   bool scratch = false;             // the compiler's own: the debug information has no variable there
   std::optional<std::uint64_t> at;  // an instruction that stores to it
