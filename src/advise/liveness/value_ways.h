@@ -92,6 +92,12 @@ class ValueWays {
   /// What one of the loads gets from another iteration is used behind the loop; only copies are on the way.
   bool goes_behind_as_copy(std::span<const ddg::Access* const> accesses, const Inside& inside) const;
 
+  /// What it leaves is passed on by copies, in this iteration, from another one that made it: `p = u; u = a[i];` leaves
+  /// in p what the last iteration but one computed. The loop's counters, which every iteration knows, do not count.
+  bool is_delayed(poly::CodePoint at, const Inside& inside, const poly::RegionFlow& flow) const;
+
+  bool is_used_inside(poly::CodePoint at, const Inside& inside) const;
+
   /// What the loop's own function computes in it, and that can not be computed anew, and leaves in a register that is
   /// used behind it: the last value of some variable. Sums of reductions are none.
   std::vector<Left> left_in_registers(const Inside& inside, const poly::FlowOfLoop& loop,
@@ -110,6 +116,10 @@ class ValueWays {
 
  private:
   bool is_never_used(poly::CodePoint at) const;
+  bool is_copy(poly::CodePoint at, std::uint8_t operand) const;
+  std::vector<poly::CodePoint> copied_from(poly::CodePoint at, const Inside& inside,
+                                           std::vector<poly::CodePoint>* carried) const;
+  bool is_recurrence(poly::CodePoint at, const Inside& inside) const;
   /// How often a dependence goes each way.
   struct Counts {
     std::uint64_t before = 0;
