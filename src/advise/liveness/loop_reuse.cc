@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "advise/liveness/graph_maps.h"
+#include "advise/liveness/moved_work.h"
 #include "advise/liveness/storage.h"
 #include "advise/liveness/value_ways.h"
 #include "advise/liveness/variables.h"
@@ -58,6 +59,8 @@ class LoopReuse {
       if ((instruction.kinds & trace::kBranch) != 0) tests_.push_back(instruction.address);
     }
   }
+
+  const Inside& inside() const { return inside_; }
 
   void run(std::uint64_t trips, Loop& row) {
     trips_ = trips;
@@ -803,12 +806,24 @@ std::uint64_t operations_for(double share) {
   return std::max(kLeastOperations, static_cast<std::uint64_t>(part * static_cast<double>(kOperations)));
 }
 
+/// Loops of the same line around one.
+std::size_t same_line_around(std::uint32_t node, const profile::Profile& profile) {
+  std::size_t around = 0;
+  for (std::optional<std::uint32_t> at = profile.tree[node].parent; at; at = profile.tree[*at].parent) {
+    const profile::TreeNode& outer = profile.tree[*at];
+    if (outer.kind != profile::TreeNode::Kind::kLoop) break;
+    if (outer.source == profile.tree[node].source && !profile.tree[node].hidden) ++around;
+  }
+  return around;
+}
+
 }  // namespace
 
 void find_reuse(const ddg::Graph& graph, const poly::Context& context, const poly::RegionFlow& flow,
                 profile::Profile& profile) {
   const ValueWays ways(graph, context.tree);
   Locals locals(context.symbolizer);
+  MovedWork moved(graph, context, flow, ways, locals);
   std::map<std::uint32_t, std::vector<const FlowOfLoop*>> loops;  // by node
   for (const FlowOfLoop& loop : flow.loops()) loops[context.nodes[loop.loop.loops.front()]].push_back(&loop);
   for (profile::Region& region : profile.regions) {
@@ -827,8 +842,13 @@ void find_reuse(const ddg::Graph& graph, const poly::Context& context, const pol
         for (const FlowOfLoop* loop : loops[node]) {
           const poly::IslContext isl(isl_ctx_alloc());
           const poly::IslBudget budget(isl.get(), operations_for(share), kNet);
-          LoopReuse(graph, context, ways, *loop, flow, locals, row.blocks.has_value(), isl.get())
-              .run(row.trip.max, row);
+          LoopReuse reuse(graph, context, ways, *loop, flow, locals, row.blocks.has_value(), isl.get());
+          reuse.run(row.trip.max, row);
+          if (row.parallel == Loop::Parallel::kNo || !row.source) continue;
+          const std::string why = moved.find(*loop, reuse.inside(), *row.source, same_line_around(node, profile));
+          if (why.empty()) continue;
+          row.reuse = Loop::Reuse::kUnknown;
+          row.reuse_why = why;
         }
       }
     }

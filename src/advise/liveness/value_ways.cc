@@ -370,6 +370,17 @@ bool ValueWays::comes_from_memory(poly::CodePoint at, const Inside& inside) cons
   return all.size() > kMost;
 }
 
+bool ValueWays::is_saved(const ddg::Dependence& use) const {
+  constexpr std::uint8_t kStackPointer = 4;
+  const ddg::Statement& to = graph_.statements[use.to];
+  if (to.kind != ddg::Statement::Kind::kCode) return false;
+  const auto& facts = (*graph_.facts)[to.block][to.first_instruction + use.to_instruction];
+  if (facts.writes.empty()) return is_never_used({use.to, use.to_instruction});
+  return std::any_of(facts.writes.begin(), facts.writes.end(), [](const trace::RegisterUse& write) {
+    return write.file == trace::RegisterFile::kGeneral && write.index == kStackPointer;
+  });
+}
+
 std::vector<Left> ValueWays::left_in_registers(const Inside& inside, const poly::FlowOfLoop& loop,
                                                const poly::RegionFlow& flow) const {
   std::vector<Left> left;
@@ -377,18 +388,6 @@ std::vector<Left> ValueWays::left_in_registers(const Inside& inside, const poly:
   const auto is_reduced = [&](poly::CodePoint at) {
     return std::any_of(loop.flows.begin(), loop.flows.end(), [&](const poly::KeptFlow& kept) {
       return kept.reduction && (kept.from == at || kept.to == at);
-    });
-  };
-  // Functions that are called push registers, whatever is in them; those with a variable number of arguments store all
-  // that may hold one.
-  const auto is_saved = [&](const ddg::Dependence& dependence) {
-    constexpr std::uint8_t kStackPointer = 4;
-    const ddg::Statement& to = graph_.statements[dependence.to];
-    if (to.kind != ddg::Statement::Kind::kCode) return false;
-    const auto& facts = (*graph_.facts)[to.block][to.first_instruction + dependence.to_instruction];
-    if (facts.writes.empty()) return is_never_used({dependence.to, dependence.to_instruction});
-    return std::any_of(facts.writes.begin(), facts.writes.end(), [](const trace::RegisterUse& use) {
-      return use.file == trace::RegisterFile::kGeneral && use.index == kStackPointer;
     });
   };
   for (const ddg::StatementId id : inside.statements) {

@@ -67,6 +67,12 @@ class ValueWays {
   Inside inside(const poly::SourceLoop& loop, bool whole = false) const;
   std::span<const ddg::Access> accesses(ddg::StatementId statement) const;
   std::span<const ddg::Access* const> accesses_of(ddg::ObjectId object) const;
+  std::span<const ddg::Dependence> into(ddg::StatementId to, std::uint16_t instruction) const;
+  /// Numbers of the dependences on what a statement makes.
+  std::span<const std::uint32_t> uses(ddg::StatementId from) const { return from_[from]; }
+  /// A use that is none: functions that are called push registers, whatever is in them; those with a variable number of
+  /// arguments store all that may hold one.
+  bool is_saved(const ddg::Dependence& use) const;
 
   /// `accesses` are all of one variable in the loop.
   Ways of(std::span<const ddg::Access* const> accesses, const Inside& inside) const;
@@ -130,7 +136,6 @@ class ValueWays {
   bool is_index(poly::CodePoint at, const poly::RegionFlow& flow, int depth) const;
   Counts counts_of(const ddg::Dependence& dependence, const Inside& inside) const;
   structure::ContextId innermost_level(structure::ContextId loop) const;
-  std::span<const ddg::Dependence> into(ddg::StatementId to, std::uint16_t instruction) const;
   void add_uses(ddg::StatementId from, std::uint16_t instruction, const Inside& inside, bool memory, Ways& ways) const;
   void add_sources(const ddg::Access& load, const Inside& inside, Ways& ways) const;
 
