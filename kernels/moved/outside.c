@@ -21,6 +21,15 @@ __attribute__((noinline)) void one_place(int n) {
   }
 }
 
+/// The store becomes one of a number, and may lose its line.
+__attribute__((noinline)) void one_number(void) {
+  for (int i = 0; i < N; i++) {  // loop: needs \bo\b
+    v[i] = a[i] * 2;
+    o[1] = i + i;
+    o[2 + i % 5] += i;
+  }
+}
+
 __attribute__((noinline)) int only_first(void) {
   int first = 1;
   for (int i = 0; i < N; i++) {  // loop: needs unknown
@@ -72,6 +81,7 @@ int main(void) {
   double z = 0, r = 0;
   counted();
   one_place(N - 3);
+  one_number();
   r += only_first() + last_sum() + steps(N);
   into_place(&z, N);
   rest(N - 1, z, r);

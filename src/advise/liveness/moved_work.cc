@@ -177,12 +177,23 @@ class OneLoop {
     const std::uint32_t kinds = instruction(at).kinds;
     if ((kinds & (trace::kCall | trace::kBranch)) != 0) return false;
     if ((kinds & trace::kStore) != 0)
-      return is_in_body(position) && !stores_.contains(position) && stores_for_good(at) &&
-             !is_of_value_in_loop(at, position.line);
+      return (is_in_body(position) ? !stores_.contains(position) : is_store_without_line(at, position)) &&
+             stores_for_good(at) && !is_of_value_in_loop(at, position.line);
     // Iterations of a reduction that stand behind the loop go on with it.
     if (reduced_.contains(position.line)) return false;
     return behind_.contains(graph_.statements[at.statement].node) && makes_value(at, is_in_body(position)) &&
            is_used_elsewhere(at, is_in_body(position)) && !is_of_value_in_loop(at, position.line);
+  }
+
+  /// What has lost its line has that of the code before it: behind the loop, the line of the loop's head.
+  bool is_store_without_line(CodePoint at, const Position& position) const {
+    const bool counts =
+        std::any_of(stores_.begin(), stores_.end(), [&](const Position& store) { return store.line == position.line; });
+    const std::span<const ddg::Access> all = ways_.accesses(at.statement);
+    return !counts && behind_.contains(graph_.statements[at.statement].node) &&
+           std::none_of(all.begin(), all.end(), [&](const ddg::Access& access) {
+             return access.store && access.instruction == at.instruction && is_in_frame(access.object);
+           });
   }
 
   /// Of the frame, variables of the source only: spills of registers are nobody's work.

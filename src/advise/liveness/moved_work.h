@@ -8,8 +8,8 @@
 //
 // Code outside of the loop, in a line of its body, counts if
 // - it stores, and nothing in the loop stores for the same place in the source: if something does, it is an iteration
-//   that stands beside the loop (poly/taken_out.h). A slot of the frame counts only if code that is not of the body
-//   reads it: others are spills;
+//   that stands beside the loop (poly/taken_out.h). What has lost its line has that of the head, behind the loop. A
+//   slot of the frame counts only if code that is not of the body reads it: others are spills;
 // - it is behind the loop and computes something that code which is not of the loop uses. Clang gives such values the
 //   line of the loop's head.
 // But not what belongs to a value that the loop computes in the same line, or reduces: `*p += a[i]`, kept in a
