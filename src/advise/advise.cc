@@ -9,6 +9,7 @@
 #include "advise/layout_search.h"
 #include "advise/liveness/loop_reuse.h"
 #include "advise/obstacles.h"
+#include "advise/other_calls.h"
 #include "advise/reuse_advice.h"
 #include "advise/siblings.h"
 #include "advise/suggest.h"
@@ -43,6 +44,7 @@ void advise(const ddg::Graph& graph, const poly::Context& context, const poly::R
   }
   decide_orders(graph, context, flow, profile, built);
   suggest_fusions(graph, context, flow, profile);
+  require_copies(inlined_by(context, profile), profile);
   std::stable_sort(profile.gave_up.begin(), profile.gave_up.end(),
                    [](const profile::GaveUp& a, const profile::GaveUp& b) { return a.share > b.share; });
   if (timed_out)

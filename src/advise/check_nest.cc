@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "advise/liveness/conflicts.h"
+#include "advise/liveness/moved_work.h"
 #include "advise/liveness/register_webs.h"
 #include "poly/budget.h"
 #include "profile/levels.h"
@@ -399,6 +400,7 @@ bool CheckNest::hands_on_data(poly::CodePoint at) const {
 std::string CheckNest::moved_out_of(std::uint32_t loop) const {
   const profile::Loop& row = row_of(loops[loop]);
   if (!row.source) return "";
+  if (row.reuse_why.starts_with(liveness::kMovedWork)) return row.reuse_why;
   std::set<ContextId> around;  // code that runs before the loop, behind it, or in loops around it
   for (const ContextId id : loops[loop].loops)
     for (ContextId at = context_.tree[id].parent; at != structure::LoopTree::root(); at = context_.tree[at].parent)
@@ -423,8 +425,8 @@ std::string CheckNest::moved_out_of(std::uint32_t loop) const {
     if (line > row.source->line && line <= last) moved = line;
   });
   if (moved == 0) return "";
-  return fmt::format("the compiler does work of line {} outside of the loop of line {}; build with less optimisation",
-                     moved, row.source->line);
+  return fmt::format("{} {} outside of the loop of line {}; build with less optimisation", liveness::kMovedWork, moved,
+                     row.source->line);
 }
 
 std::vector<std::uint32_t> CheckNest::band_below(std::uint32_t loop) const {

@@ -382,7 +382,7 @@ struct Transformed {
 
 /// What must change first.
 struct Requirement {
-  std::string kind;      // "private", "expand", "reduction", "reload", "unknown"
+  std::string kind;      // "private", "expand", "reduction", "reload", "copy" (of a function), "unknown"
   std::string variable;  // empty if it has no name
   std::optional<std::uint32_t> loop;
   std::string clause;  // of OpenMP

@@ -146,6 +146,8 @@ std::string AdviceWords::requirement(const profile::Requirement& requirement) co
     text = fmt::format("a reduction into {}", what);
   else if (requirement.kind == "reload")
     text = fmt::format("{} loaded again in each iteration", what);
+  else if (requirement.kind == "copy")
+    text = fmt::format("a copy of {}", what);
   else if (requirement.kind == "unknown")
     text = fmt::format("not decided: what to do with {}", what);
   else

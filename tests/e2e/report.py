@@ -456,6 +456,38 @@ def last_values_without_debug_information(directory):
         suite.check(f"stripped, last value {name}", legal[:1] == (["unknown"] if options else ["yes"]), result)
 
 
+ALIAS = """
+#include <stdio.h>
+#define N 1000
+static double x[N + 1], y[N + 1];
+__attribute__((noinline)) void step(double *d, const double *s, int n) {
+  for (int i = 0; i < n; i++) {
+    d[i] = s[i] * 0.5 + 1;
+  }
+}
+int main(void) {
+  for (int i = 0; i <= N; i++) x[i] = i * 37 % 101;
+  step(y, x, N);
+  step(x + 1, x, N);
+  printf("%g\\n", x[N] + y[0]);
+  return 0;
+}
+"""
+
+
+def a_loop_with_two_answers(directory):
+    """Parallel by one call, in order by another: whoever changes the loop changes it for both."""
+    for options in (["-O0"], ["-O2"]):
+        program = build(directory, "alias" + options[0], "gcc", *options, source=ALIAS)
+        trace = program + ".trace"
+        lf.record(trace, [program])
+        says = "a copy of step for the call at kernel.c:12: no when called at kernel.c:13"
+        for command in (["report", trace], ["report", "--format", "markdown", trace], ["explain", trace, "kernel.c:6"]):
+            result = loopfold(*command)
+            text = " ".join(result.stdout.decode().split())
+            suite.check(f"two answers, {options[0]}, {command[0]}", says in text, result)
+
+
 def bad_input(directory):
     nothing = os.path.join(directory, "nothing")
     result = loopfold("report", nothing)
@@ -496,5 +528,5 @@ def run_case(function):
 suite.each(run_case, [one_row_per_source_loop, regions_of_a_program, as_text, table5, explained, run_in_one, run_status,
                       programs_with_little_to_say, on_a_terminal, as_json_and_markdown,
                       smaller_regions_than_the_profile_has, pure_functions, last_values_without_debug_information,
-                      bad_input])
+                      a_loop_with_two_answers, bad_input])
 suite.finish()

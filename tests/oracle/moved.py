@@ -7,6 +7,7 @@ line of a loop says what every loop of that line must be like, in all of these b
     loop: needs REGEX              if it is called parallel or a reduction, a requirement matches, or whether there are
                                    any is said to be not known
     loop: never REGEX              no requirement matches
+    loop: reuse none private       what is said about memory reuse is one of these
     loop: at -O0 ...               the same, at this level only
 
 Requirements are the clauses, or the lines, of what is private or expanded, and operator:name of what is reduced. At -O0
@@ -52,6 +53,8 @@ def requirements_of(row):
 def holds(row, kind, rest):
     if kind == "verdict":
         return row["parallel"] in rest.split()
+    if kind == "reuse":
+        return row["reuse"] in rest.split()
     matches = any(re.search(rest, said) for said in requirements_of(row))
     if kind == "never":
         return not matches

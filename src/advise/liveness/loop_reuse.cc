@@ -11,6 +11,7 @@
 #include "advise/liveness/clause_names.h"
 #include "advise/liveness/graph_maps.h"
 #include "advise/liveness/loop_scope.h"
+#include "advise/liveness/moved_work.h"
 #include "advise/liveness/storage.h"
 #include "advise/liveness/value_ways.h"
 #include "advise/liveness/variables.h"
@@ -61,8 +62,11 @@ class LoopReuse {
     }
   }
 
+  const Inside& inside() const { return inside_; }
+
   void run(std::uint64_t trips, Loop& row) {
     trips_ = trips;
+    source_ = row.source;
     std::vector<const ddg::Access*> accesses;
     for (const ddg::StatementId id : inside_.statements) {
       if (const char* const why = ways_.uses_any_memory(id)) return unknown(why, row);
@@ -125,6 +129,7 @@ class LoopReuse {
     }
     const ddg::Access* const odd = culprit.empty() ? nullptr : culprit.front();
     if (shared == Shared::kMaybe) return not_known(variable, "is accessed at addresses that are not affine", odd);
+    if (is_delayed(ways)) return not_known(variable, "has the value of an iteration before", nullptr);
     if (is_from_last_iteration(ways) && !is_set_by_turns(variable, ways)) {
       finding.kind = Finding::Kind::kPrivate;
       finding.last = true;
@@ -344,7 +349,9 @@ class LoopReuse {
           return dependence->map.pieces.empty() || !dependence->map.exact();
         }))
       return false;
+    if (may_end_early(ways)) return false;
     const Isl<isl_set>& iterations = all_iterations();
+    if (!iterations || isl_set_is_empty(iterations.get()) != isl_bool_false) return false;
     for (const ddg::Dependence* dependence : ways.leaving) {
       Isl<isl_map> map = flow_of(isl_, graph_, context_.tree, *dependence);
       const bool within = inside_.holds(dependence->to);
@@ -354,25 +361,56 @@ class LoopReuse {
     return true;
   }
 
+  /// Some of what is needed behind the loop was made by an iteration before the one that leaves it there.
+  bool is_delayed(const Ways& ways) const {
+    return std::any_of(ways.leaving.begin(), ways.leaving.end(), [&](const ddg::Dependence* use) {
+      return inside_.holds(use->from) && ways_.is_delayed({use->from, use->from_instruction}, inside_, flow_);
+    });
+  }
+
+  /// A compiler leaves out last iterations in which an inner loop is not entered: it is the inner loop's head that ends
+  /// the loop then. What an inner loop sets is that of the last iteration which enters it.
+  bool may_end_early(const Ways& ways) const {
+    const bool set_deeper = std::any_of(ways.leaving.begin(), ways.leaving.end(), [&](const ddg::Dependence* use) {
+      return inside_.holds(use->from) &&
+             ddg::dimensions_of(context_.tree, graph_.statements[use->from].context) > last_level() + 1U;
+    });
+    if (!set_deeper || !source_ || tests_.empty()) return false;
+    return std::all_of(tests_.begin(), tests_.end(), [&](std::uint64_t test) {
+      const symbols::Location& at = context_.locate(test);
+      return at.file == source_->file && at.line > source_->line;
+    });
+  }
+
   /// { x -> y : equal in the coordinates of the loops around } in the space of a map.
   Isl<isl_map> one_entry(const Isl<isl_map>& like) const {
     return poly::with_equal_first(Isl<isl_map>(isl_map_universe(isl_map_get_space(like.get()))), loop_.level);
   }
 
-  /// { [coordinates up to the loop's] }: of statements that store, since a test at the top runs once more than the
-  /// body; where nothing is stored, of those that load.
+  /// { [coordinates up to the loop's] } of all iterations, whatever is done in them, but those in which a test at the
+  /// top finds that there are no more. Where only some entries end with such a test, all count.
   const Isl<isl_set>& all_iterations() {
-    for (const bool loads : {false, true}) {
-      if (iterations_) return iterations_;
-      for (const ddg::StatementId id : inside_.statements) {
-        const std::span<const ddg::Access> accesses = ways_.accesses(id);
-        if (std::none_of(accesses.begin(), accesses.end(), [&](const ddg::Access& a) { return loads || a.store; }))
-          continue;
-        Isl<isl_set> head = head_of(domain_of(isl_, graph_, id));
-        iterations_ =
-            iterations_ ? Isl<isl_set>(isl_set_union(iterations_.release(), head.release())) : std::move(head);
-      }
+    if (iterations_) return iterations_;
+    const ContextId loop = loop_.loop.loops.front();
+    const auto split = context_.tree.splits().find(loop);
+    const bool whole = last_level() > loop_.level && split != context_.tree.splits().end();
+    const std::uint64_t rounds = whole ? split->second.iterations.total : context_.tree[loop].iterations.total;
+    const std::uint64_t trips = whole ? split->second.trips.total : context_.tree[loop].trips.total;
+    std::vector<const ddg::Statement*> own;  // right in the loop: its header runs in all of them
+    for (const ddg::StatementId id : inside_.statements) {
+      const ddg::Statement& statement = graph_.statements[id];
+      if (statement.function == context_.tree[loop].function &&
+          ddg::dimensions_of(context_.tree, statement.context) == last_level() + 1U)
+        own.push_back(&statement);
     }
+    const auto header = std::find_if(own.begin(), own.end(), [&](const auto* one) { return one->count == rounds; });
+    if (header != own.end()) own = {*header};
+    for (const ddg::Statement* one : own) {
+      Isl<isl_set> head = head_of(domain_of(isl_, graph_, one->id));
+      iterations_ = iterations_ ? Isl<isl_set>(isl_set_union(iterations_.release(), head.release())) : std::move(head);
+    }
+    if (iterations_ && rounds - trips == context_.tree[loop].entries)
+      iterations_ = Isl<isl_set>(isl_map_domain(in_order(iterations_, iterations_).release()));
     return iterations_;
   }
 
@@ -383,18 +421,23 @@ class LoopReuse {
     return Isl<isl_set>(isl_set_reset_tuple_id(set.release()));
   }
 
-  bool is_last(Isl<isl_set> instances, const Isl<isl_set>& iterations) const {
-    Isl<isl_set> head = head_of(std::move(instances));
-    Isl<isl_map> later(isl_map_universe(isl_space_map_from_set(isl_set_get_space(head.get()))));
-    later = poly::with_equal_first(std::move(later), loop_.level);
-    later = Isl<isl_map>(isl_map_intersect_domain(later.release(), head.release()));
-    later = Isl<isl_map>(isl_map_intersect_range(later.release(), iterations.copy()));
+  /// { x -> y : x of the first and y of the second are iterations of one entry, and y comes later }.
+  Isl<isl_map> in_order(const Isl<isl_set>& first, const Isl<isl_set>& second) const {
+    Isl<isl_map> rest(isl_map_universe(isl_space_map_from_set(isl_set_get_space(first.get()))));
+    rest = poly::with_equal_first(std::move(rest), loop_.level);
+    rest = Isl<isl_map>(isl_map_intersect_domain(rest.release(), first.copy()));
+    rest = Isl<isl_map>(isl_map_intersect_range(rest.release(), second.copy()));
+    Isl<isl_map> pairs(isl_map_empty(isl_map_get_space(rest.get())));
     for (int at = loop_.level; at <= static_cast<int>(last_level()); ++at) {
-      const Isl<isl_map> here(isl_map_order_lt(later.copy(), isl_dim_in, at, isl_dim_out, at));
-      if (isl_map_is_empty(here.get()) != isl_bool_true) return false;
-      later = Isl<isl_map>(isl_map_equate(later.release(), isl_dim_in, at, isl_dim_out, at));
+      Isl<isl_map> here(isl_map_order_lt(rest.copy(), isl_dim_in, at, isl_dim_out, at));
+      pairs = Isl<isl_map>(isl_map_union(pairs.release(), here.release()));
+      rest = Isl<isl_map>(isl_map_equate(rest.release(), isl_dim_in, at, isl_dim_out, at));
     }
-    return true;
+    return pairs;
+  }
+
+  bool is_last(Isl<isl_set> instances, const Isl<isl_set>& iterations) const {
+    return isl_map_is_empty(in_order(head_of(std::move(instances)), iterations).get()) == isl_bool_true;
   }
 
   /// Of a loop that is one in the binary.
@@ -451,6 +494,10 @@ class LoopReuse {
       if (!ways.to_behind && is_of_statement(local, ways, own, scope, row)) continue;
       if (ways.handed && ways.from_before && ways.stepped.empty() && !own) {
         unknown(fmt::format("{} has the value of the iteration before, {}", local.name, line_text(ways.at)), row);
+        continue;
+      }
+      if (!own && row.parallel != Loop::Parallel::kNo && is_delayed(ways)) {
+        unknown(fmt::format("{} has the value of an iteration before, {}", local.name, line_text(ways.at)), row);
         continue;
       }
       finding.first = ways.from_before && !own;
@@ -539,14 +586,14 @@ class LoopReuse {
     const std::uint64_t address = instruction_at(left.at).address;
     if (use.operand == ddg::kFlagsOperand || use.address) return false;
     const bool loaded = ways_.is_plain_load(left.at);
-    const bool overwritten = loaded && is_overwritten(left.at);
-    if (left.index && loaded && !overwritten) return false;
+    // What the compiler loads once for two uses, unless something is stored there meanwhile.
+    const bool loads_for_both = loaded && ways_.is_used_inside(left.at, inside_) && !is_overwritten(left.at);
+    if (left.index && loads_for_both) return false;
     Ways ways;
     ways.leaving.push_back(&use);
     const bool last = is_from_last_iteration(ways) && runs_in_each(left.at.statement);
-    // What the compiler loads once for two uses, unless something is stored there meanwhile.
-    const bool may_be_other = (last || loop_.loop.loops.size() != 1) && !overwritten;
-    if (loaded && may_be_other && !is_line_of_loop(location_of(to), row)) return false;
+    const bool may_be_other = (last || loop_.loop.loops.size() != 1) && loads_for_both;
+    if (may_be_other && !is_line_of_loop(location_of(to), row)) return false;
     const int at_line = location_of(left.at).line;
     if (!loaded && std::any_of(row.reductions.begin(), row.reductions.end(), [&](const profile::Reduction& reduction) {
           return reduction.source && reduction.source->line == at_line;
@@ -555,6 +602,17 @@ class LoopReuse {
     const std::string line = line_text(address);
     if (left.carried) {
       unknown(fmt::format("what the last iteration that sets it leaves, {}, is used behind the loop", line), row);
+      return false;
+    }
+    if (is_delayed(ways)) {
+      unknown(fmt::format("what {} leaves, which is used behind the loop, was made an iteration before", line), row);
+      return false;
+    }
+    if (is_of_several(left.at)) {
+      unknown(
+          fmt::format("what {} computes in vectors is used behind the loop, and not known to be of the last iteration",
+                      line),
+          row);
       return false;
     }
     if (!last) {
@@ -578,6 +636,17 @@ class LoopReuse {
     }
     add(variable, finding, row);
     return true;
+  }
+
+  /// A vector of a loop that is vectorised: values of several iterations of the source.
+  bool is_of_several(CodePoint at) const {
+    constexpr std::uint64_t kVector = 16;
+    if ((instruction_at(at).kinds & (trace::kFloatVector | trace::kIntegerVector)) == 0) return false;
+    return std::any_of(inside_.statements.begin(), inside_.statements.end(), [&](ddg::StatementId id) {
+      const std::span<const ddg::Access> all = ways_.accesses(id);
+      return graph_.statements[id].function == graph_.statements[at.statement].function &&
+             std::any_of(all.begin(), all.end(), [](const ddg::Access& access) { return access.size >= kVector; });
+    });
   }
 
   /// Whether the loop may store to what an instruction of it loads.
@@ -753,6 +822,7 @@ class LoopReuse {
   std::vector<std::uint64_t> tests_;
   std::ptrdiff_t counters_ = 0;  // variables that the loop steps and tests
   std::uint64_t trips_ = 0;
+  std::optional<profile::Source> source_;  // the line that it begins with
   std::map<const ddg::Access*, Isl<isl_map>> cells_;
   Isl<isl_set> iterations_;
 };
@@ -763,12 +833,24 @@ std::uint64_t operations_for(double share) {
   return std::max(kLeastOperations, static_cast<std::uint64_t>(part * static_cast<double>(kOperations)));
 }
 
+/// Loops of the same line around one.
+std::size_t same_line_around(std::uint32_t node, const profile::Profile& profile) {
+  std::size_t around = 0;
+  for (std::optional<std::uint32_t> at = profile.tree[node].parent; at; at = profile.tree[*at].parent) {
+    const profile::TreeNode& outer = profile.tree[*at];
+    if (outer.kind != profile::TreeNode::Kind::kLoop) break;
+    if (outer.source == profile.tree[node].source && !profile.tree[node].hidden) ++around;
+  }
+  return around;
+}
+
 }  // namespace
 
 void find_reuse(const ddg::Graph& graph, const poly::Context& context, const poly::RegionFlow& flow,
                 profile::Profile& profile) {
   const ValueWays ways(graph, context.tree);
   Locals locals(context.symbolizer);
+  MovedWork moved(graph, context, flow, ways, locals);
   std::map<std::uint32_t, std::vector<const FlowOfLoop*>> loops;  // by node
   for (const FlowOfLoop& loop : flow.loops()) loops[context.nodes[loop.loop.loops.front()]].push_back(&loop);
   for (profile::Region& region : profile.regions) {
@@ -787,8 +869,13 @@ void find_reuse(const ddg::Graph& graph, const poly::Context& context, const pol
         for (const FlowOfLoop* loop : loops[node]) {
           const poly::IslContext isl(isl_ctx_alloc());
           const poly::IslBudget budget(isl.get(), operations_for(share), kNet);
-          LoopReuse(graph, context, ways, *loop, flow, locals, row.blocks.has_value(), isl.get())
-              .run(row.trip.max, row);
+          LoopReuse reuse(graph, context, ways, *loop, flow, locals, row.blocks.has_value(), isl.get());
+          reuse.run(row.trip.max, row);
+          if (row.parallel == Loop::Parallel::kNo || !row.source) continue;
+          const std::string why = moved.find(*loop, reuse.inside(), *row.source, same_line_around(node, profile));
+          if (why.empty()) continue;
+          row.reuse = Loop::Reuse::kUnknown;
+          row.reuse_why = why;
         }
       }
     }

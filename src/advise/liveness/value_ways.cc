@@ -218,16 +218,66 @@ bool ValueWays::gets_carried(const ddg::Access& load, const Inside& inside) cons
   });
 }
 
+bool ValueWays::is_copy(poly::CodePoint at, std::uint8_t operand) const {
+  const ddg::Statement& statement = graph_.statements[at.statement];
+  if (statement.kind != ddg::Statement::Kind::kCode) return false;
+  return poly::copied_operand((*graph_.facts)[statement.block][statement.first_instruction + at.instruction]) ==
+         operand;
+}
+
+/// Where a copy gets what it passes on, inside the loop: in its own iteration, and (`carried`) in others.
+std::vector<poly::CodePoint> ValueWays::copied_from(poly::CodePoint at, const Inside& inside,
+                                                    std::vector<poly::CodePoint>* carried) const {
+  std::vector<poly::CodePoint> found;
+  for (const ddg::LocalFlow& local : graph_.statements[at.statement].local)
+    if (local.to == at.instruction && is_copy(at, local.operand)) found.push_back({at.statement, local.from});
+  for (const ddg::Dependence& dependence : into(at.statement, at.instruction)) {
+    if (dependence.from == ddg::kNoStatement || !is_copy(at, dependence.operand)) continue;
+    const Counts counts = counts_of(dependence, inside);
+    const poly::CodePoint from{dependence.from, dependence.from_instruction};
+    if (counts.within > 0) found.push_back(from);
+    if (counts.carried > 0 && carried != nullptr) carried->push_back(from);
+  }
+  return found;
+}
+
+/// It goes on from what it made itself in another iteration, whatever copies are between.
+bool ValueWays::is_recurrence(poly::CodePoint at, const Inside& inside) const {
+  constexpr std::size_t kMost = 20;
+  std::vector<poly::CodePoint> all;
+  const auto add = [&](poly::CodePoint from) {
+    if (inside.holds(from.statement) && std::find(all.begin(), all.end(), from) == all.end()) all.push_back(from);
+  };
+  for (const ddg::LocalFlow& local : graph_.statements[at.statement].local)
+    if (local.to == at.instruction) add({at.statement, local.from});
+  for (const ddg::Dependence& dependence : into(at.statement, at.instruction))
+    if (dependence.from != ddg::kNoStatement) add({dependence.from, dependence.from_instruction});
+  for (std::size_t i = 0; i < all.size() && i < kMost; ++i) {
+    std::vector<poly::CodePoint> carried;
+    for (const poly::CodePoint from : copied_from(all[i], inside, &carried)) add(from);
+    for (const poly::CodePoint from : carried) add(from);
+  }
+  return std::find(all.begin(), all.end(), at) != all.end();
+}
+
+bool ValueWays::is_delayed(poly::CodePoint at, const Inside& inside, const poly::RegionFlow& flow) const {
+  constexpr std::size_t kMost = 50;
+  std::vector<poly::CodePoint> all{at};
+  for (std::size_t i = 0; i < all.size() && i < kMost; ++i) {
+    std::vector<poly::CodePoint> carried;
+    for (const poly::CodePoint from : copied_from(all[i], inside, &carried))
+      if (inside.holds(from.statement) && std::find(all.begin(), all.end(), from) == all.end()) all.push_back(from);
+    if (std::any_of(carried.begin(), carried.end(),
+                    [&](poly::CodePoint from) { return !(is_index(from, flow, 0) && is_recurrence(from, inside)); }))
+      return true;
+  }
+  return false;
+}
+
 bool ValueWays::goes_behind_as_copy(std::span<const ddg::Access* const> accesses, const Inside& inside) const {
   constexpr std::size_t kMost = 100;
   std::set<poly::CodePoint> seen;
   std::vector<poly::CodePoint> todo;
-  const auto is_copy = [&](poly::CodePoint at, std::uint8_t operand) {
-    const ddg::Statement& statement = graph_.statements[at.statement];
-    if (statement.kind != ddg::Statement::Kind::kCode) return false;
-    return poly::copied_operand((*graph_.facts)[statement.block][statement.first_instruction + at.instruction]) ==
-           operand;
-  };
   for (const ddg::Access* access : accesses)
     if (!access->store && gets_carried(*access, inside) &&
         is_copy({access->statement, access->instruction}, ddg::kFirstMemoryOperand + access->index))
@@ -279,6 +329,15 @@ bool ValueWays::is_plain_load(poly::CodePoint at) const {
   return (kinds & trace::kLoad) != 0 && (kinds & trace::kArithmetic) == 0;
 }
 
+bool ValueWays::is_used_inside(poly::CodePoint at, const Inside& inside) const {
+  const std::vector<ddg::LocalFlow>& local = graph_.statements[at.statement].local;
+  return std::any_of(local.begin(), local.end(), [&](const auto& one) { return one.from == at.instruction; }) ||
+         std::any_of(from_[at.statement].begin(), from_[at.statement].end(), [&](std::uint32_t number) {
+           const ddg::Dependence& dependence = graph_.dependences[number];
+           return dependence.from_instruction == at.instruction && inside.holds(dependence.to);
+         });
+}
+
 bool ValueWays::comes_from_memory(poly::CodePoint at, const Inside& inside) const {
   constexpr std::size_t kMost = 200;
   std::vector<poly::CodePoint> all{at};
@@ -300,6 +359,17 @@ bool ValueWays::comes_from_memory(poly::CodePoint at, const Inside& inside) cons
   return all.size() > kMost;
 }
 
+bool ValueWays::is_saved(const ddg::Dependence& use) const {
+  constexpr std::uint8_t kStackPointer = 4;
+  const ddg::Statement& to = graph_.statements[use.to];
+  if (to.kind != ddg::Statement::Kind::kCode) return false;
+  const auto& facts = (*graph_.facts)[to.block][to.first_instruction + use.to_instruction];
+  if (facts.writes.empty()) return is_never_used({use.to, use.to_instruction});
+  return std::any_of(facts.writes.begin(), facts.writes.end(), [](const trace::RegisterUse& write) {
+    return write.file == trace::RegisterFile::kGeneral && write.index == kStackPointer;
+  });
+}
+
 std::vector<Left> ValueWays::left_in_registers(const Inside& inside, const poly::FlowOfLoop& loop,
                                                const poly::RegionFlow& flow) const {
   std::vector<Left> left;
@@ -307,18 +377,6 @@ std::vector<Left> ValueWays::left_in_registers(const Inside& inside, const poly:
   const auto is_reduced = [&](poly::CodePoint at) {
     return std::any_of(loop.flows.begin(), loop.flows.end(), [&](const poly::KeptFlow& kept) {
       return kept.reduction && (kept.from == at || kept.to == at);
-    });
-  };
-  // Functions that are called push registers, whatever is in them; those with a variable number of arguments store all
-  // that may hold one.
-  const auto is_saved = [&](const ddg::Dependence& dependence) {
-    constexpr std::uint8_t kStackPointer = 4;
-    const ddg::Statement& to = graph_.statements[dependence.to];
-    if (to.kind != ddg::Statement::Kind::kCode) return false;
-    const auto& facts = (*graph_.facts)[to.block][to.first_instruction + dependence.to_instruction];
-    if (facts.writes.empty()) return is_never_used({dependence.to, dependence.to_instruction});
-    return std::any_of(facts.writes.begin(), facts.writes.end(), [](const trace::RegisterUse& use) {
-      return use.file == trace::RegisterFile::kGeneral && use.index == kStackPointer;
     });
   };
   for (const ddg::StatementId id : inside.statements) {

@@ -69,6 +69,12 @@ class ValueWays {
   Inside inside(const poly::SourceLoop& loop, bool whole = false) const;
   std::span<const ddg::Access> accesses(ddg::StatementId statement) const;
   std::span<const ddg::Access* const> accesses_of(ddg::ObjectId object) const;
+  std::span<const ddg::Dependence> into(ddg::StatementId to, std::uint16_t instruction) const;
+  /// Numbers of the dependences on what a statement makes.
+  std::span<const std::uint32_t> uses(ddg::StatementId from) const { return from_[from]; }
+  /// A use that is none: functions that are called push registers, whatever is in them; those with a variable number of
+  /// arguments store all that may hold one.
+  bool is_saved(const ddg::Dependence& use) const;
 
   /// `accesses` are all of one variable in the loop.
   Ways of(std::span<const ddg::Access* const> accesses, const Inside& inside) const;
@@ -94,6 +100,12 @@ class ValueWays {
   /// What one of the loads gets from another iteration is used behind the loop; only copies are on the way.
   bool goes_behind_as_copy(std::span<const ddg::Access* const> accesses, const Inside& inside) const;
 
+  /// What it leaves is passed on by copies, in this iteration, from another one that made it: `p = u; u = a[i];` leaves
+  /// in p what the last iteration but one computed. The loop's counters, which every iteration knows, do not count.
+  bool is_delayed(poly::CodePoint at, const Inside& inside, const poly::RegionFlow& flow) const;
+
+  bool is_used_inside(poly::CodePoint at, const Inside& inside) const;
+
   /// What the loop's own function computes in it, and that can not be computed anew, and leaves in a register that is
   /// used behind it: the last value of some variable. Sums of reductions are none.
   std::vector<Left> left_in_registers(const Inside& inside, const poly::FlowOfLoop& loop,
@@ -116,6 +128,10 @@ class ValueWays {
   bool is_never_used(poly::CodePoint at) const;
   /// What a register has is copied only, and nothing is ever done with the copies (saved_registers.cc).
   bool is_only_saved(const ddg::Dependence& use) const;
+  bool is_copy(poly::CodePoint at, std::uint8_t operand) const;
+  std::vector<poly::CodePoint> copied_from(poly::CodePoint at, const Inside& inside,
+                                           std::vector<poly::CodePoint>* carried) const;
+  bool is_recurrence(poly::CodePoint at, const Inside& inside) const;
   /// How often a dependence goes each way.
   struct Counts {
     std::uint64_t before = 0;
@@ -126,7 +142,6 @@ class ValueWays {
   bool is_index(poly::CodePoint at, const poly::RegionFlow& flow, int depth) const;
   Counts counts_of(const ddg::Dependence& dependence, const Inside& inside) const;
   structure::ContextId innermost_level(structure::ContextId loop) const;
-  std::span<const ddg::Dependence> into(ddg::StatementId to, std::uint16_t instruction) const;
   void add_uses(ddg::StatementId from, std::uint16_t instruction, const Inside& inside, bool memory, Ways& ways) const;
   void add_sources(const ddg::Access& load, const Inside& inside, Ways& ways) const;
 
