@@ -11,6 +11,14 @@ static void scan(const double* r, double* x) {
   }
 }
 
+KERNEL void fill(const double* some) {
+  FOR(int i = 0, i < kSize, i++) {    // expect: parallel
+    FOR(int j = 0, j < kSize, j++) {  // expect: parallel
+      u[i][j] = some[i + j * kSize];
+    }
+  }
+}
+
 KERNEL void scans_and_rows(void) {
   FOR(int j = 0, j < kSize, j++) {  // expect: parallel
     scan(u[j], w[j]);
@@ -37,7 +45,7 @@ int main(int argc, char** argv) {
   const int size = size_of_input(argc, argv);
   seed_input(argc, argv);
   const double* const some = some_doubles(kSize * kSize, 1, size % 8 + 2);
-  memcpy(u, some, sizeof(u));
+  fill(some);
   scans_and_rows();
   scans_and_columns();
   show_doubles("rows", z[0], kSize * kSize);
