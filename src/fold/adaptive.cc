@@ -76,10 +76,20 @@ class AdaptiveFolder : public Folder {
   /// add_rows() for the shape, whose numbers may be constants.
   [[gnu::always_inline]] void add_rows_as(const Rows& rows, int dimensions, int outputs) {
     std::size_t i = 0;
+    std::size_t tried = 0;     // points up to here are not tried at once
+    std::size_t patience = 1;  // so many more, the next time that it was in vain
     while (i < rows.n && exact_ && !loose_) {
       const std::int64_t* const point = rows.points + i * View::at(dimensions);
       const std::int64_t* const labels = rows.labels + i * View::at(outputs);
       const std::size_t run = run_at(rows, i);
+      if (run < kLongRun && i >= tried && rows.n - i >= kWorthPoints) {
+        const std::size_t done =
+            exact_->expected_points({point, labels, rows.n - i, View::at(outputs), nullptr}, dimensions, outputs);
+        points_ += done;
+        i += done;
+        if (done < kWorthPoints) tried = i + (patience *= 2);
+        if (done != 0) continue;
+      }
       if (run >= kWorthRun) {
         const std::uint64_t done = add_row_run(rows, i, run);
         points_ += done;
@@ -127,6 +137,8 @@ class AdaptiveFolder : public Folder {
   }
   [[gnu::noinline]] std::uint64_t add_row_run(const Rows& rows, std::size_t first, std::size_t most);
   static constexpr std::size_t kWorthRun = 4;
+  static constexpr std::size_t kLongRun = 24;
+  static constexpr std::size_t kWorthPoints = 6;  // at once
   void add_rest(const Run& run, std::uint64_t done);
   [[gnu::noinline]] void add_other_rows(const Rows& rows, std::size_t from);
   void add_loosely(Loose& loose, const Rows& rows) const;
@@ -281,9 +293,19 @@ void AdaptiveFolder::add_other_rows(const Rows& rows, std::size_t from) {
     }
     // What is exact gets its points first; as long as it can take them, the others can wait.
     std::size_t end = from;
+    std::size_t tried = 0;
+    std::size_t patience = 1;
     bool in_order = true;
     bool full = false;
     while (end < rows.n && in_order && !full) {
+      if (end >= tried && rows.n - end >= kWorthPoints && run_at(rows, end) < kLongRun) {
+        const std::size_t done = exact_->expected_points({rows.points + end * dimensions, rows.labels + end * outputs,
+                                                          rows.n - end, outputs, exact_->select().data()},
+                                                         shape_.dimensions, static_cast<int>(exact_->select().size()));
+        end += done;
+        if (done < kWorthPoints) tried = end + (patience *= 2);
+        if (done != 0) continue;
+      }
       if (const std::size_t run = run_at(rows, end); run >= kWorthRun) {
         const std::uint64_t done = add_row_run(rows, end, run);
         end += done;
@@ -370,7 +392,6 @@ void AdaptiveFolder::start(const std::int64_t* point, const std::int64_t* labels
 const std::int64_t* AdaptiveFolder::selected(const Select& select, const std::int64_t* labels) {
   if (select.empty() || select.size() == shape_.outputs) return labels;
   std::vector<std::int64_t>& chosen = inexact().labels;
-  chosen.resize(select.size());
   for (std::size_t i = 0; i < select.size(); ++i) chosen[i] = labels[select[i]];
   return chosen.data();
 }
@@ -449,6 +470,7 @@ void AdaptiveFolder::widen() {
   else
     loose_ = std::move(fresh);
   exact_ = std::move(fewer);
+  if (!exact_->select().empty()) inexact().labels.resize(exact_->select().size());
 }
 
 void AdaptiveFolder::cover(std::string why) {

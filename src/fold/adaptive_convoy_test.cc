@@ -1,7 +1,7 @@
 // Convoys against folding every row: random streams on several lattices, as scalar loads of what vector stores wrote
-// have them, with gaps, labels that are wrong, rows that change their lengths, and first rows that are unlike the others.
-// Blocks, blame, memory and pieces must be the same after every row, whether points come one by one or in runs. Cruising
-// (adaptive_cruise.h) the same way.
+// have them, with gaps, labels that are wrong, rows that change their lengths, and first rows that are unlike the
+// others. Blocks, blame, memory and pieces must be the same after every row, whether points come one by one, in runs or
+// several at a time. Cruising (adaptive_cruise.h) the same way.
 #include "fold/adaptive_convoy.h"
 
 #include <gtest/gtest.h>
@@ -169,9 +169,45 @@ bool add_run(Exact& exact, Shape shape, const Run& run) {
   return room;
 }
 
+/// Adds points up to `end`, several at a time where they were expected; says how many these were.
+std::uint64_t add_several(Exact& exact, const point_lists::Stream& stream, std::size_t from, std::size_t end,
+                          bool selected) {
+  const std::size_t outputs = stream.shape.outputs;
+  const std::size_t between = outputs + (selected ? 3 : 0);  // numbers of no use, if they are selected
+  Vector points, labels;
+  std::vector<std::uint16_t> select;
+  for (std::size_t o = 0; o < outputs; ++o) select.push_back(static_cast<std::uint16_t>(between - 1 - o));
+  for (std::size_t i = from; i < end; ++i) {
+    points.insert(points.end(), stream.points[i].begin(), stream.points[i].end());
+    labels.resize(labels.size() + between);
+    for (std::size_t o = 0; o < outputs; ++o)
+      (labels.end() - static_cast<std::ptrdiff_t>(between))[selected ? select[o] : static_cast<std::uint16_t>(o)] =
+          stream.labels[i][o];
+  }
+  std::uint64_t at_once = 0;
+  for (std::size_t i = from; i < end; ++i) {
+    const NextPoints next{points.data() + (i - from) * stream.shape.dimensions, labels.data() + (i - from) * between,
+                          end - i, between, selected ? select.data() : nullptr};
+    const std::size_t taken = exact.expected_points(next, stream.shape.dimensions, stream.shape.outputs);
+    at_once += taken;
+    i += taken;
+    if (i < end) exact.add(stream.points[i].data(), stream.labels[i].data());
+  }
+  return at_once;
+}
+
 /// One stream, folded row by row (and without cruising, if asked for: then of small numbers, for what is predicted need
-/// not be tested for its size), and as it is done. How many times it was in a convoy.
-std::uint64_t compare(std::uint64_t seed, bool cruising) {
+/// not be tested for its size), and as it is done.
+struct Compared {
+  std::uint64_t in_convoy = 0;  // how many times it was
+  std::uint64_t at_once = 0;    // points
+  Compared& operator+=(const Compared& other) {
+    in_convoy += other.in_convoy;
+    at_once += other.at_once;
+    return *this;
+  }
+};
+Compared compare(std::uint64_t seed, bool cruising) {
   Lattices random(seed);
   const point_lists::Stream stream = random.make(cruising);
   std::vector<std::uint16_t> select;
@@ -180,10 +216,16 @@ std::uint64_t compare(std::uint64_t seed, bool cruising) {
   Exact every(stream.shape, select, pieces);
   Exact points(stream.shape, select, pieces);
   Exact runs(stream.shape, select, pieces);
+  Exact several(stream.shape, select, pieces);
   every.fold_every_row();
   if (!cruising) every.never_cruise();
   bool room = true;
-  std::uint64_t rows = 0;
+  Compared result;
+  std::size_t so_far = 0;  // points that `several` has
+  const auto catch_up = [&](std::size_t end) {
+    if (so_far < end) result.at_once += add_several(several, stream, so_far, end, random.one_in(4));
+    so_far = std::max(so_far, end);
+  };
   for (std::size_t first = 0; first < stream.points.size() && room;) {
     Vector steps(stream.shape.outputs);
     std::int64_t stride = 1;
@@ -193,16 +235,29 @@ std::uint64_t compare(std::uint64_t seed, bool cruising) {
       points.add(stream.points[k].data(), stream.labels[k].data());
     }
     add_run(runs, stream.shape, {stream.points[first].data(), stream.labels[first].data(), steps.data(), n, stride});
+    if (so_far == first && random.one_in(5)) {
+      add_run(several, stream.shape,
+              {stream.points[first].data(), stream.labels[first].data(), steps.data(), n, stride});
+      so_far += n;
+    }
     first += n;
-    rows += points.in_convoy() ? 1 : 0;
+    result.in_convoy += points.in_convoy() ? 1 : 0;
+    if (random.one_in(4)) catch_up(first - random.below(n));
     if (!random.one_in(3)) continue;
+    if (room) catch_up(first);
     EXPECT_EQ(runs.bytes(), points.bytes()) << "before point " << first;
+    if (room) {
+      EXPECT_EQ(several.bytes(), points.bytes()) << "before point " << first;
+    }
     if (cruising) {
       EXPECT_EQ(points.bytes(), every.bytes()) << "before point " << first;
     }
   }
   if (room) every.end();
-  for (Exact* const other : {&points, &runs}) {
+  if (room) catch_up(stream.points.size());
+  std::vector<Exact*> others{&points, &runs};
+  if (room) others.push_back(&several);
+  for (Exact* const other : others) {
     if (room) other->end();
     EXPECT_EQ(other->full(), every.full());
     EXPECT_EQ(other->blame(), every.blame());
@@ -211,16 +266,17 @@ std::uint64_t compare(std::uint64_t seed, bool cruising) {
       EXPECT_EQ(other->pieces(select.size()), every.pieces(select.size()));
     }
   }
-  return rows;
+  return result;
 }
 
 TEST(Convoy, SameAsEveryRow) {
-  std::uint64_t rows = 0;
+  Compared all;
   for (std::uint64_t i = 0; i < 1500 * point_lists::soak() && !::testing::Test::HasFailure(); ++i) {
     SCOPED_TRACE("seed " + std::to_string(point_lists::first_seed() + i));
-    rows += compare(point_lists::first_seed() + i, true);
+    all += compare(point_lists::first_seed() + i, true);
   }
-  EXPECT_GT(rows, 10000u);
+  EXPECT_GT(all.in_convoy, 10000u);
+  EXPECT_GT(all.at_once, 10000u);
 }
 
 TEST(Cruise, SameAsEveryRow) {

@@ -20,6 +20,8 @@
 namespace loopfold::fold::adaptive {
 
 class Cruise {
+  friend class Odometer;  // adaptive_cruise_points.h
+
  public:
   /// Along the rows that `block` has, which stays where it is.
   Cruise(const Layout& layout, Block& block, int level);
@@ -97,6 +99,7 @@ class Cruise {
     return words_[View::at(p)] == functions(layout, p - 1)[layout.extent(p)];
   }
   void find_easy_rows(const Layout& layout, const std::int64_t* point);
+  void move_functions(const Layout& layout, const std::int64_t* labels);
   /// The rows along the dimensions inside q are complete.
   void absorb_rows(const Layout& layout, int q) {
     if (q > level_) return;

@@ -14,6 +14,7 @@
 #include "fold/adaptive_block.h"
 #include "fold/adaptive_convoy.h"
 #include "fold/adaptive_cruise.h"
+#include "fold/adaptive_cruise_points.h"
 #include "fold/adaptive_grow.h"
 #include "fold/adaptive_walk.h"
 #include "fold/fold.h"
@@ -54,6 +55,16 @@ class Exact {
     return remaining_ == 0 && cruise_
                ? cruise_->take_ranks(run, ranks, last(), grow_.layout.dimensions, grow_.layout.outputs)
                : 0;
+  }
+  /// Of the next points: adds as many of the first as were expected, but maybe not all of these, and says how many. The
+  /// numbers of dimensions and outputs may be constants.
+  [[gnu::always_inline]] std::size_t expected_points(const NextPoints& points, int dimensions, int outputs) {
+    if (!cruise_) return 0;
+    settle();
+    Odometer odometer(grow_.layout, *cruise_);
+    const std::size_t taken = odometer.take(points, last(), dimensions, outputs);
+    if (taken != 0) expect_behind(odometer.labels());
+    return taken;
   }
   /// Adds as many points of a run of at least two as were expected, but maybe not all of these, and says how many.
   std::uint64_t expected_run(const Run& run);
@@ -134,6 +145,7 @@ class Exact {
   Block* only_block(int level);
   bool start_cruise(int level, const std::int64_t* point, const std::int64_t* labels);
   void expect_in_cruise(const std::int64_t* point, const std::int64_t* labels);
+  void expect_behind(const std::int64_t* labels);
   void stop_cruise();
   bool start_convoy(int level, const std::int64_t* point, const std::int64_t* labels);
   void stop_convoy(bool complete);

@@ -193,6 +193,18 @@ void Exact::expect_in_cruise(const std::int64_t* point, const std::int64_t* labe
     grant();
 }
 
+/// What comes after the last point, which has these labels, while cruising; no number is large.
+void Exact::expect_behind(const std::int64_t* labels) {
+  const Layout& layout = grow_.layout;
+  const std::int64_t rest = row_extent() - row_count();
+  granted_ = remaining_ = static_cast<std::uint32_t>(rest);
+  if (rest == 0) return;
+  modular_ = false;
+  active_ = &row_count();
+  for (int i = 0; i <= layout.outputs; ++i)
+    set(next(i), wrapping_add(i == 0 ? last()[layout.dimensions - 1] : labels[i - 1], step(i)));
+}
+
 /// The levels become what they would be without cruising.
 void Exact::stop_cruise() {
   const int level = cruise_->level();
