@@ -49,8 +49,11 @@ class Entries {
       entries_.push_back({parent_counter, slice, parent, depth, false});
     }
     ++live_;
+    slices_ = slice > slices_ ? slice : slices_;
     return id;
   }
+  /// All are of one slice: no two are of one entry of a loop.
+  bool in_one_slice() const { return slices_ <= 1; }
 
   std::uint16_t depth(EntryId id) const { return entries_[id].depth; }
   std::uint64_t slice(EntryId id) const { return entries_[id].slice; }
@@ -182,6 +185,7 @@ class Entries {
   StableArray<Entry, 13> entries_;  // the first is none
   EntryId free_ = kNoEntry;
   std::uint64_t live_ = 0;
+  std::uint64_t slices_ = 0;  // the last one
   std::uint64_t threshold_ = kFew;
 };
 

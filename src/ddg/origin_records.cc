@@ -83,6 +83,23 @@ void OriginRecords::note_first_address(Lane& lane, const Reader& reader, const P
   lane.uneven = !lane.details->even.add(reader.serial, reader.counter - before, load.address - step * before);
 }
 
+/// Whether it is this level of the reader that carries what wrote a cell that a load got.
+inline bool OriginRecords::is_carried(const Reader& reader, const Cell& cell, std::uint16_t level, Record& record) {
+  if (cell.producer == 0) return false;
+  if (record.cell != cell.producer) {
+    const SiteId site = streams_.site_of(cell.producer);
+    record.cell = cell.producer;
+    record.shared_with_cell = shared(reader.site, site);
+    record.of_cell = streams_.dimensions(site);
+  }
+  if (level >= record.shared_with_cell) return false;
+  // Another entry of the reader's innermost loop is carried further outside. Entries of long ago are not looked at.
+  if (level + 1 == record.dimensions && record.of_cell == record.dimensions && cell.entry != reader.entry &&
+      entries_.in_one_slice())
+    return false;
+  return distance(reader, cell, record.shared_with_cell).level == level;
+}
+
 inline OriginRecords::Loads OriginRecords::count_load(const Reader& reader, const Provenance& load, std::uint16_t level,
                                                       Record& record) {
   if (is_rewritten(memory_, load)) {
@@ -91,15 +108,7 @@ inline OriginRecords::Loads OriginRecords::count_load(const Reader& reader, cons
   }
   if (level == record.shared) return Loads::kNone;
   bool carried = false;
-  const auto look_at = [&](const Cell& cell) {
-    if (carried || cell.producer == 0) return;
-    if (record.cell != cell.producer) {
-      record.cell = cell.producer;
-      record.shared_with_cell = shared(reader.site, streams_.site_of(cell.producer));
-    }
-    const Distance found = distance(reader, cell, record.shared_with_cell);
-    carried = found.level == level && level < found.shared;
-  };
+  const auto look_at = [&](const Cell& cell) { carried = carried || is_carried(reader, cell, level, record); };
   if (!load.mixed)
     look_at(load.writers);
   else
@@ -118,17 +127,20 @@ bool OriginRecords::counts_again(const Value& value, const Distance& far, const 
          (value.load == nullptr || !value.load->mixed);
 }
 
-/// As use() of what a copy got from another iteration of the reader's innermost loop. Else false, and nothing has been
-/// counted.
+/// As use() of what a copy or a load got in another iteration of the reader's innermost loop. Else false, and nothing has
+/// been counted.
 inline bool OriginRecords::count_of_loop(const Reader& reader, const Cell& writer, const Value& value, Lane& lane) {
   const Cell& origin = value.origin;
-  if (origin.entry != reader.entry || origin.counter == reader.counter || value.none || value.load != nullptr ||
-      writer == origin)
+  const bool by_origin = writer == origin;
+  if (origin.entry != reader.entry || origin.counter == reader.counter || value.none ||
+      (by_origin && value.load == nullptr))
     return false;
-  Record& record = record_of(reader, lane, {writer.producer, origin.producer, is_instance(reader, writer)}, value);
+  const bool local = !by_origin && is_instance(reader, writer);
+  Record& record = record_of(reader, lane, {writer.producer, origin.producer, local}, value);
   if (record.shared != record.dimensions) [[unlikely]]
     return false;
-  Record::AtLevel& counts = record.levels[record.shared - std::size_t{1}];
+  const auto level = static_cast<std::uint16_t>(record.shared - 1);
+  Record::AtLevel& counts = record.levels[level];
   const auto along = static_cast<std::int64_t>(reader.counter - origin.counter);
   const bool first = counts.carried == 0;
   counts.least = first ? along : std::min(counts.least, along);
@@ -136,7 +148,12 @@ inline bool OriginRecords::count_of_loop(const Reader& reader, const Cell& write
   counts.carried += times_;
   record.instances += times_;
   note(lane, reader, origin, false);
-  lane.uneven = true;
+  if (value.load == nullptr) {
+    lane.uneven = true;
+  } else {
+    count_load(reader, *value.load, level, record);
+    note_address(lane, reader, *value.load);
+  }
   return true;
 }
 

@@ -159,6 +159,7 @@ class OriginRecords {
     std::vector<AtLevel> levels;
     std::uint16_t dimensions = 0;        // of the reader
     std::uint16_t shared_with_cell = 0;  // dimensions that the reader shares with the next
+    std::uint16_t of_cell = 0;           // dimensions of the next
     DefinitionId cell = 0;               // that had written what the load got, the last time that this was asked
   };
   /// What most lanes of irregular code need only when they are new.
@@ -270,6 +271,7 @@ class OriginRecords {
   }
   bool count_again(const Reader& reader, const Cell& writer, const Value& value, Lane& lane);
   bool count_of_loop(const Reader& reader, const Cell& writer, const Value& value, Lane& lane);
+  bool is_carried(const Reader& reader, const Cell& cell, std::uint16_t level, Record& record);
   static bool counts_again(const Value& value, const Distance& far, const Record& record);
   bool count(const Reader& reader, const Value& value, bool by_origin, Record& record, Distance& far, Again& again);
   /// What it counted.
