@@ -28,6 +28,7 @@ PROGRAMS = [
     ("sweep in place", "sweep.c", ["300", "40"]),
     ("LU", "lu.c", ["270"]),
     ("tiled product", "tiled.c", ["208"]),
+    ("convolution", "convolution.c", ["250", "2"]),
     ("dynamic programming", "dynamic.c", ["2300"]),
     ("FDTD", "fdtd.c", ["210", "41"]),
     ("sparse product", "sparse.c", ["8000", "15"]),
