@@ -286,5 +286,54 @@ TEST(Cruise, SameAsEveryRow) {
   }
 }
 
+/// All rows of a box, but for those of the last plane, which are given.
+point_lists::Stream box_and(const std::vector<Vector>& last) {
+  point_lists::Stream stream;
+  stream.shape = {3, 1, 0};
+  const auto add = [&](std::int64_t i, std::int64_t j, std::int64_t k) { stream.add({i, j, k}, {j + k}); };
+  for (std::int64_t i = 0; i < 6; ++i)
+    for (std::int64_t j = 0; j < 4; ++j)
+      for (std::int64_t k = 0; k < 4; ++k) add(i, j, k);
+  for (const Vector& point : last) add(point[0], point[1], point[2]);
+  return stream;
+}
+
+std::vector<Piece> pieces_of(Exact& exact) {
+  exact.end();
+  return exact.pieces(1);
+}
+
+/// A row that stops, and the next one that begins where it would have gone on.
+TEST(Cruise, PointsOfAnotherRow) {
+  for (const Vector& next : {Vector{6, 1, 2}, Vector{7, 0, 2}}) {
+    const point_lists::Stream stream =
+        box_and({{6, 0, 0}, {6, 0, 1}, next, {next[0], next[1], 3}, {next[0], next[1] + 1, 0}});
+    Exact points(stream.shape, {0}, 16);
+    Exact several(stream.shape, {0}, 16);
+    for (std::size_t i = 0; i < stream.points.size(); ++i) points.add(stream.points[i].data(), stream.labels[i].data());
+    EXPECT_GT(add_several(several, stream, 0, stream.points.size(), false), 16u);
+    EXPECT_EQ(pieces_of(several), pieces_of(points));
+  }
+}
+
+/// Rows that were predicted when points came, which are done when runs come.
+TEST(Cruise, MoreRowsThanPredicted) {
+  std::vector<Vector> last;
+  for (std::int64_t j = 0; j < 7; ++j)
+    for (std::int64_t k = 0; k < 4; ++k) last.push_back({6, j, k});
+  const point_lists::Stream stream = box_and(last);
+  for (std::size_t rows = 1; rows < 5; ++rows) {
+    Exact points(stream.shape, {0}, 16);
+    Exact several(stream.shape, {0}, 16);
+    const std::size_t before = 6 * 16 + 4 * rows;
+    for (std::size_t i = 0; i < stream.points.size(); ++i) points.add(stream.points[i].data(), stream.labels[i].data());
+    EXPECT_GT(add_several(several, stream, 0, before, false), 16u);
+    const Vector steps{1};
+    for (std::size_t i = before; i < stream.points.size(); i += 4)
+      add_run(several, stream.shape, {stream.points[i].data(), stream.labels[i].data(), steps.data(), 4, 1});
+    EXPECT_EQ(pieces_of(several), pieces_of(points));
+  }
+}
+
 }  // namespace
 }  // namespace loopfold::fold::adaptive
