@@ -214,9 +214,51 @@ bool LiveRun::lock() {
   for (std::size_t i = 0; i < exits.size(); ++i) lock_counts_[i] = shapes_.exits()[exits[i]].slots;
   for (std::uint32_t i = 0; i < columns_; ++i) expected_[i] = expected(i);
   lock_event_ = lock_slot_ = 0;
+  pattern_.clear();
   stored_ = false;
   used_ = 0;
   return true;
+}
+
+void LiveRun::step(EventWords& in, std::uint64_t most) {
+  const std::uint64_t first = in.events();
+  const std::uint64_t length = lock_length_;
+  while (in.events() - first < most) {
+    if (lock_event_ == 0 && most - (in.events() - first) >= length) {
+      const std::size_t noted = in.noted().size();
+      if (!step_whole(in)) return;
+      const std::uint64_t left = (most - (in.events() - first)) / length;
+      if (in.noted().size() == noted && left != 0) step_words(in, left);
+      continue;
+    }
+    const WordExit* const next = in.front();
+    if (next == nullptr || !step(next->exit, in.slots(), next->slots)) return;
+    in.pass(*next);
+  }
+}
+
+/// Takes in the next events up to the end of the iteration; false if not all of them are expected.
+bool LiveRun::step_whole(EventWords& in) {
+  const std::uint64_t iteration = iterations_;
+  while (iterations_ == iteration) {
+    const WordExit* const next = in.front();
+    if (next == nullptr || !step(next->exit, in.slots(), next->slots)) return false;
+    in.pass(*next);
+  }
+  return true;
+}
+
+/// Takes in up to `most` whole iterations that repeat the one which was just passed over.
+void LiveRun::step_words(EventWords& in, std::uint64_t most) {
+  const std::size_t length = lock_length_ + columns_;
+  most = std::min<std::uint64_t>(most, in.left() / length);
+  if (most == 0) return;
+  if (!pattern_.ready()) pattern_.set(std::span(lock_counts_).first(lock_length_), std::span(strides_).first(columns_));
+  const std::uint64_t taken = pattern_.expected(in.at(), most * length) / length;
+  if (taken == 0) return;
+  iterations_ += taken;
+  for (std::size_t i = 0; i < columns_; ++i) expected_[i] += strides_[i] * taken;
+  in.pass_iterations(taken, length, lock_length_, body_.instructions(0));
 }
 
 LiveRun::Partial LiveRun::unlock() {
@@ -242,6 +284,14 @@ void LiveRun::begin_following() {
   }
   node_ = 0;
   begin_row();
+}
+
+void LiveRun::follow(EventWords& in, std::uint64_t most) {
+  for (std::uint64_t taken = 0; taken < most; ++taken) {
+    const WordExit* const next = in.front();
+    if (next == nullptr || !follow(next->exit, in.slots(), next->slots)) return;
+    in.pass(*next);
+  }
 }
 
 /// Makes sure that any known path's slots fit behind the rows.

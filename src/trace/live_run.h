@@ -7,8 +7,9 @@
 //
 // While a run has one path and only regular columns, it can be *locked*: events are then compared one by one, as they
 // come, with the next one expected (step()), and an iteration that fits costs no bookkeeping but one addition per
-// column. Nothing is stored then, so a regular run costs the same memory however long it is; the rows are made up if it
-// goes on in another way.
+// column. If they come as words, that is done for one iteration, and those behind it are compared with it, many at
+// once (WordPattern). Nothing is stored then, so a regular run costs the same memory however long it is; the rows are
+// made up if it goes on in another way.
 //
 // Any other run can be *followed*: its paths are a tree of exits, and as long as events go along it (follow()) their
 // slots are stored where the row will be, and a path that ends needs no look at its events.
@@ -20,11 +21,12 @@
 #include <span>
 #include <vector>
 
-#include "trace/block_event.h"
+#include "trace/event_words.h"
 #include "trace/format.h"
 #include "trace/run.h"
 #include "trace/run_body.h"
 #include "trace/shapes.h"
+#include "trace/word_pattern.h"
 
 namespace loopfold::trace {
 
@@ -73,11 +75,8 @@ class LiveRun {
     if (++lock_event_ == lock_length_) advance();
     return true;
   }
-  std::size_t step(std::span<const BlockEvent> events) {
-    std::size_t taken = 0;
-    while (taken < events.size() && step(events[taken].exit, events[taken].slots, events[taken].count)) ++taken;
-    return taken;
-  }
+  /// The same for events that come as words, up to the first that is not taken in, and for `most` at the most.
+  void step(EventWords& in, std::uint64_t most);
   struct Partial {
     std::span<const ExitId> exits;
     const std::uint64_t* slots = nullptr;
@@ -108,12 +107,8 @@ class LiveRun {
     node_ = next;
     return true;
   }
-  /// The same for several events, up to the first that is not taken in. Returns how many are.
-  std::size_t follow(std::span<const BlockEvent> events) {
-    std::size_t taken = 0;
-    while (taken < events.size() && follow(events[taken].exit, events[taken].slots, events[taken].count)) ++taken;
-    return taken;
-  }
+  /// The same for events that come as words, up to the first that is not taken in, and for `most` at the most.
+  void follow(EventWords& in, std::uint64_t most);
   /// Follows the run no more and gives back the events of the unfinished iteration, valid until the next change.
   Partial stop_following();
 
@@ -158,6 +153,8 @@ class LiveRun {
     ++iterations_;
     for (std::size_t i = 0; i < columns_; ++i) expected_[i] += strides_[i];
   }
+  bool step_whole(EventWords& in);
+  void step_words(EventWords& in, std::uint64_t most);
 
   const Shapes& shapes_;
   RunBody body_;
@@ -186,6 +183,7 @@ class LiveRun {
   std::uint32_t lock_length_ = 0;
   std::uint32_t lock_event_ = 0;
   std::uint32_t lock_slot_ = 0;
+  WordPattern pattern_;  // made when it is first needed
 
   std::vector<Node> nodes_;  // of the first tree_paths_ paths
   std::size_t tree_paths_ = 0;

@@ -38,6 +38,40 @@ RunEncoder::RunEncoder(const Shapes& shapes) : shapes_(shapes), slots_(2 * kMost
 
 void RunEncoder::reset() { misses_.fill(0); }
 
+bool RunEncoder::take(EventWords& in, std::uint64_t most) {
+  const std::uint64_t end = in.events() + most;
+  handed_out_ = false;
+  while (in.events() != end && !handed_out_) {
+    if (following_) {
+      run_.follow(in, end - in.events());
+    } else if (locked_) {
+      run_.step(in, end - in.events());
+    } else {
+      append_plain_words(in, end - in.events());
+    }
+    const WordExit* const next = in.front();
+    if (next == nullptr || in.events() == end || handed_out_) break;
+    const std::span<const ExitShape> known = shapes_.exits();
+    if (next->exit >= known.size() || known[next->exit].slots != next->slots) break;
+    append_slowly(next->exit, in.slots(), next->slots);
+    in.pass(*next);
+  }
+  return handed_out_;
+}
+
+/// Appends events to the open path, up to the first with which control comes to a header or has jumped back.
+void RunEncoder::append_plain_words(EventWords& in, std::uint64_t most) {
+  const std::span<const ExitShape> known = shapes_.exits();
+  for (; most != 0 && !handed_out_; --most) {
+    const WordExit* const next = in.front();
+    if (next == nullptr || next->exit >= known.size()) return;
+    const ExitShape& shape = known[next->exit];
+    if (shape.address == watch_header_ || shape.address == watch_back_ || shape.slots != next->slots) return;
+    append_plainly(next->exit, shape, in.slots(), next->slots);
+    in.pass(*next);
+  }
+}
+
 /// An event with which control comes to a header or has jumped back, or that a run does not expect that is locked or
 /// followed.
 void RunEncoder::append_slowly(ExitId exit, const std::uint64_t* slots, std::size_t count) {
