@@ -9,6 +9,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 
 #include "trace/types.h"
@@ -40,13 +41,7 @@ class EventWords {
         exits_(exits) {}
 
   /// The exit of the next event, or null where the walk stops.
-  const WordExit* front() const { return front(at_); }
-  const WordExit* front(const std::uint64_t* at) const {
-    if (at == end_ || *at >= exits_.size()) [[unlikely]]
-      return nullptr;
-    const WordExit& exit = exits_[*at];
-    return static_cast<std::size_t>(end_ - at) > exit.slots ? &exit : nullptr;
-  }
+  const WordExit* front() const { return find(at_, end_, exits_); }
   const std::uint64_t* slots() const { return at_ + 1; }
   /// Passes over the next event, which has this exit.
   void pass(const WordExit& exit) {
@@ -56,15 +51,37 @@ class EventWords {
     ++events_;
     instructions_ += exit.instructions;
   }
-  /// Passes over so many iterations of `words` words each, none of which is to be noted.
-  void pass_iterations(std::uint64_t iterations, std::size_t words, std::uint64_t events, std::uint64_t instructions) {
-    at_ += iterations * words;
-    events_ += iterations * events;
-    instructions_ += iterations * instructions;
-  }
 
+  // For loops that keep their place in variables of their own, which go() puts back: it passes over so many events, up
+  // to `at`. They note() events themselves; the end may be another one after that.
   const std::uint64_t* at() const { return at_; }
-  std::size_t left() const { return static_cast<std::size_t>(end_ - at_); }
+  const std::uint64_t* end() const { return end_; }
+  std::span<const WordExit> exits() const { return exits_; }
+  static const WordExit* find(const std::uint64_t* at, const std::uint64_t* end, std::span<const WordExit> exits) {
+    if (at == end || *at >= exits.size()) [[unlikely]]
+      return nullptr;
+    const WordExit& exit = exits[*at];
+    return static_cast<std::size_t>(end - at) > exit.slots ? &exit : nullptr;
+  }
+  /// Copies the slots of the event at `at`, and what stands behind them: up to kSpare words more.
+  static constexpr std::size_t kSpare = 4;
+  static void copy_slots(const std::uint64_t* at, const std::uint64_t* end, std::size_t count, std::uint64_t* to) {
+    std::size_t i = 0;
+    if (static_cast<std::size_t>(end - at) > kSpare) [[likely]] {
+      std::memcpy(to, at + 1, kSpare * sizeof(std::uint64_t));
+      i = kSpare;
+    }
+    for (; i < count; ++i) to[i] = at[1 + i];
+  }
+  void note(const std::uint64_t* at) {
+    noted_[noted_count_++] = at;
+    if (noted_count_ == kMostNoted) end_ = at + 1 + exits_[*at].slots;
+  }
+  void go(const std::uint64_t* at, std::uint64_t events, std::uint64_t instructions) {
+    at_ = at;
+    events_ += events;
+    instructions_ += instructions;
+  }
 
   // What was passed over.
   std::size_t words() const { return static_cast<std::size_t>(at_ - first_); }
@@ -74,11 +91,6 @@ class EventWords {
   std::span<const std::uint64_t* const> noted() const { return std::span(noted_).first(noted_count_); }
 
  private:
-  void note(const std::uint64_t* at) {
-    noted_[noted_count_++] = at;
-    if (noted_count_ == kMostNoted) end_ = at + 1 + exits_[*at].slots;
-  }
-
   const std::uint64_t* first_;
   const std::uint64_t* at_;
   const std::uint64_t* end_;

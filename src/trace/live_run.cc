@@ -251,14 +251,14 @@ bool LiveRun::step_whole(EventWords& in) {
 /// Takes in up to `most` whole iterations that repeat the one which was just passed over.
 void LiveRun::step_words(EventWords& in, std::uint64_t most) {
   const std::size_t length = lock_length_ + columns_;
-  most = std::min<std::uint64_t>(most, in.left() / length);
+  most = std::min<std::uint64_t>(most, static_cast<std::size_t>(in.end() - in.at()) / length);
   if (most == 0) return;
   if (!pattern_.ready()) pattern_.set(std::span(lock_counts_).first(lock_length_), std::span(strides_).first(columns_));
   const std::uint64_t taken = pattern_.expected(in.at(), most * length) / length;
   if (taken == 0) return;
   iterations_ += taken;
   for (std::size_t i = 0; i < columns_; ++i) expected_[i] += strides_[i] * taken;
-  in.pass_iterations(taken, length, lock_length_, body_.instructions(0));
+  in.go(in.at() + taken * length, taken * lock_length_, taken * body_.instructions(0));
 }
 
 LiveRun::Partial LiveRun::unlock() {
@@ -287,18 +287,50 @@ void LiveRun::begin_following() {
 }
 
 void LiveRun::follow(EventWords& in, std::uint64_t most) {
-  for (std::uint64_t taken = 0; taken < most; ++taken) {
-    const WordExit* const next = in.front();
-    if (next == nullptr || !follow(next->exit, in.slots(), next->slots)) return;
-    in.pass(*next);
+  const std::span<const WordExit> exits = in.exits();
+  const std::uint64_t* at = in.at();
+  const std::uint64_t* end = in.end();
+  const Node* const nodes = nodes_.data();
+  std::uint64_t* to = rows_.data() + filled_;
+  std::uint32_t node = node_;
+  std::uint64_t instructions = 0;
+  std::uint64_t taken = 0;
+  while (taken < most) {
+    const WordExit* const event = EventWords::find(at, end, exits);
+    if (event == nullptr) break;
+    std::uint32_t next = child_of(nodes, node, event->exit);
+    if (next == 0) {
+      if (nodes[node].path == kNoPath) break;
+      next = child_of(nodes, 0, event->exit);
+      if (next == 0 || event->slots != nodes[next].count) break;
+      filled_ = static_cast<std::size_t>(to - rows_.data());
+      if (!end_path(nodes[node].path)) break;
+      to = rows_.data() + filled_;
+    } else if (event->slots != nodes[next].count) {
+      break;
+    }
+    node = next;
+    EventWords::copy_slots(at, end, event->slots, to);
+    to += event->slots;
+    if (event->noted != 0) [[unlikely]] {
+      in.note(at);
+      end = in.end();
+    }
+    at += std::size_t{1} + event->slots;
+    instructions += event->instructions;
+    ++taken;
   }
+  node_ = node;
+  filled_ = static_cast<std::size_t>(to - rows_.data());
+  in.go(at, taken, instructions);
 }
 
 /// Makes sure that any known path's slots fit behind the rows.
 void LiveRun::begin_row() {
+  constexpr std::size_t kMost = kMaxRunColumns + EventWords::kSpare;
   filled_ = used_;
-  if (used_ + kMaxRunColumns > rows_.size()) [[unlikely]]
-    rows_.resize(2 * (used_ + kMaxRunColumns));
+  if (used_ + kMost > rows_.size()) [[unlikely]]
+    rows_.resize(2 * (used_ + kMost));
 }
 
 /// Takes in the iteration that was followed to the end of the path. False, and nothing changes, if the run has become

@@ -90,14 +90,12 @@ class LiveRun {
   /// Does this event go on along a path, or begin an iteration behind the end of one? Then it is taken in. Every path
   /// ends with a direct exit, so an event that begins some path ends the iteration before.
   bool follow(ExitId exit, const std::uint64_t* slots, std::size_t count) {
-    const Node& at = nodes_[node_];
-    std::uint32_t next = at.child;
-    while (next != 0 && nodes_[next].exit != exit) next = nodes_[next].sibling;
+    std::uint32_t next = child_of(nodes_.data(), node_, exit);
     if (next == 0) {
-      if (at.path == kNoPath) return false;
-      next = nodes_[0].child;
-      while (next != 0 && nodes_[next].exit != exit) next = nodes_[next].sibling;
-      if (next == 0 || count != nodes_[next].count || !end_path(at.path)) return false;
+      const std::uint32_t path = nodes_[node_].path;
+      if (path == kNoPath) return false;
+      next = child_of(nodes_.data(), 0, exit);
+      if (next == 0 || count != nodes_[next].count || !end_path(path)) return false;
     } else if (count != nodes_[next].count) {
       return false;
     }
@@ -129,6 +127,12 @@ class LiveRun {
     std::uint32_t path = kNoPath;  // that ends here
   };
   static constexpr std::uint32_t kNoPath = 0xffffffff;
+  /// Where an event with this exit leads to from a node, or 0.
+  static std::uint32_t child_of(const Node* nodes, std::uint32_t node, ExitId exit) {
+    std::uint32_t next = nodes[node].child;
+    while (next != 0 && nodes[next].exit != exit) next = nodes[next].sibling;
+    return next;
+  }
   /// The slots of a path that are in regular columns, as of `version`.
   struct PathPlan {
     std::uint64_t version = 0;

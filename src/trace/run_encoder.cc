@@ -53,23 +53,59 @@ bool RunEncoder::take(EventWords& in, std::uint64_t most) {
     if (next == nullptr || in.events() == end || handed_out_) break;
     const std::span<const ExitShape> known = shapes_.exits();
     if (next->exit >= known.size() || known[next->exit].slots != next->slots) break;
-    append_slowly(next->exit, in.slots(), next->slots);
+    const ExitShape& shape = known[next->exit];
+    if (locked_ || following_ || shape.address == watch_header_ || shape.address == watch_back_) {
+      append_slowly(next->exit, in.slots(), next->slots);
+    } else {
+      append_plainly(next->exit, shape, in.slots(), next->slots);
+    }
     in.pass(*next);
   }
   return handed_out_;
 }
 
-/// Appends events to the open path, up to the first with which control comes to a header or has jumped back.
+/// Appends events to the open path as append_plainly() does, up to the first with which control comes to a header or
+/// has jumped back, or that makes the path too long.
 void RunEncoder::append_plain_words(EventWords& in, std::uint64_t most) {
   const std::span<const ExitShape> known = shapes_.exits();
-  for (; most != 0 && !handed_out_; --most) {
-    const WordExit* const next = in.front();
-    if (next == nullptr || next->exit >= known.size()) return;
-    const ExitShape& shape = known[next->exit];
-    if (shape.address == watch_header_ || shape.address == watch_back_ || shape.slots != next->slots) return;
-    append_plainly(next->exit, shape, in.slots(), next->slots);
-    in.pass(*next);
+  const std::span<const WordExit> exits = in.exits();
+  const std::uint64_t* at = in.at();
+  const std::uint64_t* end = in.end();
+  std::uint64_t* const slots = slots_.data();
+  std::uint64_t watch_header = watch_header_;
+  std::uint64_t watch_back = watch_back_;
+  std::uint64_t instructions = 0;
+  std::size_t to = end_;
+  std::uint32_t slot = slot_at_[to];
+  const std::uint32_t last_slot = slot_at_[open_] + kLiteralSlots;
+  const std::size_t first = to;
+  // The event that fills the path is appended by others, as what makes it overflow.
+  const std::size_t last =
+      std::min<std::uint64_t>(open_ + kMaxPathEvents - 1, most > kCapacity ? kCapacity : to + most);
+  while (to < last) {
+    const WordExit* const event = EventWords::find(at, end, exits);
+    if (event == nullptr || event->exit >= known.size()) break;
+    const ExitShape& shape = known[event->exit];
+    if (shape.address == watch_header || shape.address == watch_back || shape.slots != event->slots ||
+        slot + event->slots > last_slot)
+      break;
+    EventWords::copy_slots(at, end, event->slots, slots + slot);
+    exits_[to] = event->exit;
+    addresses_[to] = shape.address;
+    slot_at_[++to] = slot += event->slots;
+    watch_header = shape.direct ? header_ : kNoTarget;
+    watch_back = shape.back_target;
+    if (event->noted != 0) [[unlikely]] {
+      in.note(at);
+      end = in.end();
+    }
+    at += std::size_t{1} + event->slots;
+    instructions += event->instructions;
   }
+  watch_header_ = watch_header;
+  watch_back_ = watch_back;
+  end_ = to;
+  in.go(at, to - first, instructions);
 }
 
 /// An event with which control comes to a header or has jumped back, or that a run does not expect that is locked or
