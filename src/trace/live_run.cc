@@ -14,8 +14,6 @@
 namespace loopfold::trace {
 namespace {
 
-constexpr std::uint64_t kUnplanned = 2;  // iterations of a path without a list
-
 bool equal(std::span<const ExitId> a, std::span<const ExitId> b) {
   if (a.size() != b.size()) return false;
   std::uint32_t different = 0;
@@ -107,18 +105,6 @@ bool LiveRun::extend(std::size_t path, std::span<const ExitId> exits, const std:
   return true;
 }
 
-/// Compares the slots of an iteration with what the columns lead to expect, and teaches the columns if they differ.
-void LiveRun::take(std::size_t path, const std::uint64_t* slots) {
-  const PathPlan& planned = plans_[path];
-  if (planned.version != version_ && uses_[path] >= kUnplanned) plan(path);
-  std::uint64_t different = planned.version == version_ && planned.settled ? 0 : 1;
-  if (different == 0) {
-    for (const RegularSlot& place : planned.regular)
-      different |= slots[place.slot] ^ (place.start + place.stride * iterations_);
-  }
-  if (different != 0) take_slowly(path, slots);
-}
-
 bool LiveRun::finish(std::span<const ExitId> exits, const std::uint64_t* slots) {
   std::size_t path = find(exits);
   const bool known = path != kNone;
@@ -187,13 +173,16 @@ void LiveRun::plan(std::size_t path) {
   PathPlan& plan = plans_[path];
   plan.version = version_;
   plan.settled = true;
-  plan.regular.clear();
   const std::span<const std::uint32_t> columns = body_.columns(path);
+  if (plan.regular.size() < columns.size()) plan.regular.resize(columns.size());
+  RegularSlot* to = plan.regular.data();
   for (std::uint32_t i = 0; i < columns.size(); ++i) {
-    const State state = states_[columns[i]];
-    if (state == State::kRegular) plan.regular.push_back({i, starts_[columns[i]], strides_[columns[i]]});
+    const std::uint32_t column = columns[i];
+    const State state = states_[column];
+    if (state == State::kRegular) *to++ = {i, starts_[column], strides_[column]};
     plan.settled &= state == State::kRegular || state == State::kIrregular;
   }
+  plan.count = static_cast<std::size_t>(to - plan.regular.data());
 }
 
 /// The iteration was taken in: on to the next.
@@ -323,14 +312,6 @@ void LiveRun::follow(EventWords& in, std::uint64_t most) {
   node_ = node;
   filled_ = static_cast<std::size_t>(to - rows_.data());
   in.go(at, taken, instructions);
-}
-
-/// Makes sure that any known path's slots fit behind the rows.
-void LiveRun::begin_row() {
-  constexpr std::size_t kMost = kMaxRunColumns + EventWords::kSpare;
-  filled_ = used_;
-  if (used_ + kMost > rows_.size()) [[unlikely]]
-    rows_.resize(2 * (used_ + kMost));
 }
 
 /// Takes in the iteration that was followed to the end of the path. False, and nothing changes, if the run has become

@@ -127,6 +127,7 @@ class LiveRun {
     std::uint32_t path = kNoPath;  // that ends here
   };
   static constexpr std::uint32_t kNoPath = 0xffffffff;
+  static constexpr std::uint64_t kUnplanned = 2;  // iterations of a path without a list
   /// Where an event with this exit leads to from a node, or 0.
   static std::uint32_t child_of(const Node* nodes, std::uint32_t node, ExitId exit) {
     std::uint32_t next = nodes[node].child;
@@ -137,15 +138,34 @@ class LiveRun {
   struct PathPlan {
     std::uint64_t version = 0;
     bool settled = false;  // no column is unseen or seen once only
-    std::vector<RegularSlot> regular;
+    std::size_t count = 0;
+    std::vector<RegularSlot> regular;  // the first `count`
   };
 
   std::size_t add_path(std::span<const ExitId> exits);
-  void take(std::size_t path, const std::uint64_t* slots);
+  /// Compares the slots of an iteration with what the columns lead to expect, and teaches the columns if they differ.
+  void take(std::size_t path, const std::uint64_t* slots) {
+    const PathPlan& planned = plans_[path];
+    if (planned.version != version_ && uses_[path] >= kUnplanned) plan(path);
+    std::uint64_t different = planned.version == version_ && planned.settled ? 0 : 1;
+    if (different == 0) {
+      const std::uint64_t iteration = iterations_;
+      const RegularSlot* const end = planned.regular.data() + planned.count;
+      for (const RegularSlot* place = planned.regular.data(); place != end; ++place)
+        different |= slots[place->slot] ^ (place->start + place->stride * iteration);
+    }
+    if (different != 0) take_slowly(path, slots);
+  }
   void take_slowly(std::size_t path, const std::uint64_t* slots);
   bool second_value(std::uint32_t column, std::uint64_t value);
   bool end_path(std::size_t path);
-  void begin_row();
+  /// Makes sure that any known path's slots fit behind the rows.
+  void begin_row() {
+    constexpr std::size_t kMost = kMaxRunColumns + EventWords::kSpare;
+    filled_ = used_;
+    if (used_ + kMost > rows_.size()) [[unlikely]]
+      rows_.resize(2 * (used_ + kMost));
+  }
   bool store_rows();
   void add_row(const std::uint64_t* slots, std::size_t count);
   std::size_t count_breaks(std::size_t path, const std::uint64_t* slots) const;

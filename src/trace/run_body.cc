@@ -16,24 +16,14 @@ void RunBody::clear() {
   path_columns_.clear();
   positions_.clear();
   segments_.clear();
-  columns_.clear();
+  column_count_ = 0;
 }
 
-void RunBody::begin_walk() {
+void RunBody::begin_walk(const Shapes& shapes) {
+  if (marks_.size() < shapes.block_count()) marks_.resize(shapes.block_count());
   if (++walk_ != 0) return;
   for (Mark& mark : marks_) mark.walk = 0;
   walk_ = 1;
-}
-
-RunBody::Mark& RunBody::mark(BlockId block, const Shapes& shapes) {
-  if (block >= marks_.size()) marks_.resize(std::max<std::size_t>(shapes.block_count(), block + std::size_t{1}));
-  return marks_[block];
-}
-
-/// Where the block's next occurrence on this walk is, or kNone.
-std::uint32_t RunBody::position_of(Mark& mark) const {
-  if (mark.walk == walk_) return positions_[mark.last].next;
-  return mark.body == body_ ? mark.first : kNone;
 }
 
 std::uint32_t RunBody::add_position(Mark& mark) {
@@ -53,54 +43,64 @@ void RunBody::add_columns(Position& position, BlockId block, std::uint32_t slots
   std::uint32_t* link = &position.first_segment;
   while (*link != kNone) link = &segments_[*link].next;
   *link = static_cast<std::uint32_t>(segments_.size());
-  segments_.push_back({static_cast<std::uint32_t>(columns_.size()), slots - position.slots, kNone});
-  for (std::uint32_t slot = position.slots; slot < slots; ++slot) columns_.push_back({block, slot, false});
+  segments_.push_back({static_cast<std::uint32_t>(column_count_), slots - position.slots, kNone});
+  if (columns_.empty()) columns_.resize(kMaxRunColumns);
+  for (std::uint32_t slot = position.slots; slot < slots; ++slot) columns_[column_count_++] = {block, slot, false};
   position.slots = slots;
 }
 
-/// Appends the columns of the position's first `slots` slots to the path.
-void RunBody::list_columns(const Position& position, std::uint32_t slots) {
+/// Writes down the columns of the position's first `slots` slots; returns the place behind them.
+std::uint32_t* RunBody::list_columns(const Position& position, std::uint32_t slots, std::uint32_t* to) const {
   std::uint32_t segment = position.first_segment;
   while (slots > 0) {
-    const std::uint32_t count = std::min(slots, segments_[segment].slots);
-    for (std::uint32_t i = 0; i < count; ++i) path_columns_.push_back(segments_[segment].column + i);
+    const Segment& part = segments_[segment];
+    const std::uint32_t count = std::min(slots, part.slots);
+    for (std::uint32_t i = 0; i < count; ++i) *to++ = part.column + i;
     slots -= count;
-    segment = segments_[segment].next;
+    segment = part.next;
   }
+  return to;
 }
 
 bool RunBody::add(std::span<const ExitId> exits, const Shapes& shapes) {
   if (paths_.size() == kMaxRunPaths || exits.size() > kMaxPathEvents) return false;
-  const std::size_t columns_before = columns_.size();
+  const std::size_t columns_before = column_count_;
   const std::span<const ExitShape> known = shapes.exits();
   Path path;
   path.first_exit = static_cast<std::uint32_t>(exits_.size());
   path.exits = static_cast<std::uint32_t>(exits.size());
   path.first_column = static_cast<std::uint32_t>(path_columns_.size());
   exits_.insert(exits_.end(), exits.begin(), exits.end());
-  begin_walk();
+  std::size_t slots = 0;
+  for (const ExitId exit : exits) slots += known[exit].slots;
+  path_columns_.resize(path.first_column + slots);
+  std::uint32_t* const first = path_columns_.data() + path.first_column;
+  std::uint32_t* to = first;
+  begin_walk(shapes);
   bool fits = true;
-  for (std::size_t i = 0; i < exits.size() && fits; ++i) {
-    const ExitShape& shape = known[exits[i]];
-    Mark& at = mark(shape.block, shapes);
+  bool control = false;
+  for (const ExitId exit : exits) {
+    const ExitShape& shape = known[exit];
+    Mark& at = marks_[shape.block];
     std::uint32_t position = position_of(at);
     if (position == kNone) position = add_position(at);
     at.walk = walk_;
     at.last = position;
     Position& here = positions_[position];
     fits = positions_.size() <= kMaxRunPositions &&
-           columns_.size() + (shape.slots > here.slots ? shape.slots - here.slots : 0) <= kMaxRunColumns;
+           column_count_ + (shape.slots > here.slots ? shape.slots - here.slots : 0) <= kMaxRunColumns;
     if (!fits) break;
     if (shape.slots > here.slots) add_columns(here, shape.block, shape.slots);
-    list_columns(here, shape.slots);
+    to = list_columns(here, shape.slots, to);
     path.instructions += shape.instructions;
+    control |= shape.control_slots != 0;
   }
-  path.columns = static_cast<std::uint32_t>(path_columns_.size()) - path.first_column;
+  path.columns = static_cast<std::uint32_t>(to - first);
   paths_.push_back(path);
-  if (fits) {
-    mark_control(paths_.size() - 1, shapes);
-  } else {
+  if (!fits) {
     remove_last(columns_before, shapes);
+  } else if (control) {
+    mark_control(paths_.size() - 1, shapes);
   }
   return fits;
 }
@@ -118,18 +118,18 @@ void RunBody::mark_control(std::size_t path, const Shapes& shapes) {
 void RunBody::remove_last(std::size_t columns, const Shapes& shapes) {
   exits_.resize(paths_.back().first_exit);
   path_columns_.resize(paths_.back().first_column);
-  columns_.resize(columns);
+  column_count_ = columns;
   paths_.pop_back();
-  for (Column& column : columns_) column.control = false;
+  for (std::size_t i = 0; i < column_count_; ++i) columns_[i].control = false;
   for (std::size_t path = 0; path < paths_.size(); ++path) mark_control(path, shapes);
 }
 
 std::size_t RunBody::covered(std::span<const ExitId> exits, const Shapes& shapes) {
   const std::span<const ExitShape> known = shapes.exits();
-  begin_walk();
+  begin_walk(shapes);
   std::size_t count = 0;
   for (; count < exits.size(); ++count) {
-    Mark& at = mark(known[exits[count]].block, shapes);
+    Mark& at = marks_[known[exits[count]].block];
     const std::uint32_t position = position_of(at);
     if (position == kNone) break;
     at.walk = walk_;

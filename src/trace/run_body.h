@@ -45,7 +45,7 @@ class RunBody {
     return {path_columns_.data() + paths_[path].first_column, paths_[path].columns};
   }
   std::uint64_t instructions(std::size_t path) const { return paths_[path].instructions; }
-  std::span<const Column> columns() const { return columns_; }
+  std::span<const Column> columns() const { return {columns_.data(), column_count_}; }
 
  private:
   static constexpr std::uint32_t kNone = 0xffffffff;
@@ -74,12 +74,15 @@ class RunBody {
     std::uint32_t last = 0;  // position of the last occurrence on the current walk
   };
 
-  Mark& mark(BlockId block, const Shapes& shapes);
-  std::uint32_t position_of(Mark& mark) const;
   std::uint32_t add_position(Mark& mark);
   void add_columns(Position& position, BlockId block, std::uint32_t slots);
-  void list_columns(const Position& position, std::uint32_t slots);
-  void begin_walk();
+  std::uint32_t* list_columns(const Position& position, std::uint32_t slots, std::uint32_t* to) const;
+  /// Where the block's next occurrence on this walk is, or kNone.
+  std::uint32_t position_of(const Mark& mark) const {
+    if (mark.walk == walk_) return positions_[mark.last].next;
+    return mark.body == body_ ? mark.first : kNone;
+  }
+  void begin_walk(const Shapes& shapes);
   void mark_control(std::size_t path, const Shapes& shapes);
 
   std::vector<Mark> marks_;  // by block
@@ -90,7 +93,8 @@ class RunBody {
   std::vector<std::uint32_t> path_columns_;
   std::vector<Position> positions_;
   std::vector<Segment> segments_;
-  std::vector<Column> columns_;
+  std::vector<Column> columns_;  // the first column_count_
+  std::size_t column_count_ = 0;
 };
 
 }  // namespace loopfold::trace

@@ -65,7 +65,7 @@ bool RunEncoder::take(EventWords& in, std::uint64_t most) {
 }
 
 /// Appends events to the open path as append_plainly() does, up to the first with which control comes to a header or
-/// has jumped back, or that makes the path too long.
+/// has jumped back to where the path has been, or that makes the path too long.
 void RunEncoder::append_plain_words(EventWords& in, std::uint64_t most) {
   const std::span<const ExitShape> known = shapes_.exits();
   const std::span<const WordExit> exits = in.exits();
@@ -86,9 +86,8 @@ void RunEncoder::append_plain_words(EventWords& in, std::uint64_t most) {
     const WordExit* const event = EventWords::find(at, end, exits);
     if (event == nullptr || event->exit >= known.size()) break;
     const ExitShape& shape = known[event->exit];
-    if (shape.address == watch_header || shape.address == watch_back || shape.slots != event->slots ||
-        slot + event->slots > last_slot)
-      break;
+    if (shape.address == watch_header || shape.slots != event->slots || slot + event->slots > last_slot) break;
+    if (shape.address == watch_back && has_been_at(shape.address, to)) break;
     EventWords::copy_slots(at, end, event->slots, slots + slot);
     exits_[to] = event->exit;
     addresses_[to] = shape.address;

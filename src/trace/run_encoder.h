@@ -116,6 +116,11 @@ class RunEncoder {
     if (end_ - open_ >= kMaxPathEvents || slot_at_[end_] - slot_at_[open_] > kLiteralSlots) [[unlikely]]
       overflow();
   }
+  /// Is there a block at this address in the open path, which ends at `end`?
+  bool has_been_at(std::uint64_t address, std::size_t end) const {
+    while (end > open_ && addresses_[end - 1] != address) --end;
+    return end > open_;
+  }
   void arrive();
   bool is_iteration(std::size_t from, std::size_t to) const;
   void jumped_back(std::uint64_t target);

@@ -2,10 +2,10 @@
 // iteration before, plus a stride, which is 0 for the words that name exits.
 //
 // So a run goes on as long as words[i] = words[i - L] + stride(i), where L is the length of an iteration in words. That
-// is one loop without decisions over words that are in the cache, two at a time. To have no ends within iterations, the
-// strides are laid out several iterations long, up to a multiple of the vectors' size.
+// is one loop without decisions over words that are in the cache, two at a time. To have no ends of iterations
+// in it, the strides go on behind the iteration as they began, by what is compared at once.
 //
-//     h a b | h a+8 b | h a+16 b | ...     strides: 0 8 0 0 8 0, as L = 3 is odd
+//     h a b | h a+8 b | h a+16 b | ...     strides: 0 8 0 | 0 8 0 0 8 0 0 8
 //
 // Exact: no word is taken for another.
 #pragma once
@@ -37,8 +37,7 @@ class WordPattern {
  private:
   bool wide_;
   std::size_t length_ = 0;
-  std::size_t lap_ = 0;                 // a multiple of length_ and of kStep
-  std::vector<std::uint64_t> strides_;  // of a lap
+  std::vector<std::uint64_t> strides_;  // the first length_ + kStep
 };
 
 }  // namespace loopfold::trace
