@@ -40,7 +40,8 @@ class LiveRun {
 
   explicit LiveRun(const Shapes& shapes) : shapes_(shapes) {}
 
-  void clear();
+  /// Begins a run of the loop with this header.
+  void clear(std::uint64_t header);
   /// The number of the path, or kNone.
   std::size_t find(std::span<const ExitId> exits) const;
   /// Adds an iteration, with find(exits). False if the run has become too large for it: it stays as it was and takes no
@@ -50,10 +51,10 @@ class LiveRun {
   bool finish(std::span<const ExitId> exits, const std::uint64_t* slots);
 
   std::uint64_t iterations() const { return iterations_; }
-  std::size_t paths() const { return body_.paths(); }
+  std::size_t paths() const { return body_->paths(); }
   std::size_t bytes() const { return sequence_.size() + 8 * (used_ + 2 * columns_); }
   /// How many exits from the first one on are at positions of the body.
-  std::size_t covered(std::span<const ExitId> exits) { return body_.covered(exits, shapes_); }
+  std::size_t covered(std::span<const ExitId> exits) { return body_->covered(exits, shapes_); }
 
   /// The run as it is, without place and time and without the values of irregular columns: these are in the rows. Valid
   /// until the next change.
@@ -181,7 +182,10 @@ class LiveRun {
   void step_words(EventWords& in, std::uint64_t most);
 
   const Shapes& shapes_;
-  RunBody body_;
+  /// The bodies that loops had the last time, by header; several may have to share one.
+  static constexpr std::size_t kBodies = 32;
+  std::array<RunBody, kBodies> bodies_;
+  RunBody* body_ = &bodies_[0];
   std::uint64_t iterations_ = 0;
   std::size_t last_path_ = 0;
   bool mixed_ = false;                  // an iteration other than the last takes another path than the first

@@ -16,7 +16,13 @@ void RunBody::clear() {
   path_columns_.clear();
   positions_.clear();
   segments_.clear();
-  column_count_ = 0;
+  stale_ = false;
+  use(0);
+}
+
+void RunBody::restart() {
+  if (stale_) clear();
+  use(0);
 }
 
 void RunBody::begin_walk(const Shapes& shapes) {
@@ -45,7 +51,7 @@ void RunBody::add_columns(Position& position, BlockId block, std::uint32_t slots
   *link = static_cast<std::uint32_t>(segments_.size());
   segments_.push_back({static_cast<std::uint32_t>(column_count_), slots - position.slots, kNone});
   if (columns_.empty()) columns_.resize(kMaxRunColumns);
-  for (std::uint32_t slot = position.slots; slot < slots; ++slot) columns_[column_count_++] = {block, slot, false};
+  for (std::uint32_t slot = position.slots; slot < slots; ++slot) columns_[column_count_++] = {block, slot, kNone};
   position.slots = slots;
 }
 
@@ -63,8 +69,28 @@ std::uint32_t* RunBody::list_columns(const Position& position, std::uint32_t slo
 }
 
 bool RunBody::add(std::span<const ExitId> exits, const Shapes& shapes) {
-  if (paths_.size() == kMaxRunPaths || exits.size() > kMaxPathEvents) return false;
-  const std::size_t columns_before = column_count_;
+  if (used_ == kMaxRunPaths || exits.size() > kMaxPathEvents) return false;
+  if (used_ < paths_.size()) {
+    const ExitId* const again = exits_.data() + paths_[used_].first_exit;
+    if (std::equal(exits.begin(), exits.end(), again, again + paths_[used_].exits)) {
+      use(used_ + 1);
+      return true;
+    }
+  }
+  if (used_ < paths_.size() || stale_) forget_unused(shapes);
+  return add_new(exits, shapes);
+}
+
+/// Makes the body anew from the paths in use.
+void RunBody::forget_unused(const Shapes& shapes) {
+  kept_paths_.assign(paths_.begin(), paths_.begin() + static_cast<std::ptrdiff_t>(used_));
+  kept_exits_.swap(exits_);
+  clear();
+  for (const Path& path : kept_paths_) add_new({kept_exits_.data() + path.first_exit, path.exits}, shapes);
+}
+
+/// Adds a path behind all that there are.
+bool RunBody::add_new(std::span<const ExitId> exits, const Shapes& shapes) {
   const std::span<const ExitShape> known = shapes.exits();
   Path path;
   path.first_exit = static_cast<std::uint32_t>(exits_.size());
@@ -95,14 +121,18 @@ bool RunBody::add(std::span<const ExitId> exits, const Shapes& shapes) {
     path.instructions += shape.instructions;
     control |= shape.control_slots != 0;
   }
-  path.columns = static_cast<std::uint32_t>(to - first);
-  paths_.push_back(path);
   if (!fits) {
-    remove_last(columns_before, shapes);
-  } else if (control) {
-    mark_control(paths_.size() - 1, shapes);
+    stale_ = true;
+    use(used_);
+    return false;
   }
-  return fits;
+  path.columns = static_cast<std::uint32_t>(to - first);
+  path.columns_so_far = column_count_;
+  path.positions_so_far = positions_.size();
+  paths_.push_back(path);
+  use(used_ + 1);
+  if (control) mark_control(used_ - 1, shapes);
+  return true;
 }
 
 /// Marks the columns that the stack pointers of the path's exits are computed from.
@@ -110,28 +140,23 @@ void RunBody::mark_control(std::size_t path, const Shapes& shapes) {
   const std::uint32_t* columns = path_columns_.data() + paths_[path].first_column;
   for (const ExitId exit : exits(path)) {
     const ExitShape& shape = shapes.exits()[exit];
-    for (const std::uint16_t slot : shapes.control_slots(shape)) columns_[columns[slot]].control = true;
+    for (const std::uint16_t slot : shapes.control_slots(shape)) {
+      std::uint32_t& control = columns_[columns[slot]].control;
+      control = std::min(control, static_cast<std::uint32_t>(path));
+    }
     columns += shape.slots;
   }
-}
-
-void RunBody::remove_last(std::size_t columns, const Shapes& shapes) {
-  exits_.resize(paths_.back().first_exit);
-  path_columns_.resize(paths_.back().first_column);
-  column_count_ = columns;
-  paths_.pop_back();
-  for (std::size_t i = 0; i < column_count_; ++i) columns_[i].control = false;
-  for (std::size_t path = 0; path < paths_.size(); ++path) mark_control(path, shapes);
 }
 
 std::size_t RunBody::covered(std::span<const ExitId> exits, const Shapes& shapes) {
   const std::span<const ExitShape> known = shapes.exits();
   begin_walk(shapes);
+  const std::size_t positions = used_ == 0 ? 0 : paths_[used_ - 1].positions_so_far;
   std::size_t count = 0;
   for (; count < exits.size(); ++count) {
     Mark& at = marks_[known[exits[count]].block];
     const std::uint32_t position = position_of(at);
-    if (position == kNone) break;
+    if (position >= positions) break;
     at.walk = walk_;
     at.last = position;
   }

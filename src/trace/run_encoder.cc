@@ -255,7 +255,7 @@ std::size_t RunEncoder::find_header(std::size_t first) const {
 
 /// The candidates become a run, if it can hold them.
 void RunEncoder::establish() {
-  run_.clear();
+  run_.clear(header_);
   std::size_t taken = 0;
   for (; taken < candidates_; ++taken) {
     const std::size_t from = candidate_at_[taken];

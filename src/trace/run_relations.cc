@@ -38,28 +38,35 @@ void at_least(std::vector<T>& buffer, std::size_t size) {
 bool IrregularColumns::list_places(const Run& run, const RunTables::Loop& loop, SlotClass slot_class) {
   at_least(index_, run.columns.size());
   at_least(last_, run.columns.size());
+  const std::size_t paths = run.paths.size();
+  std::uint32_t* const index = index_.data();
   std::uint32_t irregular = 0;
   for (std::size_t i = 0; i < run.columns.size(); ++i) {
     const bool counts = run.columns[i].kind == RunColumn::Kind::kIrregular && loop.columns[i].slot_class == slot_class;
-    index_[i] = counts ? irregular : kAbsent;
-    irregular += counts ? static_cast<std::uint32_t>(run.paths.size()) : 0;
+    index[i] = counts ? irregular : kAbsent;
+    irregular += counts ? static_cast<std::uint32_t>(paths) : 0;
   }
   if (irregular == 0) return false;
   orders_.assign(irregular, kAbsent);
-  slots_.clear();
-  for (std::size_t p = 0; p < run.paths.size(); ++p) {
-    slots_at_[p] = static_cast<std::uint32_t>(slots_.size());
+  std::uint32_t* const orders = orders_.data();
+  std::uint32_t next = 0;
+  for (std::size_t p = 0; p < paths; ++p) {
     const std::span<const std::uint32_t> columns = run.paths[p].columns;
+    at_least(slots_, next + columns.size() + kStep);
+    slots_at_[p] = next;
+    std::uint32_t* const slots = slots_.data() + next;
     std::uint32_t order = 0;
     for (std::uint32_t slot = 0; slot < columns.size(); ++slot) {
-      if (index_[columns[slot]] == kAbsent) continue;
-      orders_[index_[columns[slot]] + p] = order++;
-      slots_.push_back(slot);
+      const std::uint32_t at = index[columns[slot]];
+      if (at == kAbsent) continue;
+      orders[at + p] = order;
+      slots[order++] = slot;
     }
     slot_counts_[p] = order;
-    while (slots_.size() % kStep != 0) slots_.push_back(0);
+    while (order % kStep != 0) slots[order++] = 0;
+    next += order;
   }
-  slots_at_[run.paths.size()] = static_cast<std::uint32_t>(slots_.size());
+  slots_at_[paths] = next;
   return true;
 }
 

@@ -47,6 +47,9 @@ class BlockTable {
     return id < exits_.size() ? exits_[id] : unknown;
   }
 
+  /// All exits, by id; those that were never described are not `known`.
+  std::span<const WireExit> exits() const { return exits_; }
+
   /// What the writer needs to know about plain exits, by id. Those that move the stack pointer are noted.
   std::span<const trace::WordExit> plain_exits() const { return plain_exits_; }
 

@@ -235,6 +235,21 @@ struct Ingest::State {
     }
   }
 
+  /// Counts the executions at words[at] and behind it that are inside a hidden function, up to any other record.
+  /// Returns where that is.
+  std::size_t count_hidden(std::span<const std::uint64_t> words, std::size_t at) {
+    const std::span<const WireExit> exits = blocks.exits();
+    std::uint64_t instructions = 0;
+    while (at < words.size() && words[at] < exits.size()) {
+      const WireExit& exit = exits[words[at]];
+      if (!exit.known || words.size() - at <= exit.slots) break;
+      instructions += exit.instructions;
+      at += std::size_t{1} + exit.slots;
+    }
+    thread->hidden.instructions += instructions;
+    return at;
+  }
+
   /// The wire's exit `id` has a stack pointer.
   void follow_stack(std::uint64_t id, const std::uint64_t* slots) {
     const WireExit& exit = blocks.exit(static_cast<std::uint32_t>(id));
@@ -485,7 +500,11 @@ Ingest::Consumed Ingest::consume(std::span<const std::uint64_t> words) {
   std::size_t at = 0;
   if (s.thread == nullptr && !words.empty() && words[0] >= wire::kFirstExit) s.switch_thread(0);
   while (at < words.size() && !s.done) {
-    if (s.records_all()) at = s.write_plain(words, at);
+    if (s.records_all()) {
+      at = s.write_plain(words, at);
+    } else if (s.thread != nullptr && s.thread->hidden.function != 0) {
+      at = s.count_hidden(words, at);
+    }
     if (at == words.size()) break;
     const std::uint64_t header = words[at];
     if (header >= wire::kFirstExit && header <= 0xffffffff) [[likely]] {
