@@ -26,7 +26,7 @@ bool equal(std::span<const ExitId> a, std::span<const ExitId> b) {
 void LiveRun::clear(std::uint64_t header) {
   if (body_->paths() > 1) uses_.fill(0);
   uses_[0] = 0;
-  body_ = &bodies_[(header ^ header >> 7) % kBodies];
+  body_ = &bodies_[(header ^ header >> 4 ^ header >> 7) % kBodies];
   body_->restart();
   iterations_ = 0;
   last_path_ = 0;

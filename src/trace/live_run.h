@@ -183,7 +183,7 @@ class LiveRun {
 
   const Shapes& shapes_;
   /// The bodies that loops had the last time, by header; several may have to share one.
-  static constexpr std::size_t kBodies = 32;
+  static constexpr std::size_t kBodies = 8;
   std::array<RunBody, kBodies> bodies_;
   RunBody* body_ = &bodies_[0];
   std::uint64_t iterations_ = 0;
