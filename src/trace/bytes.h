@@ -55,6 +55,7 @@ class ByteWriter {
  public:
   void byte(std::uint8_t value) { bytes_.push_back(value); }
   void varint(std::uint64_t value) {
+    if (value < 0x80) return bytes_.push_back(static_cast<std::uint8_t>(value));
     std::uint8_t buffer[kMaxVarintBytes];
     bytes_.insert(bytes_.end(), buffer, put_varint(buffer, value));
   }

@@ -14,8 +14,6 @@
 namespace loopfold::trace {
 namespace {
 
-constexpr std::uint64_t kUnplanned = 2;  // iterations of a path without a list
-
 bool equal(std::span<const ExitId> a, std::span<const ExitId> b) {
   if (a.size() != b.size()) return false;
   std::uint32_t different = 0;
@@ -25,10 +23,11 @@ bool equal(std::span<const ExitId> a, std::span<const ExitId> b) {
 
 }  // namespace
 
-void LiveRun::clear() {
-  if (body_.paths() > 1) uses_.fill(0);
+void LiveRun::clear(std::uint64_t header) {
+  if (body_->paths() > 1) uses_.fill(0);
   uses_[0] = 0;
-  body_.clear();
+  body_ = &bodies_[(header ^ header >> 4 ^ header >> 7) % kBodies];
+  body_->restart();
   iterations_ = 0;
   last_path_ = 0;
   sequence_.clear();
@@ -41,19 +40,19 @@ void LiveRun::clear() {
 }
 
 std::size_t LiveRun::find(std::span<const ExitId> exits) const {
-  if (body_.paths() == 0) return kNone;
-  if (equal(body_.exits(last_path_), exits)) return last_path_;
-  for (std::size_t path = 0; path < body_.paths(); ++path) {
-    if (equal(body_.exits(path), exits)) return path;
+  if (body_->paths() == 0) return kNone;
+  if (equal(body_->exits(last_path_), exits)) return last_path_;
+  for (std::size_t path = 0; path < body_->paths(); ++path) {
+    if (equal(body_->exits(path), exits)) return path;
   }
   return kNone;
 }
 
 /// Adds a path to the body, or returns kNone if it does not fit.
 std::size_t LiveRun::add_path(std::span<const ExitId> exits) {
-  if (!body_.add(exits, shapes_)) return kNone;
-  const std::size_t path = body_.paths() - 1;
-  for (; columns_ < body_.columns().size(); ++columns_) {
+  if (!body_->add(exits, shapes_)) return kNone;
+  const std::size_t path = body_->paths() - 1;
+  for (; columns_ < body_->columns().size(); ++columns_) {
     states_[columns_] = State::kUnseen;
     starts_[columns_] = strides_[columns_] = 0;
   }
@@ -63,7 +62,7 @@ std::size_t LiveRun::add_path(std::span<const ExitId> exits) {
 
 /// A run that was locked goes on in another way: makes up its rows, unless they are too many.
 bool LiveRun::store_rows() {
-  const std::span<const std::uint32_t> columns = body_.columns(0);
+  const std::span<const std::uint32_t> columns = body_->columns(0);
   if (columns.size() * iterations_ > kMaxValues) return false;
   stored_ = true;
   used_ = 0;
@@ -99,7 +98,7 @@ bool LiveRun::extend(std::size_t path, std::span<const ExitId> exits, const std:
   } else if (mixed_ && iterations_ >= kMaxMixed) {
     return false;
   }
-  const std::size_t count = body_.columns(path).size();
+  const std::size_t count = body_->columns(path).size();
   if (used_ + count > kMaxValues) return false;
   take(path, slots);
   add_row(slots, count);
@@ -107,40 +106,28 @@ bool LiveRun::extend(std::size_t path, std::span<const ExitId> exits, const std:
   return true;
 }
 
-/// Compares the slots of an iteration with what the columns lead to expect, and teaches the columns if they differ.
-void LiveRun::take(std::size_t path, const std::uint64_t* slots) {
-  const PathPlan& planned = plans_[path];
-  if (planned.version != version_ && uses_[path] >= kUnplanned) plan(path);
-  std::uint64_t different = planned.version == version_ && planned.settled ? 0 : 1;
-  if (different == 0) {
-    for (const RegularSlot& place : planned.regular)
-      different |= slots[place.slot] ^ (place.start + place.stride * iterations_);
-  }
-  if (different != 0) take_slowly(path, slots);
-}
-
 bool LiveRun::finish(std::span<const ExitId> exits, const std::uint64_t* slots) {
   std::size_t path = find(exits);
   const bool known = path != kNone;
   const std::size_t columns_before = columns_;
   if (!known) path = add_path(exits);
-  if (path == kNone || used_ + body_.columns(path).size() > kMaxValues) return false;
+  if (path == kNone || used_ + body_->columns(path).size() > kMaxValues) return false;
   if (count_breaks(path, slots) != 0) {
     if (!known) {
-      body_.remove_last(columns_before, shapes_);
+      body_->remove_last();
       columns_ = columns_before;
     }
     return false;
   }
   take_slowly(path, slots);
-  if (stored_) add_row(slots, body_.columns(path).size());
+  if (stored_) add_row(slots, body_->columns(path).size());
   count_iteration(path);
   return true;
 }
 
 /// How many regular columns of the path these slots would make irregular.
 std::size_t LiveRun::count_breaks(std::size_t path, const std::uint64_t* slots) const {
-  const std::span<const std::uint32_t> columns = body_.columns(path);
+  const std::span<const std::uint32_t> columns = body_->columns(path);
   std::size_t breaks = 0;
   for (std::size_t i = 0; i < columns.size(); ++i)
     breaks += states_[columns[i]] == State::kRegular && slots[i] != expected(columns[i]) ? 1 : 0;
@@ -149,7 +136,7 @@ std::size_t LiveRun::count_breaks(std::size_t path, const std::uint64_t* slots) 
 
 /// Teaches the columns the slots of an iteration, whatever their state.
 void LiveRun::take_slowly(std::size_t path, const std::uint64_t* slots) {
-  const std::span<const std::uint32_t> columns = body_.columns(path);
+  const std::span<const std::uint32_t> columns = body_->columns(path);
   for (std::size_t i = 0; i < columns.size(); ++i) {
     const std::uint32_t column = columns[i];
     const std::uint64_t value = slots[i];
@@ -187,13 +174,16 @@ void LiveRun::plan(std::size_t path) {
   PathPlan& plan = plans_[path];
   plan.version = version_;
   plan.settled = true;
-  plan.regular.clear();
-  const std::span<const std::uint32_t> columns = body_.columns(path);
+  const std::span<const std::uint32_t> columns = body_->columns(path);
+  if (plan.regular.size() < columns.size()) plan.regular.resize(columns.size());
+  RegularSlot* to = plan.regular.data();
   for (std::uint32_t i = 0; i < columns.size(); ++i) {
-    const State state = states_[columns[i]];
-    if (state == State::kRegular) plan.regular.push_back({i, starts_[columns[i]], strides_[columns[i]]});
+    const std::uint32_t column = columns[i];
+    const State state = states_[column];
+    if (state == State::kRegular) *to++ = {i, starts_[column], strides_[column]};
     plan.settled &= state == State::kRegular || state == State::kIrregular;
   }
+  plan.count = static_cast<std::size_t>(to - plan.regular.data());
 }
 
 /// The iteration was taken in: on to the next.
@@ -205,18 +195,60 @@ void LiveRun::count_iteration(std::size_t path) {
 }
 
 bool LiveRun::lock() {
-  if (body_.paths() != 1 || !std::all_of(states_.begin(), states_.begin() + static_cast<std::ptrdiff_t>(columns_),
-                                         [](State state) { return state == State::kRegular; }))
+  if (body_->paths() != 1 || !std::all_of(states_.begin(), states_.begin() + static_cast<std::ptrdiff_t>(columns_),
+                                          [](State state) { return state == State::kRegular; }))
     return false;
-  const std::span<const ExitId> exits = body_.exits(0);
+  const std::span<const ExitId> exits = body_->exits(0);
   lock_exits_ = exits.data();
   lock_length_ = static_cast<std::uint32_t>(exits.size());
   for (std::size_t i = 0; i < exits.size(); ++i) lock_counts_[i] = shapes_.exits()[exits[i]].slots;
   for (std::uint32_t i = 0; i < columns_; ++i) expected_[i] = expected(i);
   lock_event_ = lock_slot_ = 0;
+  pattern_.clear();
   stored_ = false;
   used_ = 0;
   return true;
+}
+
+void LiveRun::step(EventWords& in, std::uint64_t most) {
+  const std::uint64_t first = in.events();
+  const std::uint64_t length = lock_length_;
+  while (in.events() - first < most) {
+    if (lock_event_ == 0 && most - (in.events() - first) >= length) {
+      const std::size_t noted = in.noted().size();
+      if (!step_whole(in)) return;
+      const std::uint64_t left = (most - (in.events() - first)) / length;
+      if (in.noted().size() == noted && left != 0) step_words(in, left);
+      continue;
+    }
+    const WordExit* const next = in.front();
+    if (next == nullptr || !step(next->exit, in.slots(), next->slots)) return;
+    in.pass(*next);
+  }
+}
+
+/// Takes in the next events up to the end of the iteration; false if not all of them are expected.
+bool LiveRun::step_whole(EventWords& in) {
+  const std::uint64_t iteration = iterations_;
+  while (iterations_ == iteration) {
+    const WordExit* const next = in.front();
+    if (next == nullptr || !step(next->exit, in.slots(), next->slots)) return false;
+    in.pass(*next);
+  }
+  return true;
+}
+
+/// Takes in up to `most` whole iterations that repeat the one which was just passed over.
+void LiveRun::step_words(EventWords& in, std::uint64_t most) {
+  const std::size_t length = lock_length_ + columns_;
+  most = std::min<std::uint64_t>(most, static_cast<std::size_t>(in.end() - in.at()) / length);
+  if (most == 0) return;
+  if (!pattern_.ready()) pattern_.set(std::span(lock_counts_).first(lock_length_), std::span(strides_).first(columns_));
+  const std::uint64_t taken = pattern_.expected(in.at(), most * length) / length;
+  if (taken == 0) return;
+  iterations_ += taken;
+  for (std::size_t i = 0; i < columns_; ++i) expected_[i] += strides_[i] * taken;
+  in.go(in.at() + taken * length, taken * lock_length_, taken * body_->instructions(0));
 }
 
 LiveRun::Partial LiveRun::unlock() {
@@ -226,9 +258,9 @@ LiveRun::Partial LiveRun::unlock() {
 
 void LiveRun::begin_following() {
   if (tree_paths_ == 0) nodes_.assign(1, {});
-  for (; tree_paths_ < body_.paths(); ++tree_paths_) {
+  for (; tree_paths_ < body_->paths(); ++tree_paths_) {
     std::uint32_t at = 0;
-    for (const ExitId exit : body_.exits(tree_paths_)) {
+    for (const ExitId exit : body_->exits(tree_paths_)) {
       std::uint32_t next = nodes_[at].child;
       while (next != 0 && nodes_[next].exit != exit) next = nodes_[next].sibling;
       if (next == 0) {
@@ -244,11 +276,43 @@ void LiveRun::begin_following() {
   begin_row();
 }
 
-/// Makes sure that any known path's slots fit behind the rows.
-void LiveRun::begin_row() {
-  filled_ = used_;
-  if (used_ + kMaxRunColumns > rows_.size()) [[unlikely]]
-    rows_.resize(2 * (used_ + kMaxRunColumns));
+void LiveRun::follow(EventWords& in, std::uint64_t most) {
+  const std::span<const WordExit> exits = in.exits();
+  const std::uint64_t* at = in.at();
+  const std::uint64_t* end = in.end();
+  const Node* const nodes = nodes_.data();
+  std::uint64_t* to = rows_.data() + filled_;
+  std::uint32_t node = node_;
+  std::uint64_t instructions = 0;
+  std::uint64_t taken = 0;
+  while (taken < most) {
+    const WordExit* const event = EventWords::find(at, end, exits);
+    if (event == nullptr) break;
+    std::uint32_t next = child_of(nodes, node, event->exit);
+    if (next == 0) {
+      if (nodes[node].path == kNoPath) break;
+      next = child_of(nodes, 0, event->exit);
+      if (next == 0 || event->slots != nodes[next].count) break;
+      filled_ = static_cast<std::size_t>(to - rows_.data());
+      if (!end_path(nodes[node].path)) break;
+      to = rows_.data() + filled_;
+    } else if (event->slots != nodes[next].count) {
+      break;
+    }
+    node = next;
+    EventWords::copy_slots(at, end, event->slots, to);
+    to += event->slots;
+    if (event->noted != 0) [[unlikely]] {
+      in.note(at);
+      end = in.end();
+    }
+    at += std::size_t{1} + event->slots;
+    instructions += event->instructions;
+    ++taken;
+  }
+  node_ = node;
+  filled_ = static_cast<std::size_t>(to - rows_.data());
+  in.go(at, taken, instructions);
 }
 
 /// Takes in the iteration that was followed to the end of the path. False, and nothing changes, if the run has become
@@ -272,25 +336,25 @@ const Run& LiveRun::view() {
   view_ = {};
   view_.iterations = iterations_;
   view_paths_.clear();
-  for (std::size_t path = 0; path < body_.paths(); ++path) {
-    const std::span<const std::uint32_t> columns = body_.columns(path);
-    view_paths_.push_back({body_.exits(path), columns, columns.size(), body_.instructions(path)});
-    view_.events += uses_[path] * body_.exits(path).size();
-    view_.instructions += uses_[path] * body_.instructions(path);
+  for (std::size_t path = 0; path < body_->paths(); ++path) {
+    const std::span<const std::uint32_t> columns = body_->columns(path);
+    view_paths_.push_back({body_->exits(path), columns, columns.size(), body_->instructions(path)});
+    view_.events += uses_[path] * body_->exits(path).size();
+    view_.instructions += uses_[path] * body_->instructions(path);
   }
   view_columns_.resize(columns_);
   for (std::size_t i = 0; i < columns_; ++i) {
-    const RunBody::Column& column = body_.columns()[i];
+    const RunBody::Column& column = body_->columns()[i];
     const bool irregular = states_[i] == State::kIrregular;
     view_columns_[i] = {irregular ? RunColumn::Kind::kIrregular : RunColumn::Kind::kRegular,
-                        column.control,
+                        body_->is_control(column),
                         column.block,
                         column.slot,
                         irregular ? 0 : starts_[i],
                         irregular ? 0 : strides_[i],
                         {}};
   }
-  const bool plain = !mixed_ || (body_.paths() == 2 && uses_[1] == 1 && last_path_ == 1);
+  const bool plain = !mixed_ || (body_->paths() == 2 && uses_[1] == 1 && last_path_ == 1);
   view_.paths = view_paths_;
   view_.columns = view_columns_;
   if (!plain) view_.sequence = sequence_;

@@ -7,8 +7,9 @@
 //
 // While a run has one path and only regular columns, it can be *locked*: events are then compared one by one, as they
 // come, with the next one expected (step()), and an iteration that fits costs no bookkeeping but one addition per
-// column. Nothing is stored then, so a regular run costs the same memory however long it is; the rows are made up if it
-// goes on in another way.
+// column. If they come as words, that is done for one iteration, and those behind it are compared with it, many at
+// once (WordPattern). Nothing is stored then, so a regular run costs the same memory however long it is; the rows are
+// made up if it goes on in another way.
 //
 // Any other run can be *followed*: its paths are a tree of exits, and as long as events go along it (follow()) their
 // slots are stored where the row will be, and a path that ends needs no look at its events.
@@ -20,11 +21,12 @@
 #include <span>
 #include <vector>
 
-#include "trace/block_event.h"
+#include "trace/event_words.h"
 #include "trace/format.h"
 #include "trace/run.h"
 #include "trace/run_body.h"
 #include "trace/shapes.h"
+#include "trace/word_pattern.h"
 
 namespace loopfold::trace {
 
@@ -38,7 +40,8 @@ class LiveRun {
 
   explicit LiveRun(const Shapes& shapes) : shapes_(shapes) {}
 
-  void clear();
+  /// Begins a run of the loop with this header.
+  void clear(std::uint64_t header);
   /// The number of the path, or kNone.
   std::size_t find(std::span<const ExitId> exits) const;
   /// Adds an iteration, with find(exits). False if the run has become too large for it: it stays as it was and takes no
@@ -48,10 +51,10 @@ class LiveRun {
   bool finish(std::span<const ExitId> exits, const std::uint64_t* slots);
 
   std::uint64_t iterations() const { return iterations_; }
-  std::size_t paths() const { return body_.paths(); }
+  std::size_t paths() const { return body_->paths(); }
   std::size_t bytes() const { return sequence_.size() + 8 * (used_ + 2 * columns_); }
   /// How many exits from the first one on are at positions of the body.
-  std::size_t covered(std::span<const ExitId> exits) { return body_.covered(exits, shapes_); }
+  std::size_t covered(std::span<const ExitId> exits) { return body_->covered(exits, shapes_); }
 
   /// The run as it is, without place and time and without the values of irregular columns: these are in the rows. Valid
   /// until the next change.
@@ -73,11 +76,8 @@ class LiveRun {
     if (++lock_event_ == lock_length_) advance();
     return true;
   }
-  std::size_t step(std::span<const BlockEvent> events) {
-    std::size_t taken = 0;
-    while (taken < events.size() && step(events[taken].exit, events[taken].slots, events[taken].count)) ++taken;
-    return taken;
-  }
+  /// The same for events that come as words, up to the first that is not taken in, and for `most` at the most.
+  void step(EventWords& in, std::uint64_t most);
   struct Partial {
     std::span<const ExitId> exits;
     const std::uint64_t* slots = nullptr;
@@ -91,14 +91,12 @@ class LiveRun {
   /// Does this event go on along a path, or begin an iteration behind the end of one? Then it is taken in. Every path
   /// ends with a direct exit, so an event that begins some path ends the iteration before.
   bool follow(ExitId exit, const std::uint64_t* slots, std::size_t count) {
-    const Node& at = nodes_[node_];
-    std::uint32_t next = at.child;
-    while (next != 0 && nodes_[next].exit != exit) next = nodes_[next].sibling;
+    std::uint32_t next = child_of(nodes_.data(), node_, exit);
     if (next == 0) {
-      if (at.path == kNoPath) return false;
-      next = nodes_[0].child;
-      while (next != 0 && nodes_[next].exit != exit) next = nodes_[next].sibling;
-      if (next == 0 || count != nodes_[next].count || !end_path(at.path)) return false;
+      const std::uint32_t path = nodes_[node_].path;
+      if (path == kNoPath) return false;
+      next = child_of(nodes_.data(), 0, exit);
+      if (next == 0 || count != nodes_[next].count || !end_path(path)) return false;
     } else if (count != nodes_[next].count) {
       return false;
     }
@@ -108,12 +106,8 @@ class LiveRun {
     node_ = next;
     return true;
   }
-  /// The same for several events, up to the first that is not taken in. Returns how many are.
-  std::size_t follow(std::span<const BlockEvent> events) {
-    std::size_t taken = 0;
-    while (taken < events.size() && follow(events[taken].exit, events[taken].slots, events[taken].count)) ++taken;
-    return taken;
-  }
+  /// The same for events that come as words, up to the first that is not taken in, and for `most` at the most.
+  void follow(EventWords& in, std::uint64_t most);
   /// Follows the run no more and gives back the events of the unfinished iteration, valid until the next change.
   Partial stop_following();
 
@@ -134,19 +128,45 @@ class LiveRun {
     std::uint32_t path = kNoPath;  // that ends here
   };
   static constexpr std::uint32_t kNoPath = 0xffffffff;
+  static constexpr std::uint64_t kUnplanned = 2;  // iterations of a path without a list
+  /// Where an event with this exit leads to from a node, or 0.
+  static std::uint32_t child_of(const Node* nodes, std::uint32_t node, ExitId exit) {
+    std::uint32_t next = nodes[node].child;
+    while (next != 0 && nodes[next].exit != exit) next = nodes[next].sibling;
+    return next;
+  }
   /// The slots of a path that are in regular columns, as of `version`.
   struct PathPlan {
     std::uint64_t version = 0;
     bool settled = false;  // no column is unseen or seen once only
-    std::vector<RegularSlot> regular;
+    std::size_t count = 0;
+    std::vector<RegularSlot> regular;  // the first `count`
   };
 
   std::size_t add_path(std::span<const ExitId> exits);
-  void take(std::size_t path, const std::uint64_t* slots);
+  /// Compares the slots of an iteration with what the columns lead to expect, and teaches the columns if they differ.
+  void take(std::size_t path, const std::uint64_t* slots) {
+    const PathPlan& planned = plans_[path];
+    if (planned.version != version_ && uses_[path] >= kUnplanned) plan(path);
+    std::uint64_t different = planned.version == version_ && planned.settled ? 0 : 1;
+    if (different == 0) {
+      const std::uint64_t iteration = iterations_;
+      const RegularSlot* const end = planned.regular.data() + planned.count;
+      for (const RegularSlot* place = planned.regular.data(); place != end; ++place)
+        different |= slots[place->slot] ^ (place->start + place->stride * iteration);
+    }
+    if (different != 0) take_slowly(path, slots);
+  }
   void take_slowly(std::size_t path, const std::uint64_t* slots);
   bool second_value(std::uint32_t column, std::uint64_t value);
   bool end_path(std::size_t path);
-  void begin_row();
+  /// Makes sure that any known path's slots fit behind the rows.
+  void begin_row() {
+    constexpr std::size_t kMost = kMaxRunColumns + EventWords::kSpare;
+    filled_ = used_;
+    if (used_ + kMost > rows_.size()) [[unlikely]]
+      rows_.resize(2 * (used_ + kMost));
+  }
   bool store_rows();
   void add_row(const std::uint64_t* slots, std::size_t count);
   std::size_t count_breaks(std::size_t path, const std::uint64_t* slots) const;
@@ -158,9 +178,14 @@ class LiveRun {
     ++iterations_;
     for (std::size_t i = 0; i < columns_; ++i) expected_[i] += strides_[i];
   }
+  bool step_whole(EventWords& in);
+  void step_words(EventWords& in, std::uint64_t most);
 
   const Shapes& shapes_;
-  RunBody body_;
+  /// The bodies that loops had the last time, by header; several may have to share one.
+  static constexpr std::size_t kBodies = 8;
+  std::array<RunBody, kBodies> bodies_;
+  RunBody* body_ = &bodies_[0];
   std::uint64_t iterations_ = 0;
   std::size_t last_path_ = 0;
   bool mixed_ = false;                  // an iteration other than the last takes another path than the first
@@ -186,6 +211,7 @@ class LiveRun {
   std::uint32_t lock_length_ = 0;
   std::uint32_t lock_event_ = 0;
   std::uint32_t lock_slot_ = 0;
+  WordPattern pattern_;  // made when it is first needed
 
   std::vector<Node> nodes_;  // of the first tree_paths_ paths
   std::size_t tree_paths_ = 0;

@@ -148,9 +148,10 @@ bool ChunkDecoder::new_loop(std::uint32_t& number) {
   for (std::size_t p = 0; p < count; ++p) new_paths_.push_back({body_.exits(p), body_.columns(p), 0, 0});
   new_columns_.clear();
   for (const RunBody::Column& column : body_.columns()) {
-    const bool skipped = control_only_ && !column.control;
+    const bool control = body_.is_control(column);
+    const bool skipped = control_only_ && !control;
     new_columns_.push_back({skipped ? RunColumn::Kind::kSkipped : RunColumn::Kind::kRegular,
-                            column.control,
+                            control,
                             column.block,
                             column.slot,
                             0,

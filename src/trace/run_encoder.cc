@@ -38,6 +38,75 @@ RunEncoder::RunEncoder(const Shapes& shapes) : shapes_(shapes), slots_(2 * kMost
 
 void RunEncoder::reset() { misses_.fill(0); }
 
+bool RunEncoder::take(EventWords& in, std::uint64_t most) {
+  const std::uint64_t end = in.events() + most;
+  handed_out_ = false;
+  while (in.events() != end && !handed_out_) {
+    if (following_) {
+      run_.follow(in, end - in.events());
+    } else if (locked_) {
+      run_.step(in, end - in.events());
+    } else {
+      append_plain_words(in, end - in.events());
+    }
+    const WordExit* const next = in.front();
+    if (next == nullptr || in.events() == end || handed_out_) break;
+    const std::span<const ExitShape> known = shapes_.exits();
+    if (next->exit >= known.size() || known[next->exit].slots != next->slots) break;
+    const ExitShape& shape = known[next->exit];
+    if (locked_ || following_ || shape.address == watch_header_ || shape.address == watch_back_) {
+      append_slowly(next->exit, in.slots(), next->slots);
+    } else {
+      append_plainly(next->exit, shape, in.slots(), next->slots);
+    }
+    in.pass(*next);
+  }
+  return handed_out_;
+}
+
+/// Appends events to the open path as append_plainly() does, up to the first with which control comes to a header or
+/// has jumped back to where the path has been, or that makes the path too long.
+void RunEncoder::append_plain_words(EventWords& in, std::uint64_t most) {
+  const std::span<const ExitShape> known = shapes_.exits();
+  const std::span<const WordExit> exits = in.exits();
+  const std::uint64_t* at = in.at();
+  const std::uint64_t* end = in.end();
+  std::uint64_t* const slots = slots_.data();
+  std::uint64_t watch_header = watch_header_;
+  std::uint64_t watch_back = watch_back_;
+  std::uint64_t instructions = 0;
+  std::size_t to = end_;
+  std::uint32_t slot = slot_at_[to];
+  const std::uint32_t last_slot = slot_at_[open_] + kLiteralSlots;
+  const std::size_t first = to;
+  // The event that fills the path is appended by others, as what makes it overflow.
+  const std::size_t last =
+      std::min<std::uint64_t>(open_ + kMaxPathEvents - 1, most > kCapacity ? kCapacity : to + most);
+  while (to < last) {
+    const WordExit* const event = EventWords::find(at, end, exits);
+    if (event == nullptr || event->exit >= known.size()) break;
+    const ExitShape& shape = known[event->exit];
+    if (shape.address == watch_header || shape.slots != event->slots || slot + event->slots > last_slot) break;
+    if (shape.address == watch_back && has_been_at(shape.address, to)) break;
+    EventWords::copy_slots(at, end, event->slots, slots + slot);
+    exits_[to] = event->exit;
+    addresses_[to] = shape.address;
+    slot_at_[++to] = slot += event->slots;
+    watch_header = shape.direct ? header_ : kNoTarget;
+    watch_back = shape.back_target;
+    if (event->noted != 0) [[unlikely]] {
+      in.note(at);
+      end = in.end();
+    }
+    at += std::size_t{1} + event->slots;
+    instructions += event->instructions;
+  }
+  watch_header_ = watch_header;
+  watch_back_ = watch_back;
+  end_ = to;
+  in.go(at, to - first, instructions);
+}
+
 /// An event with which control comes to a header or has jumped back, or that a run does not expect that is locked or
 /// followed.
 void RunEncoder::append_slowly(ExitId exit, const std::uint64_t* slots, std::size_t count) {
@@ -186,7 +255,7 @@ std::size_t RunEncoder::find_header(std::size_t first) const {
 
 /// The candidates become a run, if it can hold them.
 void RunEncoder::establish() {
-  run_.clear();
+  run_.clear(header_);
   std::size_t taken = 0;
   for (; taken < candidates_; ++taken) {
     const std::size_t from = candidate_at_[taken];

@@ -35,7 +35,7 @@
 #include <span>
 #include <vector>
 
-#include "trace/block_event.h"
+#include "trace/event_words.h"
 #include "trace/live_run.h"
 #include "trace/run.h"
 #include "trace/shapes.h"
@@ -70,11 +70,6 @@ class RunEncoder {
     if (following_) return run_.follow(exit, slots, count);
     return locked_ && run_.step(exit, slots, count);
   }
-  /// Takes in the events up to the first that is not expected; returns how many these are.
-  std::size_t expected(std::span<const BlockEvent> events) {
-    if (following_) return run_.follow(events);
-    return locked_ ? run_.step(events) : 0;
-  }
   /// May what is pending grow by events that were expected?
   bool grows() const { return following_; }
   /// Any other event. `count` is the slot count of the exit. True if runs may have been handed out.
@@ -88,6 +83,9 @@ class RunEncoder {
     }
     return handed_out_;
   }
+  /// Takes in events that come as words, expected or not: until the words end, or `most` were taken in, or runs may
+  /// have been handed out, which is when it returns true. Stops before an event that is not as its exit was described.
+  bool take(EventWords& in, std::uint64_t most);
   /// Ends what is pending and hands it out: the slice or the group ends.
   void finish();
   /// A new group begins: forgets which loops did not pay.
@@ -104,6 +102,7 @@ class RunEncoder {
   static constexpr std::uint8_t kPatience = 2;  // bad runs of a loop before it is left alone for a while
 
   std::span<const ExitId> exits(std::size_t from, std::size_t to) const { return {exits_.data() + from, to - from}; }
+  void append_plain_words(EventWords& in, std::uint64_t most);
   void append_slowly(ExitId exit, const std::uint64_t* slots, std::size_t count);
   void append_plainly(ExitId exit, const ExitShape& shape, const std::uint64_t* slots, std::size_t count) {
     const std::uint32_t at = slot_at_[end_];
@@ -116,6 +115,11 @@ class RunEncoder {
     watch_back_ = shape.back_target;
     if (end_ - open_ >= kMaxPathEvents || slot_at_[end_] - slot_at_[open_] > kLiteralSlots) [[unlikely]]
       overflow();
+  }
+  /// Is there a block at this address in the open path, which ends at `end`?
+  bool has_been_at(std::uint64_t address, std::size_t end) const {
+    while (end > open_ && addresses_[end - 1] != address) --end;
+    return end > open_;
   }
   void arrive();
   bool is_iteration(std::size_t from, std::size_t to) const;

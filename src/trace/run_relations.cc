@@ -15,6 +15,18 @@ void give_up(RunTables::Column& memory) {
   memory.patience = static_cast<std::uint8_t>(std::min<unsigned>(kMostPatience, 2u * memory.patience + 1));
 }
 
+/// The values at these places.
+void gather(const std::uint64_t* from, const std::uint32_t* places, std::size_t count, std::uint64_t* to) {
+  std::size_t k = 0;
+  for (; k + 4 <= count; k += 4) {
+    to[k] = from[places[k]];
+    to[k + 1] = from[places[k + 1]];
+    to[k + 2] = from[places[k + 2]];
+    to[k + 3] = from[places[k + 3]];
+  }
+  for (; k < count; ++k) to[k] = from[places[k]];
+}
+
 template <typename T>
 void at_least(std::vector<T>& buffer, std::size_t size) {
   if (buffer.size() < size) buffer.resize(2 * size);
@@ -26,28 +38,35 @@ void at_least(std::vector<T>& buffer, std::size_t size) {
 bool IrregularColumns::list_places(const Run& run, const RunTables::Loop& loop, SlotClass slot_class) {
   at_least(index_, run.columns.size());
   at_least(last_, run.columns.size());
+  const std::size_t paths = run.paths.size();
+  std::uint32_t* const index = index_.data();
   std::uint32_t irregular = 0;
   for (std::size_t i = 0; i < run.columns.size(); ++i) {
     const bool counts = run.columns[i].kind == RunColumn::Kind::kIrregular && loop.columns[i].slot_class == slot_class;
-    index_[i] = counts ? irregular : kAbsent;
-    irregular += counts ? static_cast<std::uint32_t>(run.paths.size()) : 0;
+    index[i] = counts ? irregular : kAbsent;
+    irregular += counts ? static_cast<std::uint32_t>(paths) : 0;
   }
   if (irregular == 0) return false;
   orders_.assign(irregular, kAbsent);
-  slots_.clear();
-  for (std::size_t p = 0; p < run.paths.size(); ++p) {
-    slots_at_[p] = static_cast<std::uint32_t>(slots_.size());
+  std::uint32_t* const orders = orders_.data();
+  std::uint32_t next = 0;
+  for (std::size_t p = 0; p < paths; ++p) {
     const std::span<const std::uint32_t> columns = run.paths[p].columns;
+    at_least(slots_, next + columns.size() + kStep);
+    slots_at_[p] = next;
+    std::uint32_t* const slots = slots_.data() + next;
     std::uint32_t order = 0;
     for (std::uint32_t slot = 0; slot < columns.size(); ++slot) {
-      if (index_[columns[slot]] == kAbsent) continue;
-      orders_[index_[columns[slot]] + p] = order++;
-      slots_.push_back(slot);
+      const std::uint32_t at = index[columns[slot]];
+      if (at == kAbsent) continue;
+      orders[at + p] = order;
+      slots[order++] = slot;
     }
     slot_counts_[p] = order;
-    while (slots_.size() % kStep != 0) slots_.push_back(0);
+    while (order % kStep != 0) slots[order++] = 0;
+    next += order;
   }
-  slots_at_[run.paths.size()] = static_cast<std::uint32_t>(slots_.size());
+  slots_at_[paths] = next;
   return true;
 }
 
@@ -63,17 +82,28 @@ std::size_t IrregularColumns::collect(const Run& run, std::span<const std::uint6
   std::uint64_t* const stream = stream_.data();
   std::uint32_t next = History::kReach;
   const std::uint64_t* row = rows.data();
-  for (std::uint64_t i = 0; i < run.iterations; ++i) {
-    const std::size_t path = run.path_of(i);
-    used_ |= std::uint32_t{1} << path;
+  const auto copy = [&](std::uint64_t i, std::size_t path) {
     row_at_[i] = next;
     const std::uint32_t* const end = slots_.data() + slots_at_[path + 1];
     std::uint64_t* to = stream + next;
     for (const std::uint32_t* slot = slots_.data() + slots_at_[path]; slot != end; slot += kStep, to += kStep) {
-      for (std::size_t k = 0; k < kStep; ++k) to[k] = row[slot[k]];
+      to[0] = row[slot[0]];
+      to[1] = row[slot[1]];
+      to[2] = row[slot[2]];
+      to[3] = row[slot[3]];
     }
     next += slot_counts_[path];
     row += run.paths[path].columns.size();
+  };
+  if (!run.sequence.empty()) {
+    for (std::uint64_t i = 0; i < run.iterations; ++i) {
+      used_ |= std::uint32_t{1} << run.sequence[i];
+      copy(i, run.sequence[i]);
+    }
+  } else {
+    used_ = std::uint32_t{1} << (run.paths.size() - 1) | (run.iterations > 1 ? 1u : 0u);
+    for (std::uint64_t i = 0; i + 1 < run.iterations; ++i) copy(i, 0);
+    copy(run.iterations - 1, run.paths.size() - 1);
   }
   return next - History::kReach;
 }
@@ -87,16 +117,21 @@ void IrregularColumns::find_present(std::uint32_t paths) {
   at_least(present_rows_, iterations_);
   at_least(present_paths_, iterations_);
   std::size_t count = 0;
+  std::uint32_t* const rows = present_rows_.data();
+  std::uint8_t* const taken = present_paths_.data();
+  const std::uint32_t* const row_at = row_at_.data();
+  const std::uint64_t iterations = iterations_;
   const auto add = [&](std::uint64_t iteration, std::uint8_t path) {
-    present_rows_[count] = row_at_[iteration];
-    present_paths_[count] = path;
+    rows[count] = row_at[iteration];
+    taken[count] = path;
     count += paths >> path & 1;
   };
   if (!sequence_.empty()) {
-    for (std::uint64_t i = 0; i < iterations_; ++i) add(i, sequence_[i]);
+    const std::uint8_t* const sequence = sequence_.data();
+    for (std::uint64_t i = 0; i < iterations; ++i) add(i, sequence[i]);
   } else {
-    for (std::uint64_t i = 0; i + 1 < iterations_; ++i) add(i, 0);
-    add(iterations_ - 1, static_cast<std::uint8_t>(paths_ - 1));
+    for (std::uint64_t i = 0; i + 1 < iterations; ++i) add(i, 0);
+    add(iterations - 1, static_cast<std::uint8_t>(paths_ - 1));
   }
   present_count_ = count;
 }
@@ -128,33 +163,35 @@ std::size_t IrregularColumns::locate(std::size_t column, const RunTables::Column
     base_ = stream_.data();
   }
   at_least(values_, count);
-  std::uint64_t* const values = values_.data();
-  for (std::size_t k = 0; k < count; ++k) values[k] = base_[places_[k]];
+  gather(base_, places_, count, values_.data());
   return count;
 }
 
-/// How often a rest is the same as the one before, among the probes.
-unsigned IrregularColumns::score(unsigned distance, unsigned shift) const {
-  std::uint64_t last = values_[1] - (*(base_ + places_[1] - distance) << shift);
-  unsigned same = 0;
-  for (std::size_t k = 2; k < kProbes; ++k) {
-    const std::uint64_t rest = values_[k] - (*(base_ + places_[k] - distance) << shift);
-    same += rest == last ? 1 : 0;
-    last = rest;
-  }
-  return same;
+/// How often a rest is the same as the one before, among the probes, whose values and places in the stream these are.
+unsigned IrregularColumns::score(const Probes& probes, unsigned distance, unsigned shift) {
+  static_assert(kProbes == 5);
+  const auto rest = [&](std::size_t k) { return probes.values[k] - (*(probes.places[k] - distance) << shift); };
+  const std::uint64_t first = rest(1);
+  const std::uint64_t second = rest(2);
+  const std::uint64_t third = rest(3);
+  return (first == second ? 1u : 0u) + (second == third ? 1u : 0u) + (third == rest(4) ? 1u : 0u);
 }
 
 /// Finds a relation that may be worth it, the known one first.
 bool IrregularColumns::search(const Relation& known, Relation& found) const {
+  Probes probes;
+  for (std::size_t k = 1; k < kProbes; ++k) {
+    probes.values[k] = values_[k];
+    probes.places[k] = base_ + places_[k];
+  }
   unsigned best = kProbes - 4;
-  if (known.distance != 0 && score(known.distance, known.shift) > best) {
+  if (known.distance != 0 && score(probes, known.distance, known.shift) > best) {
     found = known;
     return true;
   }
   for (unsigned distance = 1; distance <= History::kReach; ++distance) {
     for (unsigned shift = 0; shift < Relation::kShifts; ++shift) {
-      const unsigned same = score(distance, shift);
+      const unsigned same = score(probes, distance, shift);
       if (same <= best) continue;
       best = same;
       found = {0, static_cast<std::uint8_t>(distance), static_cast<std::uint8_t>(shift)};
@@ -177,9 +214,12 @@ bool IrregularColumns::relate(const Relation& relation, std::size_t count, bool&
   std::size_t value_changes = 0;
   rests[0] = values[0];
   rests[1] = rest;
+  std::uint64_t value = values[1];
+  const unsigned shift = relation.shift;
   for (std::size_t k = 2; k < count; ++k) {
-    const std::uint64_t next_rest = values[k] - (stream[places[k]] << relation.shift);
-    const std::uint64_t next_step = values[k] - values[k - 1];
+    const std::uint64_t next_rest = values[k] - (stream[places[k]] << shift);
+    const std::uint64_t next_step = values[k] - value;
+    value = values[k];
     rest_changes += next_rest != rest ? 1 : 0;
     value_changes += next_step != step ? 1 : 0;
     rests[k] = rest = next_rest;

@@ -53,7 +53,12 @@ class IrregularColumns {
   bool list_places(const Run& run, const RunTables::Loop& loop, SlotClass slot_class);
   void find_present(std::uint32_t paths);
   std::size_t locate(std::size_t column, const RunTables::Column& memory);
-  unsigned score(unsigned distance, unsigned shift) const;
+  /// The values that are looked at, and their places in the stream.
+  struct Probes {
+    std::array<std::uint64_t, kProbes> values;
+    std::array<const std::uint64_t*, kProbes> places;
+  };
+  static unsigned score(const Probes& probes, unsigned distance, unsigned shift);
   bool search(const Relation& known, Relation& found) const;
   bool relate(const Relation& relation, std::size_t count, bool& follows);
 

@@ -221,39 +221,165 @@ TEST(Trace, LargeGroupsAndManyThreads) {
   EXPECT_EQ(*cursor.next(), Cursor::Item::kEnd);
 }
 
-/// Events in batches, of any length and over slices, are the same file as one by one, in groups of all sizes.
-TEST(Trace, BatchesAreAsGoodAsSingleEvents) {
-  for (std::uint64_t seed = 0; seed < 60; ++seed) {
-    testing::RandomProgram program(seed, 3000);
-    const testing::Machine& machine = program.machine;
-    std::vector<char> files[2];
-    for (const bool batches : {false, true}) {
-      std::mt19937_64 random(seed);
-      TempFile file;
-      std::unique_ptr<Writer> writer = create(file);
-      if (seed % 3 == 0) writer->set_group_bytes(1000 + random() % 20000);
-      for (const Block& block : machine.blocks) writer->add_block(block);
-      for (const Exit& exit : machine.exits) writer->add_exit(exit);
-      std::vector<BlockEvent> batch;
-      for (std::size_t i = 0, slice = 0; i < machine.events.size(); ++slice) {
-        const std::size_t end = std::min<std::size_t>(machine.events.size(), i + 1 + random() % 900);
-        while (i < end) {
-          batch.clear();
-          for (std::size_t n = 1 + random() % 80; n > 0 && i < end; --n, ++i) {
-            const auto& [exit, slots] = machine.events[i];
-            batch.push_back({exit, static_cast<std::uint32_t>(slots.size()), slots.data()});
-          }
-          if (batches) writer->events(0, slice, batch);
-          for (const BlockEvent& event : batch)
-            if (!batches) writer->event(0, slice, event.exit, {event.slots, event.count});
-        }
+/// The events of a made-up program as words. An exit has one to three words that name it, and some events are to be
+/// noted.
+struct WordStream {
+  WordStream(const testing::Machine& machine, std::mt19937_64& random) {
+    std::vector<std::vector<std::uint64_t>> names(machine.exits.size());
+    exits.resize(7);  // that name nothing
+    for (int round = 0; round < 3; ++round) {
+      for (const Exit& exit : machine.exits) {
+        if (round > 0 && random() % 4 != 0) continue;
+        names[exit.id].push_back(exits.size());
+        WordExit made;
+        made.exit = exit.id & WordExit::kMostExits;
+        made.noted = exit.stack_pointer.kind != Value::Kind::kNone ? 1 : 0;
+        made.slots = exit.slots;
+        made.instructions = exit.instructions;
+        exits.push_back(made);
       }
-      writer->finish({});
-      ASSERT_FALSE(writer->error()) << writer->error()->message;
-      files[batches ? 1 : 0] = file.bytes();
     }
-    EXPECT_TRUE(files[0] == files[1]) << "seed " << seed;
+    for (const auto& [exit, slots] : machine.events) {
+      starts.push_back(words.size());
+      const std::size_t other = random() % 50 == 0 ? random() : 0;
+      words.push_back(names[exit][other % names[exit].size()]);
+      words.insert(words.end(), slots.begin(), slots.end());
+    }
+    starts.push_back(words.size());
   }
+  std::vector<WordExit> exits;
+  std::vector<std::uint64_t> words;
+  std::vector<std::size_t> starts;  // of the events in the words
+};
+
+/// Writes the program's events, one by one or as words, in stretches and slices of random length.
+std::vector<char> write_program(const testing::Machine& machine, std::uint64_t seed, bool as_words) {
+  std::mt19937_64 random(seed);
+  const WordStream stream(machine, random);
+  TempFile file;
+  std::unique_ptr<Writer> writer = create(file);
+  if (seed % 3 == 0) writer->set_group_bytes(1000 + random() % 20000);
+  for (const Block& block : machine.blocks) writer->add_block(block);
+  for (const Exit& exit : machine.exits) writer->add_exit(exit);
+  for (std::size_t i = 0, slice = 0; i < machine.events.size(); ++slice) {
+    const std::size_t slice_end = std::min<std::size_t>(machine.events.size(), i + 1 + random() % 900);
+    while (i < slice_end) {
+      const std::size_t end = std::min(slice_end, i + 1 + random() % 300);
+      // An event that is not all there ends a stretch.
+      const std::size_t cut = end < slice_end && random() % 2 == 0 ? 1 : 0;
+      for (std::size_t at = stream.starts[i]; as_words && at != stream.starts[end];) {
+        // A copy of the very size, so that a look behind it shows in a sanitized build.
+        const std::size_t last = std::max(stream.starts[end], stream.starts[end + cut] - cut);
+        const std::vector<std::uint64_t> part(stream.words.begin() + static_cast<std::ptrdiff_t>(at),
+                                              stream.words.begin() + static_cast<std::ptrdiff_t>(last));
+        EventWords in(part, stream.exits);
+        writer->events(0, slice, in);
+        std::uint64_t instructions = 0;
+        std::vector<std::size_t> noted;
+        for (std::size_t n = 0, from = i; n < in.events(); ++n) {
+          const Exit& exit = machine.exits[machine.events[from + n].first];
+          instructions += exit.instructions;
+          if (exit.stack_pointer.kind != Value::Kind::kNone) noted.push_back(stream.starts[from + n] - at);
+        }
+        EXPECT_EQ(in.words(), stream.starts[i + in.events()] - at);
+        EXPECT_EQ(in.instructions(), instructions);
+        EXPECT_EQ(in.noted().size(), noted.size());
+        for (std::size_t n = 0; n < noted.size(); ++n) EXPECT_EQ(in.noted()[n], part.data() + noted[n]);
+        if (in.events() == 0) return {};
+        i += in.events();
+        at += in.words();
+      }
+      for (; i < end; ++i) writer->event(0, slice, machine.events[i].first, machine.events[i].second);
+    }
+  }
+  writer->finish({});
+  EXPECT_FALSE(writer->error());
+  return file.bytes();
+}
+
+/// Events as words, in stretches of any length and over slices, are the same file as one by one, in groups of all
+/// sizes.
+TEST(Trace, WordsAreAsGoodAsSingleEvents) {
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    const testing::RandomProgram program(seed, 3000);
+    EXPECT_TRUE(write_program(program.machine, seed, false) == write_program(program.machine, seed, true))
+        << "seed " << seed;
+  }
+}
+
+/// The same for loops that run long, regular but for a value or a way through the body now and then.
+TEST(Trace, WordsOfLongLoopsAreAsGoodAsSingleEvents) {
+  using testing::SlotKind;
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    testing::Machine machine(seed);
+    std::vector<BlockId> body;
+    for (std::uint64_t n = 1 + machine.pick(5); n > 0; --n) {
+      std::vector<SlotKind> slots(machine.pick(seed % 4 == 0 ? 40 : 4), SlotKind::kStride);
+      if (!slots.empty() && machine.pick(3) == 0) slots[0] = SlotKind::kConstant;
+      if (!slots.empty() && machine.pick(4) == 0)
+        slots.back() = machine.pick(2) == 0 ? SlotKind::kBroken : SlotKind::kWrap;
+      body.push_back(machine.block(slots));
+    }
+    const bool calls = machine.pick(4) == 0;
+    for (int i = 0; i < 4000; ++i) {
+      for (const BlockId block : body) {
+        const bool call = calls && block == body.front() && body.size() > 1;
+        machine.go(block, call ? ExitKind::kCall : ExitKind::kNext, machine.pick(1500) == 0 ? 1 : 0);
+        if (machine.pick(4000) == 0) break;
+      }
+    }
+    machine.finish();
+    EXPECT_TRUE(write_program(machine, seed, false) == write_program(machine, seed, true)) << "seed " << seed;
+  }
+}
+
+/// A group is as long for words as for single events, though an iteration may stand across its end.
+TEST(Trace, WordsEndGroupsWhereSingleEventsDo) {
+  testing::Machine machine(1);
+  const BlockId head = machine.block({testing::SlotKind::kStride});
+  const BlockId middle = machine.block({});
+  const BlockId tail = machine.block({});
+  machine.go(middle);
+  for (int i = 0; i < 8; ++i) {
+    for (const BlockId block : {head, middle, tail}) machine.go(block);
+  }
+  machine.go(head);
+  machine.finish();
+  // The exits of an iteration, the jump back included.
+  const std::array<ExitId, 3> cycle = {machine.events[4].first, machine.events[5].first, machine.events[6].first};
+  std::vector<WordExit> exits(machine.exits.size());
+  for (const Exit& exit : machine.exits) {
+    exits[exit.id].exit = exit.id & WordExit::kMostExits;
+    exits[exit.id].slots = exit.slots;
+  }
+  constexpr std::uint64_t kIterations = kGroupEvents / 3 + 500;
+  std::vector<char> files[2];
+  for (const bool as_words : {false, true}) {
+    TempFile file;
+    std::unique_ptr<Writer> writer = create(file);
+    for (const Block& block : machine.blocks) writer->add_block(block);
+    for (const Exit& exit : machine.exits) writer->add_exit(exit);
+    std::vector<std::uint64_t> words;
+    for (std::uint64_t i = 0; i < kIterations; ++i) {
+      for (const ExitId exit : cycle) {
+        words.push_back(exit);
+        if (exits[exit].slots == 1) words.push_back(8 * i);
+      }
+      if (words.size() < 4000 && i + 1 < kIterations) continue;
+      EventWords in(words, exits);
+      if (as_words) writer->events(0, 0, in);
+      while (const WordExit* const next = in.front()) {
+        writer->event(0, 0, next->exit, {in.slots(), next->slots});
+        in.pass(*next);
+      }
+      EXPECT_EQ(in.words(), words.size());
+      words.clear();
+    }
+    writer->finish({});
+    files[as_words ? 1 : 0] = file.bytes();
+  }
+  EXPECT_TRUE(files[0] == files[1]);
+  EXPECT_GT(files[0].size(), 0u);
 }
 
 // ---- What is not a trace ---------------------------------------------------------------------------------------

@@ -42,14 +42,14 @@ struct StridePredictor {
 /// How many bytes a number takes.
 constexpr unsigned bytes_of(std::uint64_t value) { return (static_cast<unsigned>(std::bit_width(value)) + 7) / 8; }
 
-/// How many bytes the zigzag code of a difference takes; without a branch.
-constexpr unsigned bytes_of_difference(std::uint64_t difference) {
-  const std::uint64_t size = difference ^ (0 - (difference >> 63));
-  return static_cast<unsigned>(63 - std::countl_zero(2 * size + 1)) / 8 + (difference != 0 ? 1u : 0u);
+/// The same, faster: how many bytes a zigzag code takes, without a branch.
+constexpr unsigned bytes_of_code(std::uint64_t code) {
+  return static_cast<unsigned>(63 ^ std::countl_zero(code | 1)) / 8 + (code != 0 ? 1u : 0u);
 }
 
 /// Does a difference take more than one byte?
 constexpr bool is_large(std::uint64_t difference) { return difference + 0x80 > 0xff; }
+inline constexpr std::uint64_t kLargestByte = 0xff;  // of zigzag codes that are not large
 
 /// The slot values of a stream, of which the last kReach can be looked at: they stand before the place of the next one.
 class History {
@@ -146,16 +146,15 @@ class ValueWriter {
 
     void code(std::uint8_t code) { *codes++ = code; }
     void number(std::uint64_t value) { put(value, bytes_of(value)); }
-    void difference(std::uint64_t value) { put(zigzag(value), bytes_of_difference(value)); }
+    void difference(std::uint64_t value) { put(zigzag(value), bytes_of_code(zigzag(value))); }
     /// Numbers that a predictor guesses.
     void differences(StridePredictor& predictor, std::span<const std::uint64_t> values) {
       StridePredictor guesser = predictor;
       std::uint8_t* to_codes = codes;
       std::uint8_t* to_bytes = bytes;
       for (const std::uint64_t value : values) {
-        const std::uint64_t difference = value - guesser.guess();
-        const unsigned size = bytes_of_difference(difference);
-        const std::uint64_t code = zigzag(difference);
+        const std::uint64_t code = zigzag(value - guesser.guess());
+        const unsigned size = bytes_of_code(code);
         guesser.learn(value);
         *to_codes++ = static_cast<std::uint8_t>(size);
         std::memcpy(to_bytes, &code, 8);
@@ -168,21 +167,26 @@ class ValueWriter {
     /// A slot's value that stands at `next` in the History. Returns whether it was another than the even guess.
     [[gnu::always_inline]] bool slot(SlotPredictor& predictor, const std::uint64_t* next) {
       const std::uint64_t value = *next;
-      const std::uint64_t even = value - predictor.even.guess();
+      const std::uint64_t even = zigzag(value - predictor.even.guess());
+      if (even == 0) {
+        predictor.wait = static_cast<std::uint8_t>(predictor.wait - (predictor.wait != 0 ? 1 : 0));
+        *codes++ = 0;
+        predictor.even.difference = predictor.even.stride;
+        predictor.even.last = value;
+        return false;
+      }
       if (predictor.wait != 0) {
         --predictor.wait;
-        difference(even);
+        put(even, bytes_of_code(even));
         predictor.even.learn(value);
         return even != 0;
       }
-      const std::uint64_t echo = value - predictor.echo(next);
-      const unsigned even_size = bytes_of_difference(even);
-      const unsigned echo_size = bytes_of_difference(echo);
-      const unsigned echoes = 0u - static_cast<unsigned>((echo_size < even_size) & (echo_size <= kMaxEchoBytes));
-      const unsigned size = even_size ^ ((even_size ^ echo_size) & echoes);
-      const std::uint64_t chosen = static_cast<std::uint64_t>(static_cast<std::int32_t>(echoes));
-      put(zigzag(even ^ ((even ^ echo) & chosen)), size, kEcho & echoes);
-      predictor.learn(next, value, is_large(even) & (echo != 0));
+      const std::uint64_t echo = zigzag(value - predictor.echo(next));
+      const unsigned even_size = bytes_of_code(even);
+      const unsigned echo_size = bytes_of_code(echo);
+      const bool echoes = (echo_size < even_size) & (echo_size <= kMaxEchoBytes);
+      put(echoes ? echo : even, echoes ? echo_size : even_size, echoes ? kEcho : 0);
+      predictor.learn(next, value, (even > kLargestByte) & (echo != 0));
       return even != 0;
     }
 

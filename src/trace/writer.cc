@@ -405,21 +405,21 @@ void Writer::event(ThreadId thread, std::uint64_t slice, ExitId exit, std::span<
   if (handed_out || s.small_groups) s.flush_if_full();
 }
 
-/// Takes those at once that the current run leads to expect, except one that may fill the group.
-void Writer::events(ThreadId thread, std::uint64_t slice, std::span<const BlockEvent> events) {
+/// Hands them to the encoder at once, except those that may fill the group.
+void Writer::events(ThreadId thread, std::uint64_t slice, EventWords& in) {
   State& s = *state_;
-  while (!events.empty()) {
+  while (const WordExit* const next = in.front()) {
     const std::uint64_t so_far = s.slice_events + s.group_events + 1;
     const bool goes_on = slice == s.event_slice && thread == s.event_thread && s.current != nullptr;
+    const std::uint64_t before = in.events();
     if (goes_on && !s.small_groups && so_far < kGroupEvents) [[likely]] {
-      const std::size_t taken =
-          s.encoder.expected(events.first(std::min<std::uint64_t>(events.size(), kGroupEvents - so_far)));
-      s.slice_events += taken;
-      events = events.subspan(taken);
-      if (events.empty()) return;
+      const bool handed_out = s.encoder.take(in, kGroupEvents - so_far);
+      s.slice_events += in.events() - before;
+      if (handed_out) s.flush_if_full();
+      if (in.events() != before) continue;
     }
-    event(thread, slice, events[0].exit, {events[0].slots, events[0].count});
-    events = events.subspan(1);
+    event(thread, slice, next->exit, {in.slots(), next->slots});
+    in.pass(*next);
   }
 }
 

@@ -18,7 +18,7 @@
 #include <string>
 
 #include "support/result.h"
-#include "trace/block_event.h"
+#include "trace/event_words.h"
 #include "trace/types.h"
 
 namespace loopfold::trace {
@@ -40,8 +40,8 @@ class Writer {
   /// One block execution. `slots.size()` is the exit's slot count. Slices never decrease over calls.
   void event(ThreadId thread, std::uint64_t slice, ExitId exit, std::span<const std::uint64_t> slots);
 
-  /// Several of them, one after the other; faster than one by one.
-  void events(ThreadId thread, std::uint64_t slice, std::span<const BlockEvent> events);
+  /// Several of them as words, up to where the walk along these stops; faster than one by one.
+  void events(ThreadId thread, std::uint64_t slice, EventWords& in);
 
   /// A side event; its `position` is filled in here with the number of events the thread has so far. Its slice does not
   /// decrease either; events of one slice are all of one thread, but a side event of another may stand among them.

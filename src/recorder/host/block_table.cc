@@ -167,6 +167,7 @@ bool BlockTable::describe(std::span<const std::uint64_t> words, bool main_progra
   const Entry& entry = blocks_[known->second];
   const std::size_t end = std::size_t{description.base_exit} + entry.exits.size();
   if (exits_.size() < end) exits_.resize(std::max(end, exits_.size() * 2));
+  plain_exits_.resize(exits_.size());
   for (std::size_t i = 0; i < entry.exits.size(); i++) {
     const trace::Exit& from = entry.exits[i];
     WireExit& to = exits_[description.base_exit + i];
@@ -180,6 +181,7 @@ bool BlockTable::describe(std::span<const std::uint64_t> words, bool main_progra
     to.main_program = main_program;
     to.block_end = entry.block.address + entry.block.bytes.size();
     to.known = true;
+    list_plain(static_cast<std::uint32_t>(description.base_exit + i));
   }
   // Which of the block's exits an id is follows from its distance to the base; remember the base.
   if (first_exit_of_.size() < exits_.size()) first_exit_of_.resize(exits_.size());
@@ -204,6 +206,19 @@ BlockTable::Entry& BlockTable::write(std::uint32_t block) {
 void BlockTable::assign(std::uint32_t id) {
   const Entry& entry = write(exits_[id].block);
   exits_[id].trace_exit = entry.exits[id - first_exit_of_[id]].id;
+  list_plain(id);
+}
+
+/// Keeps plain_exits() in step with the exit.
+void BlockTable::list_plain(std::uint32_t id) {
+  const WireExit& exit = exits_[id];
+  trace::WordExit& plain = plain_exits_[id];
+  plain = {};
+  if (!exit.plain()) return;
+  plain.exit = exit.trace_exit & trace::WordExit::kMostExits;
+  plain.noted = exit.sp_slot != wire::kNoSlot ? 1 : 0;
+  plain.slots = exit.slots;
+  plain.instructions = exit.instructions;
 }
 
 std::optional<BlockTable::Interrupted> BlockTable::interrupt(std::uint32_t base_exit, std::uint64_t address) {

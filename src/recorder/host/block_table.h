@@ -28,8 +28,8 @@ struct WireExit {
   std::uint64_t sp_offset = 0;
   std::uint64_t block_end = 0;  // the address behind the block; that is where a call returns to
 
-  /// Is there nothing to do for an execution but to write it down?
-  bool plain() const { return trace_exit != kUnassigned && sp_slot == wire::kNoSlot && kind != trace::ExitKind::kTrap; }
+  /// Is there nothing to do for an execution but to write it down and to follow the stack?
+  bool plain() const { return trace_exit < trace::WordExit::kMostExits && kind != trace::ExitKind::kTrap; }
 
   static constexpr std::uint32_t kUnassigned = 0xffffffff;
 };
@@ -47,8 +47,11 @@ class BlockTable {
     return id < exits_.size() ? exits_[id] : unknown;
   }
 
-  /// All exits, by id; those that were never described are not `known`, and so not plain().
+  /// All exits, by id; those that were never described are not `known`.
   std::span<const WireExit> exits() const { return exits_; }
+
+  /// What the writer needs to know about plain exits, by id. Those that move the stack pointer are noted.
+  std::span<const trace::WordExit> plain_exits() const { return plain_exits_; }
 
   /// Makes sure that the exit's block is in the trace, and so gives it its trace id.
   void assign(std::uint32_t id);
@@ -79,9 +82,11 @@ class BlockTable {
     bool written = false;
   };
   Entry& write(std::uint32_t block);
+  void list_plain(std::uint32_t id);
 
   trace::Writer& writer_;
   std::vector<WireExit> exits_;               // by wire id
+  std::vector<trace::WordExit> plain_exits_;  // by wire id
   std::vector<std::uint32_t> first_exit_of_;  // unused ids stay unknown
   std::vector<Entry> blocks_;
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint32_t> canonical_;  // key_of() -> index in blocks_

@@ -1,9 +1,9 @@
-// See ingest.h. The hot path is write_plain(): a table lookup and the writer's events(). execute() does the same for
-// whatever needs more: calls and returns, first executions, hidden code, and options that look at every execution.
+// See ingest.h. The hot path is write_plain(): the writer takes the executions as the words that they came in.
+// execute() does the same, one by one, for whatever needs more: first executions, hidden code, and options that look at
+// every execution.
 #include "recorder/host/ingest.h"
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <deque>
 
@@ -25,7 +25,6 @@ constexpr std::uint64_t kSysExitGroup = 231;
 constexpr std::uint64_t kSysFork = 57;
 constexpr std::uint64_t kSysVfork = 58;
 constexpr std::uint64_t kCloneThread = 0x10000;
-constexpr std::size_t kBatch = 64;  // events that are handed on at once
 
 /// A function whose insides are being skipped.
 struct HiddenCall {
@@ -225,22 +224,36 @@ struct Ingest::State {
   /// Writes down the executions at words[at] and behind it, up to the first that is not plain or any other record.
   /// Returns where that is. Only while records_all().
   std::size_t write_plain(std::span<const std::uint64_t> words, std::size_t at) {
-    const std::span<const WireExit> exits = blocks.exits();
-    std::array<trace::BlockEvent, kBatch> batch;
-    std::size_t count = kBatch;
-    while (count == kBatch) {
-      count = 0;
-      while (count < kBatch && at < words.size() && words[at] < exits.size()) {
-        const WireExit& exit = exits[words[at]];
-        if (!exit.plain() || words.size() - at <= exit.slots) break;
-        batch[count++] = {exit.trace_exit, exit.slots, &words[at] + 1};
-        end.instructions += exit.instructions;
-        at += std::size_t{1} + exit.slots;
-      }
-      writer.events(thread->id, slice, std::span(batch).first(count));
-      end.events += count;
+    for (;;) {
+      trace::EventWords in(words.subspan(at), blocks.plain_exits());
+      writer.events(thread->id, slice, in);
+      end.events += in.events();
+      end.instructions += in.instructions();
+      for (const std::uint64_t* const noted : in.noted()) follow_stack(*noted, noted + 1);
+      at += in.words();
+      if (in.noted().size() < trace::EventWords::kMostNoted) return at;
     }
+  }
+
+  /// Counts the executions at words[at] and behind it that are inside a hidden function, up to any other record.
+  /// Returns where that is.
+  std::size_t count_hidden(std::span<const std::uint64_t> words, std::size_t at) {
+    const std::span<const WireExit> exits = blocks.exits();
+    std::uint64_t instructions = 0;
+    while (at < words.size() && words[at] < exits.size()) {
+      const WireExit& exit = exits[words[at]];
+      if (!exit.known || words.size() - at <= exit.slots) break;
+      instructions += exit.instructions;
+      at += std::size_t{1} + exit.slots;
+    }
+    thread->hidden.instructions += instructions;
     return at;
+  }
+
+  /// The wire's exit `id` has a stack pointer.
+  void follow_stack(std::uint64_t id, const std::uint64_t* slots) {
+    const WireExit& exit = blocks.exit(static_cast<std::uint32_t>(id));
+    follow_stack(exit, slots[exit.sp_slot] + exit.sp_offset);
   }
 
   void follow_stack(const WireExit& exit, std::uint64_t sp) {
@@ -487,7 +500,11 @@ Ingest::Consumed Ingest::consume(std::span<const std::uint64_t> words) {
   std::size_t at = 0;
   if (s.thread == nullptr && !words.empty() && words[0] >= wire::kFirstExit) s.switch_thread(0);
   while (at < words.size() && !s.done) {
-    if (s.records_all()) at = s.write_plain(words, at);
+    if (s.records_all()) {
+      at = s.write_plain(words, at);
+    } else if (s.thread != nullptr && s.thread->hidden.function != 0) {
+      at = s.count_hidden(words, at);
+    }
     if (at == words.size()) break;
     const std::uint64_t header = words[at];
     if (header >= wire::kFirstExit && header <= 0xffffffff) [[likely]] {
