@@ -432,7 +432,12 @@ class Judge {
         const ddg::Access& access = graph_.accesses[number];
         if (access.object == object) (access.store ? stores : loads).push_back(&access);
       }
-    const bool frame = graph_.objects[object].kind == ddg::Object::Kind::kStack;
+    const ddg::Object& of = graph_.objects[object];
+    const auto is_whole = [&](const ddg::Access* access) { return access->size == of.size; };
+    if (of.kind == ddg::Object::Kind::kGlobal && std::all_of(loads.begin(), loads.end(), is_whole) &&
+        std::all_of(stores.begin(), stores.end(), is_whole))
+      return false;  // a scalar, wherever a condition decides whether it is stored
+    const bool frame = of.kind == ddg::Object::Kind::kStack;
     return std::any_of(loads.begin(), loads.end(), [&](const ddg::Access* load) {
       if (frame && load->same_block && load->same_offset) return false;
       return std::none_of(stores.begin(), stores.end(), [&](const ddg::Access* store) {

@@ -162,6 +162,7 @@ class LoopReuse {
     std::vector<const ddg::Access*> ignored;
     if (rest.accesses.empty() || rest.accesses.size() == variable.accesses.size()) return {};
     if (find_shared(rest, ignored, false) == Shared::kNo) return {};
+    if (is_one_reduced_cell(variable, row) && !ways_.of(rest.accesses, inside_).to_behind) return {};
     const bool reduced = std::any_of(row.reductions.begin(), row.reductions.end(), [&](const auto& reduction) {
       return reduction.variable == variable.name || reduction.variable == graph_.objects[variable.object].name;
     });
@@ -170,6 +171,17 @@ class LoopReuse {
     if (ways.to_behind && !ways_.of(rest.accesses, inside_).to_behind)
       return not_known(variable, "is kept in one part for what is behind the loop, and used anew in another", nullptr);
     return judge(rest, row);
+  }
+
+  /// A scalar that is reduced: what it holds on the way from one step to the next one of an iteration (`s += a; s +=
+  /// b`) is in the copy that the reduction makes of it.
+  static bool is_one_reduced_cell(const Variable& variable, const Loop& row) {
+    const bool reduced = std::any_of(row.reductions.begin(), row.reductions.end(), [&](const auto& reduction) {
+      return reduction.variable == variable.name && !reduction.array && !reduction.partly;
+    });
+    return reduced && !variable.name.empty() && variable.named_in_source &&
+           std::all_of(variable.accesses.begin(), variable.accesses.end(),
+                       [&](const ddg::Access* access) { return access->size == variable.bytes; });
   }
 
   /// Something in it is set outside of the loop only. Whether an iteration reads that is not always seen: the compiler
