@@ -406,6 +406,9 @@ class Judge {
           kept_.push_back({edge, KeptEdge::Why::kReduction, found.what.operation});
       found.what.partly = found.what.in_memory && uses_other_parts(found.what.object);
       if (found.what.operation != trace::Associative::kNone) verdict_.reductions.push_back(found.what);
+      // Each element begins with what was in it: which one it is changes, and the elements are told apart.
+      if (found.what.array)
+        for (const std::uint32_t edge : found.chain) std::erase(turns_, edge);
     }
     std::erase_if(carried_, [&](std::uint32_t edge) { return explained.contains(edge); });
     explain_by_compiler();
