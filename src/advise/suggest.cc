@@ -407,6 +407,7 @@ class Suggester {
         const auto terms = text.terms(order, band, k);
         const Loop* const loop = terms.size() == 1 ? loop_at(terms.front().node) : nullptr;
         if (loop == nullptr || loop->parallel != Loop::Parallel::kNo) return;
+        if (std::find(nodes.begin(), nodes.end(), loop->node) != nodes.end()) return;  // pieces of one loop
         nodes.push_back(loop->node);
         names.push_back(place(terms.front().node));
         trips = std::min(trips, loop->trip.mean);

@@ -10,6 +10,7 @@
 
 #include "advise/liveness/clause_names.h"
 #include "advise/liveness/graph_maps.h"
+#include "advise/liveness/head_text.h"
 #include "advise/liveness/loop_scope.h"
 #include "advise/liveness/moved_work.h"
 #include "advise/liveness/storage.h"
@@ -500,7 +501,13 @@ class LoopReuse {
         continue;
       }
       Finding finding;
-      const bool own = &local == counter;
+      const bool unclear = counter == nullptr && !ways.stepped.empty() && !ways.counter;
+      const HeadTexts::Role role = unclear ? role_of(local, row) : HeadTexts::Role::kNone;
+      const auto is_declared_there = [&](const symbols::LocalVariable& other) {
+        return other.name == local.name && other.line == row.source->line;
+      };
+      if (role == HeadTexts::Role::kOwn && std::any_of(locals.begin(), locals.end(), is_declared_there)) continue;
+      const bool own = &local == counter || role == HeadTexts::Role::kOwn;
       if (own && !ways.to_behind) continue;
       if (ways.only_known && (scope.is_of_caller(local) || is_named(local.name, row) || is_left(ways, left))) continue;
       if (!ways.to_behind && is_of_statement(local, ways, own, scope, row)) continue;
@@ -512,10 +519,11 @@ class LoopReuse {
         unknown(fmt::format("{} has the value of an iteration before, {}", local.name, line_text(ways.at)), row);
         continue;
       }
-      finding.first = ways.from_before && !own;
+      const bool of_inner = role == HeadTexts::Role::kInner;
+      finding.first = ways.from_before && !own && !of_inner;
       finding.last = ways.to_behind;
       finding.kind = Finding::Kind::kPrivate;
-      finding.linear = !ways.stepped.empty() && !own;
+      finding.linear = !ways.stepped.empty() && !own && !of_inner;
       const bool in_each = std::all_of(ways.leaving.begin(), ways.leaving.end(),
                                        [&](const ddg::Dependence* use) { return runs_in_each(use->from); });
       if (ways.to_behind && !finding.linear && !(in_each && is_from_last_iteration(ways))) {
@@ -533,6 +541,16 @@ class LoopReuse {
     if (row.parallel != Loop::Parallel::kNo)
       for (const Left& one : left) any = add_left(one, row) || any;
     return any;
+  }
+
+  /// By the text of the source: the binary may step it as it steps others.
+  HeadTexts::Role role_of(const symbols::LocalVariable& local, const Loop& row) const {
+    if (!row.source || inside_.statements.empty()) return HeadTexts::Role::kNone;
+    std::string path = row.source->file;
+    const std::vector<ddg::Instruction>& first = graph_.statements[inside_.statements.front()].instructions;
+    const std::string_view directory = first.empty() ? "" : context_.locate(first.front().address).directory;
+    if (!path.starts_with('/') && !directory.empty()) path = std::string(directory) + "/" + path;
+    return HeadTexts().role_of(path, row.source->line, local.name);
   }
 
   /// Declared behind the line that the loop begins with, and before the end of what runs in it: in its body, even if
