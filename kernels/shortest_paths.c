@@ -9,13 +9,15 @@
 //
 // Row and column k are stored again in step k, unchanged or not, and read by the rest of the step: no loop is parallel.
 // The step before is needed on both sides of row and column k, at any distance, so k cannot be tiled with the others; i
-// and j can, within a step.
+// and j can, within a step: what row k and column k hand on goes to the right and down, so the elements of a diagonal
+// are free of each other.
 //
 // advice: run 16
 #include "kernel.h"
 
 KERNEL void paths(int n, double (*D)[n]) {
-  // expect-advice: tile_depth 2; skew no; tilable_ops >= 95; never LF-PAR; never LF-SKW; reuse >= 95
+  // expect-advice: tile_depth 2; skew no; tilable_ops >= 95; never LF-PAR; reuse >= 95
+  // expect-advice: suggests LF-SKW i j legal yes
   for (int k = 0; k < n; k++) {  // expect: no: the step before
     // expect-advice: blocking S -> S
     for (int i = 0; i < n; i++) {  // expect: no: row k

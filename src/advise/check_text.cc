@@ -49,7 +49,9 @@ std::string words(const Violation& violation) {
 
 std::string words(const Collision& collision) {
   std::string text = fmt::format("  {}", collision.variable);
-  if (collision.repair == "private") {
+  if (collision.repair == "private" && collision.clause == "lastprivate") {  // of what has no name
+    text += ": private, and what the last iteration leaves there is used behind the loop";
+  } else if (collision.repair == "private") {
     text += fmt::format(": private{}", collision.clause.empty() ? "" : ", " + collision.clause);
   } else if (collision.repair == "expand") {
     if (collision.along.empty())

@@ -75,9 +75,21 @@ std::string tile_steps(const Suggestion& suggestion, const std::vector<std::stri
   return fmt::format("tile {} {}", fmt::join(names, ","), tile_size(suggestion.loops, region));
 }
 
-/// Skews, then tiles of the loops.
+/// The region's order skews one of the loops.
+bool is_skewed(const Suggestion& suggestion, const profile::Region& region) {
+  if (!region.transformed) return false;
+  const auto is_named = [&](std::int64_t node) {
+    return std::find(suggestion.loops.begin(), suggestion.loops.end(), static_cast<std::uint32_t>(node)) !=
+           suggestion.loops.end();
+  };
+  return std::any_of(region.transformed->skew.begin(), region.transformed->skew.end(),
+                     [&](const std::vector<std::int64_t>& skew) { return is_named(skew[0]) || is_named(skew[1]); });
+}
+
+/// Skews, if the order has some, then tiles of the loops.
 std::string skewed_steps(const Suggestion& suggestion, const std::vector<std::string>& names,
                          const profile::Region& region) {
+  if (!is_skewed(suggestion, region)) return names.size() < 2 ? "" : tile_steps(suggestion, names, region);
   const std::string skews = names.size() < 2 ? "" : all_skews(region);
   return skews.empty() ? "" : skews + tile_steps(suggestion, names, region);
 }
@@ -107,8 +119,10 @@ std::string parallel_steps(const Suggestion& suggestion, const profile::Region& 
 /// What else must be legal: with tiles of one iteration, those of a wavefront at once.
 std::string wavefront_steps(const Suggestion& suggestion, const profile::Region& region) {
   const std::vector<std::string> names = names_of(suggestion.loops, region);
-  std::string steps = names.size() < 2 ? "" : all_skews(region);
-  if (steps.empty()) return "";
+  if (names.size() < 2) return "";
+  const bool skewed = is_skewed(suggestion, region);
+  std::string steps = skewed ? all_skews(region) : "";
+  if (skewed && steps.empty()) return "";
   for (std::size_t k = 1; k < names.size(); ++k) steps += fmt::format("skew {} {} 1; ", names[0], names[k]);
   return steps + fmt::format("parallel {}", names[1]);
 }

@@ -332,40 +332,103 @@ class Suggester {
   /// A band without a parallel loop: its tiles can run along wavefronts.
   void suggest_wavefront(const NestPlan& nest) {
     const Order& order = nest.choice.best;
-    if (nest.choice.is_written) return;
     const OrderText text(nest, context_, profile_);
-    const auto skews = text.skews();
-    if (skews.empty()) return;
+    const auto skews = nest.choice.is_written ? std::vector<std::vector<std::int64_t>>() : text.skews();
+    if (skews.empty()) return suggest_diagonals(nest, text);
+    const OrderBand* const heaviest = heaviest_band(nest, order);
+    if (heaviest == nullptr) return;
+    const OrderBand& band = *heaviest;
+    std::vector<std::uint32_t> nodes;
+    for (const std::vector<std::int64_t>& skew : skews)
+      for (const std::size_t i : {0, 1}) nodes.push_back(static_cast<std::uint32_t>(skew[i]));
+    std::sort(nodes.begin(), nodes.end());
+    nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
+    std::map<std::pair<std::int64_t, std::int64_t>, std::vector<std::string>> parts;  // by what is added how often
+    for (const std::vector<std::int64_t>& skew : skews)
+      parts[{skew[1], skew[2]}].push_back(place(static_cast<std::uint32_t>(skew[0])));
+    std::vector<std::string> texts;
+    for (const auto& [by, names] : parts)
+      texts.push_back(fmt::format("{} by {}{}", fmt::join(names, ", "),
+                                  by.second == 1 ? "" : fmt::format("{} times ", by.second),
+                                  place(static_cast<std::uint32_t>(by.first))));
+    const bool free = std::find(band.alone.begin(), band.alone.end(), Carries::kNothing) != band.alone.end();
+    Suggestion& made =
+        add("LF-SKW",
+            fmt::format("Skew {}, tile the {} loops and run the tiles {} in parallel", fmt::join(texts, "; "),
+                        band.depth, free ? "of a parallel loop" : "of each wavefront"),
+            nodes);
+    const double cores = kCores / 2;
+    const double share = share_of(std::min(ops_in_tiles(nest, order), nest.ops));
+    made.gain = amdahl(share, cores);
+    made.estimate =
+        fmt::format("Amdahl: {:.1f} % of the operations on {:g} of {:g} cores (a wavefront fills and drains)",
+                    100 * share, cores, kCores);
+    made.evidence.push_back(
+        "as written no loop around the work is parallel and tilable; in the skewed order no "
+        "dependence goes backwards in any loop of the band");
+  }
+
+  /// Of those that can be tiled, the one with most of the work; the first one of equals.
+  static const OrderBand* heaviest_band(const NestPlan& nest, const Order& order) {
+    const OrderBand* found = nullptr;
+    double most = 0;
     for (const OrderBand& band : order.bands) {
       if (!band.permutable || band.depth < 2) continue;
+      double ops = 0;
+      for (const std::uint32_t g : band.groups) ops += nest.facts[g].ops;
+      if (found != nullptr && ops <= most) continue;
+      found = &band;
+      most = ops;
+    }
+    return found;
+  }
+
+  /// A band that can be tiled as it is, and whose loops all carry something: along i + j, what is on one diagonal is
+  /// free of each other.
+  void suggest_diagonals(const NestPlan& nest, const OrderText& text) {
+    const Order& order = nest.choice.best;
+    std::set<std::uint32_t> free;  // groups that are in a parallel loop already
+    for (const OrderBand& band : order.bands) {
+      std::vector<std::uint32_t> loops;
+      bool flows = true;
+      for (std::uint32_t k = 0; k < band.depth; ++k) {
+        if (!is_loop(order, band, k)) continue;
+        loops.push_back(k);
+        flows = flows && band.carries[k] == Carries::kFlow && band.alone[k] == Carries::kFlow;
+      }
+      const auto is_free = [&](std::uint32_t group) { return free.contains(group); };
+      const bool inside = std::any_of(band.groups.begin(), band.groups.end(), is_free);
+      if (!flows) free.insert(band.groups.begin(), band.groups.end());
+      if (inside || !flows || !band.permutable || loops.size() < 2) continue;
       std::vector<std::uint32_t> nodes;
-      for (const std::vector<std::int64_t>& skew : skews)
-        for (const std::size_t i : {0, 1}) nodes.push_back(static_cast<std::uint32_t>(skew[i]));
-      std::sort(nodes.begin(), nodes.end());
-      nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
-      std::map<std::pair<std::int64_t, std::int64_t>, std::vector<std::string>> parts;  // by what is added how often
-      for (const std::vector<std::int64_t>& skew : skews)
-        parts[{skew[1], skew[2]}].push_back(place(static_cast<std::uint32_t>(skew[0])));
-      std::vector<std::string> texts;
-      for (const auto& [by, names] : parts)
-        texts.push_back(fmt::format("{} by {}{}", fmt::join(names, ", "),
-                                    by.second == 1 ? "" : fmt::format("{} times ", by.second),
-                                    place(static_cast<std::uint32_t>(by.first))));
-      const bool free = std::find(band.alone.begin(), band.alone.end(), Carries::kNothing) != band.alone.end();
-      Suggestion& made =
-          add("LF-SKW",
-              fmt::format("Skew {}, tile the {} loops and run the tiles {} in parallel", fmt::join(texts, "; "),
-                          band.depth, free ? "of a parallel loop" : "of each wavefront"),
-              nodes);
-      const double cores = kCores / 2;
-      const double share = share_of(std::min(ops_in_tiles(nest, order), nest.ops));
+      std::vector<std::string> names;
+      double trips = kCores;
+      for (const std::uint32_t k : loops) {
+        const auto terms = text.terms(order, band, k);
+        const Loop* const loop = terms.size() == 1 ? loop_at(terms.front().node) : nullptr;
+        if (loop == nullptr || loop->parallel != Loop::Parallel::kNo) return;
+        if (std::find(nodes.begin(), nodes.end(), loop->node) != nodes.end()) return;  // pieces of one loop
+        nodes.push_back(loop->node);
+        names.push_back(place(terms.front().node));
+        trips = std::min(trips, loop->trip.mean);
+      }
+      if (trips < 4) continue;  // no diagonal has much on it
+      double ops = 0;
+      for (const std::uint32_t g : band.groups) ops += nest.facts[g].ops;
+      Suggestion& made = add("LF-SKW",
+                             fmt::format("Skew {} by {} and run the iterations of each wavefront in parallel",
+                                         names.front(), fmt::join(names.begin() + 1, names.end(), ", ")),
+                             nodes);
+      const double cores = std::floor(trips / 2);
+      const double share = share_of(std::min(ops, nest.ops));
       made.gain = amdahl(share, cores);
       made.estimate =
           fmt::format("Amdahl: {:.1f} % of the operations on {:g} of {:g} cores (a wavefront fills and drains)",
                       100 * share, cores, kCores);
-      made.evidence.push_back(
-          "as written no loop around the work is parallel and tilable; in the skewed order no "
-          "dependence goes backwards in any loop of the band");
+      made.evidence.push_back(fmt::format(
+          "each of the loops carries something, but no dependence goes backwards in any of them: iterations with the "
+          "same sum of counters are free of each other, and so are tiles of the {} loops",
+          loops.size()));
       return;
     }
   }

@@ -294,13 +294,24 @@ class Judge {
         if (!same_.cells(next.node, next.operand, store)) return false;
         continue;
       }
-      for (const Source& source : reads_.sources(next.node, next.operand)) {
+      const std::vector<Source> sources = reads_.sources(next.node, next.operand);
+      const bool loaded = std::any_of(sources.begin(), sources.end(),
+                                      [&](const Source& source) { return is_always_loaded_by(source, next); });
+      for (const Source& source : sources) {
+        if (loaded && !source.in_loop()) continue;
         if (!source.in_loop() || source.carried != 0 || source.before != 0) return false;
         if (!reads_.is_tight(source.node, next.node, next.operand) && !stays_inside(store)) return false;
         for (const std::uint8_t operand : chain_.operands(source.node)) todo.push_back({source.node, operand});
       }
     }
     return true;
+  }
+
+  /// Each time from one load, in the same iteration. What the load has got may be there beside it, if some of it was
+  /// put there as a copy before the loop.
+  bool is_always_loaded_by(const Source& source, const Use& use) const {
+    return source.in_loop() && source.carried == 0 && source.before == 0 && source.lane == 0 &&
+           source.inside >= count(use.node) && chain_.has({source.node, ddg::kFirstMemoryOperand});
   }
 
   bool stays_inside(std::uint32_t store) const {

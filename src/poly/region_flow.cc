@@ -75,6 +75,7 @@ void RegionFlow::add(const JudgedLoop& judged) {
     if (blocking.kind == Blocking::Kind::kExit) loop.exits.push_back(blocking.from);
   add_index(judged);
   loop.heads = loop.tests;
+  add_counts(judged, loop);
   add_heads(judged, loop);
   add_flows(judged, loop);
   add_turns(judged, loop);
@@ -100,6 +101,13 @@ void RegionFlow::add_turns(const JudgedLoop& judged, FlowOfLoop& into) {
     carried.count = judged.values.facts(turns[i]).turns;
     into.flows.push_back(carried);
   }
+}
+
+void RegionFlow::add_counts(const JudgedLoop& judged, FlowOfLoop& into) {
+  const LoopFlow& flow = judged.values.flow();
+  for (const FlowEdge& edge : flow.edges)
+    if (edge.from != kOutside && flow.nodes[edge.from].index && into.tests.contains(flow.nodes[edge.to].at))
+      into.counts.insert(flow.nodes[edge.from].at);
 }
 
 /// What makes a carried value that need not be kept, and what leads to it.
@@ -143,7 +151,8 @@ bool RegionFlow::is_in(ddg::StatementId statement, const FlowOfLoop& loop) const
   return false;
 }
 
-/// What a statement of a loop hands to its test, and is no index value of all loops around it.
+/// What a statement of a loop hands to its test, and is no index value of all loops around it; but not what the loop
+/// itself counts by.
 void RegionFlow::find_bounds_inside() {
   std::map<CodePoint, std::vector<std::uint32_t>> loops;  // by test
   for (std::uint32_t i = 0; i < loops_.size(); ++i)
@@ -155,7 +164,8 @@ void RegionFlow::find_bounds_inside() {
       if (found == loops.end()) continue;
       for (const std::uint32_t number : found->second) {
         FlowOfLoop& loop = loops_[number];
-        if (loop.tests.contains(flow.from) || !is_in(flow.from.statement, loop)) continue;
+        if (loop.tests.contains(flow.from) || loop.counts.contains(flow.from)) continue;
+        if (!is_in(flow.from.statement, loop)) continue;
         if (std::find(loop.exits.begin(), loop.exits.end(), flow.from) == loop.exits.end())
           loop.exits.push_back(flow.from);
       }

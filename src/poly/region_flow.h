@@ -78,6 +78,9 @@ struct FlowOfLoop {
   /// whatever way, and those that make what is carried and not kept, with all in the loop that leads to them.
   std::set<CodePoint> heads;
   std::set<CodePoint> tests;  // of these, the former
+  /// What hands index values of this loop to its tests, whatever they are in loops around it: with what was there
+  /// before the loop, each iteration can tell whether it is one.
+  std::set<CodePoint> counts;
 };
 
 class RegionFlow {
@@ -115,6 +118,7 @@ class RegionFlow {
   KeptFlow flow_of(const JudgedLoop& judged, std::uint32_t edge) const;
   bool can_be_computed_anew(const KeptFlow& flow) const;
   void add_tests(ddg::StatementId decider, FlowOfLoop& into) const;
+  static void add_counts(const JudgedLoop& judged, FlowOfLoop& into);
   static void add_heads(const JudgedLoop& judged, FlowOfLoop& into);
   void find_bounds_inside();
   void find_bound();

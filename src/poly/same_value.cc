@@ -122,8 +122,25 @@ bool SameValue::loaded(const Value& a, const Value& b, int depth) const {
   if (of_a == nullptr || of_b == nullptr || of_a->size != of_b->size) return false;
   const std::vector<Source> writers_a = of_loop(reads_.sources(a.node, a.operand));
   const std::vector<Source> writers_b = of_loop(reads_.sources(b.node, b.operand));
-  if (!alike(writers_a, a, writers_b, b) && !reads_.are_older(a.node, a.operand, b.node, b.operand)) return false;
+  if (!alike(writers_a, a, writers_b, b) && !reads_.are_older(a.node, a.operand, b.node, b.operand) &&
+      !is_untouched_between(a.node, b.node, of_a->object))
+    return false;
   return reads_.same_address(*of_a, *of_b) || addresses(a.node, b.node, depth);
+}
+
+/// Both run in one piece of code, without a store to the object in between.
+bool SameValue::is_untouched_between(std::uint32_t a, std::uint32_t b, ddg::ObjectId object) const {
+  const CodePoint& first = std::min(reads_.node(a).at, reads_.node(b).at);
+  const CodePoint& last = std::max(reads_.node(a).at, reads_.node(b).at);
+  if (first.statement != last.statement) return false;
+  for (CodePoint at = first; at < last; ++at.instruction) {
+    const trace::InstructionFacts* facts = reads_.facts_at(at);
+    if (facts == nullptr || (facts->kinds & (kNotPlain & ~trace::kStore)) != 0) return false;
+    if ((facts->kinds & trace::kStore) == 0) continue;
+    const ddg::Access* store = reads_.store(at);
+    if (store == nullptr || store->object == object || store->object == ddg::kUnknownObject) return false;
+  }
+  return true;
 }
 
 /// Two memory operands that are written alike, with the same registers in them.

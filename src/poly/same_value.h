@@ -58,6 +58,7 @@ class SameValue {
   std::int64_t displacement(std::uint32_t node) const;
   bool computed(std::uint32_t a, std::uint32_t b, int depth) const;
   bool loaded(const Value& a, const Value& b, int depth) const;
+  bool is_untouched_between(std::uint32_t a, std::uint32_t b, ddg::ObjectId object) const;
   bool addresses(std::uint32_t a, std::uint32_t b, int depth) const;
   bool entered(const Value& a, const Value& b) const;
   bool alike(const std::vector<Source>& of_a, const Value& a, const std::vector<Source>& of_b, const Value& b) const;

@@ -191,7 +191,7 @@ class Pieces {
     const bool stored = d.kind == Kind::kMemory && !is_stack(d.object) && is_code_of_loop(from);
     if (index_.pass(from) == Pass::kNone && (stored || is_left_over(d.from) || is_peeled(d, from, to)))
       doubt("values of an iteration that was taken out of the loop", from, d.carried.back());
-    if (is_early(d, from))
+    if (is_early(d, from) && !starts_recurrence(node, d.operand))
       doubt("a value that is loaded before the loop, from what the loop writes", from, d.carried.back());
   }
 
@@ -205,6 +205,31 @@ class Pieces {
     if (d.kind != Kind::kRegister) return false;
     const std::optional<CodePoint> load = load_behind(from, written_, false, 0);
     return load && is_line_of_loop(*load);
+  }
+
+  /// The first value of what the loop itself hands from each iteration to the next one, and keeps the order of: it gets
+  /// the rest from what it has computed just before, whatever the source has that in. (`a[i] = f(a[i - 1])`, of which
+  /// the compiler keeps the last element.)
+  bool starts_recurrence(std::uint32_t node, std::uint8_t operand) const {
+    if (flow_.loops.size() != 1 || flow_.nodes[node].seen_through) return false;
+    std::uint64_t carried = 0;
+    for (const std::uint32_t number : flow_.in[node]) {
+      const FlowEdge& edge = flow_.edges[number];
+      if (edge.operand != operand) continue;
+      carried += edge.carried;
+      if (edge.inside != 0 || edge.lane != 0) return false;
+      if (edge.from == kOutside || edge.carried == 0) continue;
+      if (edge.least != 1 || edge.greatest != 1 || !is_computed(edge.from)) return false;
+    }
+    return carried > 0 && carried + index_.tree()[flow_.loops.front()].entries >=
+                              graph_.statements[flow_.nodes[node].at.statement].count;
+  }
+
+  /// From data, not loaded or passed on.
+  bool is_computed(std::uint32_t node) const {
+    const FlowNode& from = flow_.nodes[node];
+    return from.facts != nullptr && !from.index && !from.copy && index_.pass(from.at) == Pass::kNone &&
+           (from.facts->kinds & trace::kArithmetic) != 0;
   }
 
   bool is_line_of_loop(CodePoint at) const {

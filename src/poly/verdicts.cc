@@ -406,6 +406,9 @@ class Judge {
           kept_.push_back({edge, KeptEdge::Why::kReduction, found.what.operation});
       found.what.partly = found.what.in_memory && uses_other_parts(found.what.object);
       if (found.what.operation != trace::Associative::kNone) verdict_.reductions.push_back(found.what);
+      // Each element begins with what was in it: which one it is changes, and the elements are told apart.
+      if (found.what.array)
+        for (const std::uint32_t edge : found.chain) std::erase(turns_, edge);
     }
     std::erase_if(carried_, [&](std::uint32_t edge) { return explained.contains(edge); });
     explain_by_compiler();
@@ -432,7 +435,12 @@ class Judge {
         const ddg::Access& access = graph_.accesses[number];
         if (access.object == object) (access.store ? stores : loads).push_back(&access);
       }
-    const bool frame = graph_.objects[object].kind == ddg::Object::Kind::kStack;
+    const ddg::Object& of = graph_.objects[object];
+    const auto is_whole = [&](const ddg::Access* access) { return access->size == of.size; };
+    if (of.kind == ddg::Object::Kind::kGlobal && std::all_of(loads.begin(), loads.end(), is_whole) &&
+        std::all_of(stores.begin(), stores.end(), is_whole))
+      return false;  // a scalar, wherever a condition decides whether it is stored
+    const bool frame = of.kind == ddg::Object::Kind::kStack;
     return std::any_of(loads.begin(), loads.end(), [&](const ddg::Access* load) {
       if (frame && load->same_block && load->same_offset) return false;
       return std::none_of(stores.begin(), stores.end(), [&](const ddg::Access* store) {

@@ -130,6 +130,12 @@ const profile::Reduction* AdviceWords::reduction_of(const profile::Requirement& 
   return nullptr;
 }
 
+/// "xmm0 at heat.c:12": what the compiler keeps there.
+static bool is_register(std::string_view what) {
+  const std::size_t at = what.find(" at ");
+  return at != std::string_view::npos && at <= 5 && (what.starts_with("xmm") || what.starts_with('r'));
+}
+
 std::string AdviceWords::requirement(const profile::Requirement& requirement) const {
   if (requirement.kind == "unknown" && requirement.variable.empty())
     return "not decided yet: whether iterations need memory of their own";
@@ -141,7 +147,7 @@ std::string AdviceWords::requirement(const profile::Requirement& requirement) co
   if (requirement.kind == "private")
     text = fmt::format("a private copy of {}", what);
   else if (requirement.kind == "expand")
-    text = fmt::format("{} expanded to one copy per iteration", what);
+    text = fmt::format("{}{} expanded to one copy per iteration", is_register(what) ? "the value in " : "", what);
   else if (requirement.kind == "reduction")
     text = fmt::format("a reduction into {}", what);
   else if (requirement.kind == "reload")
@@ -154,7 +160,11 @@ std::string AdviceWords::requirement(const profile::Requirement& requirement) co
     text = fmt::format("{}: {}", words_.text(requirement.kind), what);
   if (requirement.loop) text += fmt::format(", along {}", loop(*requirement.loop));
   if (requirement.bytes) text += fmt::format(", {}", short_bytes(*requirement.bytes));
-  if (!requirement.clause.empty()) text += fmt::format(": {}", words_.text(requirement.clause));
+  if (requirement.clause == "lastprivate")  // of what has no name
+    text +=
+        "; what the last iteration leaves there is used behind the loop (lastprivate, of a variable without a name)";
+  else if (!requirement.clause.empty())
+    text += fmt::format(": {}", words_.text(requirement.clause));
   const profile::Reduction* const reduction = reduction_of(requirement);
   if (reduction != nullptr && reduction->partly)
     text += "; only into copies of what it puts something into: the loop uses other parts of it, too";

@@ -114,6 +114,9 @@ TEST(AdviceWords, requirements) {
   const auto text = [&](Requirement requirement) { return words.requirement(requirement); };
   EXPECT_EQ(text({"private", "tmp", 2, "private(tmp)", std::nullopt}),
             "a private copy of tmp, along product.c:12: private(tmp)");
+  EXPECT_EQ(text({"private", "what product.c:14 writes", 2, "lastprivate", std::nullopt}),
+            "a private copy of what product.c:14 writes, along product.c:12; what the last iteration leaves there is "
+            "used behind the loop (lastprivate, of a variable without a name)");
   EXPECT_EQ(text({"expand", "row", std::nullopt, "", 4096}), "row expanded to one copy per iteration, 4.10 kB");
   EXPECT_EQ(text({"reduction", "s", std::nullopt, "reduction(+:s)", std::nullopt}),
             "a reduction into s: reduction(+:s)");

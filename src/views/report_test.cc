@@ -118,6 +118,13 @@ TEST(ReportWords, what_a_good_verdict_needs) {
   loop.reload.clear();
   for (int i = 1; i < 8; i++) loop.reload.push_back({Source{"/home/me/nest.c", i}, std::nullopt});
   EXPECT_EQ(words.reasons(loop)[0], "after loading nest.c:1, nest.c:2, nest.c:3 and 4 more again in each iteration");
+  loop.reload.clear();
+  loop.assumes.clear();
+  loop.privates = {{nine, std::nullopt}};
+  loop.privates[0].clause = "lastprivate";
+  EXPECT_EQ(words.reasons(loop),
+            std::vector<std::string>{
+                "with private copies of a value of which the last one is used behind the loop (nest.c:9)"});
 }
 
 TEST(ReportWords, a_loop_of_one_iteration_proves_little) {

@@ -154,7 +154,9 @@ std::string ReportWords::touched(const std::vector<profile::Touched>& list) cons
   for (const profile::Touched& element : list) {
     std::string name = element.variable.empty() ? object(element.object) : element.variable;
     const std::string at = place(element.source);
-    if (!element.clause.empty() && !element.clause.starts_with("private("))
+    if (element.clause == "lastprivate")  // of what has no name
+      name = fmt::format("{} of which the last one is used behind the loop", name.empty() ? "a value" : name);
+    else if (!element.clause.empty() && !element.clause.starts_with("private("))
       name = fmt::format("{}, {}", name.empty() ? "a value" : name, element.clause);
     if (name.empty() || at.empty())
       add_new(names, name.empty() ? at : name);

@@ -45,11 +45,14 @@ const rewritingOf = (suggestion: Suggestion): string =>
     .map((map) => rewritten(map).join(" → "))
     .join("; ");
 
+/** A compiler takes it: a clause has a name, and a step that is known. */
+const isWhole = (clause: string): boolean => clause.includes("(") && !clause.includes("...");
+
 function pragmaOf(suggestion: Suggestion): string {
   const pragma = PRAGMAS[suggestion.rule];
   if (pragma === undefined || suggestion.legal !== "yes" || !/:\d+$/.test(suggestion.lines)) return "";
   if (/innermost/.test(suggestion.title)) return "";
-  if (suggestion.requires.some((one) => one.clause === "")) return "";
+  if (suggestion.requires.some((one) => !isWhole(one.clause))) return "";
   if (suggestion.rule === "LF-RED" && suggestion.requires.length === 0) return "";
   const fortran = /\.f(or|tn|\d\d)?:\d+$/i.test(suggestion.lines);
   return [pragma[fortran ? 1 : 0], ...new Set(suggestion.requires.map((one) => one.clause))].join(" ");

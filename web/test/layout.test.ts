@@ -42,6 +42,9 @@ test("a pragma only where nothing is left open", () => {
     code({ requires: [{ kind: "private", text: "a private copy of t", clause: "private(t)" }] }),
     "#pragma omp parallel for private(t)",
   );
+  const clause = (text: string) => code({ requires: [{ kind: "private", text: "a private copy of a value", clause: text }] });
+  assert.equal(clause("lastprivate"), "", "a clause without a name is none");
+  assert.equal(clause("linear(k:...)"), "", "nor is one without a step");
   assert.equal(code({ requires: [{ kind: "reload", text: "x loaded again", clause: "" }] }), "");
   assert.equal(code({ rule: "LF-RED" }), "", "a reduction without its clause would be wrong");
   assert.equal(code({ rule: "LF-SIMD", title: "Vectorise a.c:7, once it is innermost" }), "");

@@ -10,6 +10,7 @@
 
 #include "advise/liveness/clause_names.h"
 #include "advise/liveness/graph_maps.h"
+#include "advise/liveness/head_text.h"
 #include "advise/liveness/loop_scope.h"
 #include "advise/liveness/moved_work.h"
 #include "advise/liveness/storage.h"
@@ -162,6 +163,7 @@ class LoopReuse {
     std::vector<const ddg::Access*> ignored;
     if (rest.accesses.empty() || rest.accesses.size() == variable.accesses.size()) return {};
     if (find_shared(rest, ignored, false) == Shared::kNo) return {};
+    if (is_one_reduced_cell(variable, row) && !ways_.of(rest.accesses, inside_).to_behind) return {};
     const bool reduced = std::any_of(row.reductions.begin(), row.reductions.end(), [&](const auto& reduction) {
       return reduction.variable == variable.name || reduction.variable == graph_.objects[variable.object].name;
     });
@@ -170,6 +172,17 @@ class LoopReuse {
     if (ways.to_behind && !ways_.of(rest.accesses, inside_).to_behind)
       return not_known(variable, "is kept in one part for what is behind the loop, and used anew in another", nullptr);
     return judge(rest, row);
+  }
+
+  /// A scalar that is reduced: what it holds on the way from one step to the next one of an iteration (`s += a; s +=
+  /// b`) is in the copy that the reduction makes of it.
+  static bool is_one_reduced_cell(const Variable& variable, const Loop& row) {
+    const bool reduced = std::any_of(row.reductions.begin(), row.reductions.end(), [&](const auto& reduction) {
+      return reduction.variable == variable.name && !reduction.array && !reduction.partly;
+    });
+    return reduced && !variable.name.empty() && variable.named_in_source &&
+           std::all_of(variable.accesses.begin(), variable.accesses.end(),
+                       [&](const ddg::Access* access) { return access->size == variable.bytes; });
   }
 
   /// Something in it is set outside of the loop only. Whether an iteration reads that is not always seen: the compiler
@@ -488,7 +501,13 @@ class LoopReuse {
         continue;
       }
       Finding finding;
-      const bool own = &local == counter;
+      const bool unclear = counter == nullptr && !ways.stepped.empty() && !ways.counter;
+      const HeadTexts::Role role = unclear ? role_of(local, row) : HeadTexts::Role::kNone;
+      const auto is_declared_there = [&](const symbols::LocalVariable& other) {
+        return other.name == local.name && other.line == row.source->line;
+      };
+      if (role == HeadTexts::Role::kOwn && std::any_of(locals.begin(), locals.end(), is_declared_there)) continue;
+      const bool own = &local == counter || role == HeadTexts::Role::kOwn;
       if (own && !ways.to_behind) continue;
       if (ways.only_known && (scope.is_of_caller(local) || is_named(local.name, row) || is_left(ways, left))) continue;
       if (!ways.to_behind && is_of_statement(local, ways, own, scope, row)) continue;
@@ -500,10 +519,11 @@ class LoopReuse {
         unknown(fmt::format("{} has the value of an iteration before, {}", local.name, line_text(ways.at)), row);
         continue;
       }
-      finding.first = ways.from_before && !own;
+      const bool of_inner = role == HeadTexts::Role::kInner;
+      finding.first = ways.from_before && !own && !of_inner;
       finding.last = ways.to_behind;
       finding.kind = Finding::Kind::kPrivate;
-      finding.linear = !ways.stepped.empty() && !own;
+      finding.linear = !ways.stepped.empty() && !own && !of_inner;
       const bool in_each = std::all_of(ways.leaving.begin(), ways.leaving.end(),
                                        [&](const ddg::Dependence* use) { return runs_in_each(use->from); });
       if (ways.to_behind && !finding.linear && !(in_each && is_from_last_iteration(ways))) {
@@ -521,6 +541,16 @@ class LoopReuse {
     if (row.parallel != Loop::Parallel::kNo)
       for (const Left& one : left) any = add_left(one, row) || any;
     return any;
+  }
+
+  /// By the text of the source: the binary may step it as it steps others.
+  HeadTexts::Role role_of(const symbols::LocalVariable& local, const Loop& row) const {
+    if (!row.source || inside_.statements.empty()) return HeadTexts::Role::kNone;
+    std::string path = row.source->file;
+    const std::vector<ddg::Instruction>& first = graph_.statements[inside_.statements.front()].instructions;
+    const std::string_view directory = first.empty() ? "" : context_.locate(first.front().address).directory;
+    if (!path.starts_with('/') && !directory.empty()) path = std::string(directory) + "/" + path;
+    return HeadTexts().role_of(path, row.source->line, local.name);
   }
 
   /// Declared behind the line that the loop begins with, and before the end of what runs in it: in its body, even if

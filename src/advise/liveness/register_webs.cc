@@ -87,17 +87,15 @@ class Webs {
   NestStorage make(const std::vector<std::size_t>& members) {
     NestStorage made;
     made.storage.bytes = 8;
-    std::map<std::pair<CodePoint, bool>, std::uint32_t> accesses;
+    std::map<std::tuple<std::uint32_t, CodePoint, bool>, std::uint32_t> accesses;
     const auto access = [&](std::uint32_t unit, CodePoint at, bool write) {
       const auto [known, is_new] =
-          accesses.try_emplace({at, write}, static_cast<std::uint32_t>(made.storage.accesses.size()));
+          accesses.try_emplace({unit, at, write}, static_cast<std::uint32_t>(made.storage.accesses.size()));
       if (!is_new) return known->second;
       Access& added = made.storage.accesses.emplace_back();
       added.unit = unit;
       added.write = write;
-      const std::vector<ddg::StatementId>& statements = units_.all[unit].statements;
-      const auto place = std::find(statements.begin(), statements.end(), at.statement) - statements.begin();
-      added.position = place * 4096 + 2 * std::min<std::int64_t>(at.instruction, 2047) + (write ? 1 : 0);
+      added.position = position(unit, at, write);
       Isl<isl_map> cells(isl_map_from_domain(units_.all[unit].domain.copy()));
       cells = Isl<isl_map>(isl_map_add_dims(cells.release(), isl_dim_out, 1));
       added.cells = Isl<isl_map>(isl_map_fix_si(cells.release(), isl_dim_out, 0, 0));
@@ -109,7 +107,7 @@ class Webs {
       const std::uint32_t use = access(way.to, way.flow->to, false);
       std::optional<Isl<isl_map>> exact;
       if (!way.flow->direct) {
-        exact = through_copies(way);
+        if (holds(way.from, way.flow->from) && holds(way.to, way.flow->to)) exact = through_copies(way);
         if (!exact && made.doubt.empty()) made.doubt = "it is followed through copies";
       }
       made.storage.ranges.push_back({definition, use, exact ? *exact : *way.map, way.flow->reduction, !exact});
@@ -117,6 +115,19 @@ class Webs {
     name(ways_[members.front()].flow->from, made);
     made.automatic = !made.named;
     return made;
+  }
+
+  bool holds(std::uint32_t unit, CodePoint at) const {
+    const std::vector<ddg::StatementId>& statements = units_.all[unit].statements;
+    return std::find(statements.begin(), statements.end(), at.statement) != statements.end();
+  }
+
+  /// Where in a unit. What a loop needs before all of it is used by every unit in it, before anything else.
+  std::int64_t position(std::uint32_t unit, CodePoint at, bool write) const {
+    if (!holds(unit, at)) return write ? 0 : -1;
+    const std::vector<ddg::StatementId>& statements = units_.all[unit].statements;
+    const auto place = std::find(statements.begin(), statements.end(), at.statement) - statements.begin();
+    return place * 4096 + 2 * std::min<std::int64_t>(at.instruction, 2047) + (write ? 1 : 0);
   }
 
   /// Over the units' coordinates, in one iteration of all loops around the nest.
