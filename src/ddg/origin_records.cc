@@ -127,8 +127,8 @@ bool OriginRecords::counts_again(const Value& value, const Distance& far, const 
          (value.load == nullptr || !value.load->mixed);
 }
 
-/// As use() of what a copy or a load got in another iteration of the reader's innermost loop. Else false, and nothing has
-/// been counted.
+/// As use() of what a copy or a load got in another iteration of the reader's innermost loop. Else false, and nothing
+/// has been counted.
 inline bool OriginRecords::count_of_loop(const Reader& reader, const Cell& writer, const Value& value, Lane& lane) {
   const Cell& origin = value.origin;
   const bool by_origin = writer == origin;
