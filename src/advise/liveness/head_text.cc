@@ -25,6 +25,26 @@ std::string_view without_spaces(std::string_view text, bool front) {
   return text;
 }
 
+/// Of lines with the head of a loop of C or C++: what is in its parentheses. The body may stand behind it.
+std::string in_parentheses(const std::string& lines) {
+  std::size_t at = std::string::npos;
+  for (const std::string_view keyword : {"for", "while"}) {
+    for (at = lines.find(keyword); at != std::string::npos; at = lines.find(keyword, at + 1)) {
+      const std::size_t end = at + keyword.size();
+      if ((at == 0 || !is_word(lines[at - 1])) && (end == lines.size() || !is_word(lines[end]))) break;
+    }
+    if (at != std::string::npos) break;
+  }
+  const std::size_t open = at != std::string::npos ? lines.find('(', at) : at;
+  if (open == std::string::npos) return "";
+  std::size_t end = open;
+  for (int depth = 0; end < lines.size(); ++end) {
+    depth += lines[end] == '(' ? 1 : lines[end] == ')' ? -1 : 0;
+    if (depth == 0) break;
+  }
+  return lines.substr(open, end - open);
+}
+
 bool is_assigned(std::string_view behind, bool fortran) {
   if (behind.starts_with('=') && !behind.starts_with("==")) return true;
   if (fortran) return false;
@@ -62,6 +82,7 @@ const std::vector<HeadTexts::Head>& HeadTexts::heads_of(const std::string& path)
     Head made{head.first, head.last, head.end, ""};
     for (int line = head.first; line <= head.last && line <= static_cast<int>(lines.size()); ++line)
       if (line > 0) made.text += lines[static_cast<std::size_t>(line - 1)] + "\n";
+    if (*language != symbols::LoopHeads::Language::kFortran) made.text = in_parentheses(made.text);
     known->second.push_back(std::move(made));
   }
   return known->second;
