@@ -190,9 +190,14 @@ inline void Builder::prefetch(const PartCode& code, const Streams::Located& at, 
   Journal* const journal = journal_for(last, at, index, code);
   prefetch(code, at, journal == nullptr);
   const Instance instance = enter(where, stack, last.site);
-  if (const TrailNode* const node = follow_trail(where, instance, journal != nullptr ? &last : nullptr, index, code))
-    return go_on_trail(*node, &where);
+  if (const TrailNode* const node = follow_trail(where, instance, journal != nullptr ? &last : nullptr, index, code)) {
+    go_on_trail(*node, &where);
+    if (round_.recording) [[unlikely]]
+      note_round_part(last.site, code, block);
+    return;
+  }
   std::uint64_t* const row = journal != nullptr ? begin_row(*journal, code) : nullptr;
+  last_row_ = row;
   const Running running{where, instance, at, levels_->back().serial, thread, stack, journal, row};
   if (recording_path_) note_path_part(where, {last.site, &code, &block, 0, exit.slots, 0, index});
   ++stack.parts;
@@ -232,6 +237,8 @@ inline void Builder::prefetch(const PartCode& code, const Streams::Located& at, 
   }
   if (code.moves_stack_pointer) follow_stack_pointer(where, code, kBehindAll, thread, stack);
   write_registers(code, instance, thread, top);
+  if (round_.recording) [[unlikely]]
+    note_round_part(last.site, code, block);
 }
 
 void Builder::write_registers(const PartCode& code, const Instance& instance, ThreadState& thread, std::uint64_t top) {
@@ -501,6 +508,7 @@ std::size_t Builder::frame_at(const Where& where, std::uint64_t address) {
 }
 
 void Builder::check_limits() {
+  round_.whole = false;
   end_trail();
   give_all_ranks();
   settle_all();

@@ -26,6 +26,7 @@
 #include "ddg/objects.h"
 #include "ddg/origin_tracker.h"
 #include "ddg/part_code.h"
+#include "ddg/recorded_round.h"
 #include "ddg/row_memo.h"
 #include "ddg/shadow_memory.h"
 #include "ddg/streams.h"
@@ -70,6 +71,7 @@ class Builder {
   static constexpr bool kValues = true;
   static constexpr bool kStretches = true;
   static constexpr bool kWeaves = true;
+  static constexpr bool kRounds = true;
 
   Builder(const trace::Reader& reader, const structure::Structure& structure, const structure::LoopTree& tree,
           symbols::Symbolizer& symbolizer, const Options& options);
@@ -89,7 +91,7 @@ class Builder {
     const structure::Dimension& innermost = stack.data.dimensions.back();
     const auto& frame = stack.frames.back().data;
     if (trail_.node != nullptr && trail_.serial == innermost.serial && trail_.counter == innermost.counter &&
-        trail_.thread_id == walk.thread() && !recording_path_) [[likely]] {
+        trail_.thread_id == walk.thread() && !recording_path_ && !round_.recording) [[likely]] {
       TrailNode* const next = trail_.node->next;
       if (next != nullptr && next->is(next_part_, stack.data.context, frame.function, frame.current)) [[likely]] {
         ++next_part_;
@@ -108,6 +110,7 @@ class Builder {
   template <class Walk, class S>
   void side(const Walk&, const S* stack, const trace::SideEvent& event) {
     path_is_whole_ = false;
+    round_.whole = false;
     if (stack == nullptr || stack->frames.empty())
       follow(nullptr, event);
     else
@@ -120,6 +123,7 @@ class Builder {
     const FrameView frame = view(stack.frames.back());
     const bool forgets =
         events_ != resumed_at_ && frame.known && !(stack.dropped && stack.origin == structure::Origin::kCoroutine);
+    round_.whole = false;
     if (recording_path_) note_path_leave(stack.data.id, stack.frames.size(), forgets);
     if (forgets) leave_frame(stack.data.id, frame.stack_pointer);
   }
@@ -169,6 +173,25 @@ class Builder {
     if (!options_.by_runs) return 0;
     return weave_at(where(walk.thread(), stack), run, first, iterations, expander, woven, learn);
   }
+
+  /// Rounds (builder_rounds.cc).
+  template <class Walk, class S>
+  void begin_round(const Walk& walk, const S& stack) {
+    begin_round(where(walk.thread(), stack));
+  }
+  void round_item(const trace::Run& run, std::size_t first);
+  void spoil_round() { round_.recording = false; }
+  /// A round ended, in which the loop with this dimension counted one: so many more may be taken.
+  template <class Walk, class S>
+  std::uint64_t end_round(const Walk& walk, const S& stack, const structure::Round& round, std::size_t dimension) {
+    return end_round(where(walk.thread(), stack), round, dimension);
+  }
+  template <class Walk, class S>
+  std::uint64_t take_rounds(const Walk& walk, const S& stack, const structure::Round& round, std::uint64_t first,
+                            std::uint64_t most, std::uint64_t serials) {
+    return take_rounds(where(walk.thread(), stack), round, first, most, serials);
+  }
+  void weigh_round(std::uint64_t weight) { origins_.records().set_weight(weight); }
 
   /// The whole result but for the damage; the builder is of no use afterwards.
   void finish(Graph& graph);
@@ -582,6 +605,7 @@ class Builder {
   void load_before(StretchAccess& at);
   bool load_as_before(StretchAccess& at, const RowMemo::Row& row);
   std::optional<RowMemo::Writers> look_at_row(StretchAccess& at);
+  bool take_turns_throughout(const StretchAccess& at);
   bool load_in_turns(StretchAccess& at);
   std::size_t find_turns(const StretchAccess& at);
   std::uint64_t pass_empty(const StretchAccess& at, std::uint64_t k) const;
@@ -679,6 +703,41 @@ class Builder {
   void give_all_ranks() {
     while (!waiting_ranks_.empty()) give_ranks(*waiting_ranks_.back());
   }
+
+  // Rounds (builder_rounds.cc).
+  void begin_round(const Where& where);
+  void note_round_part(SiteId site, const PartCode& code, const trace::Block& block);
+  void note_round_stretch(StretchPlan& plan);
+  std::uint64_t end_round(const Where& where, const structure::Round& round, std::size_t dimension);
+  bool may_repeat_parts() const;
+  enum class Relation : std::uint8_t { kSame, kMoved, kOther };
+  Relation relation(const Cell& before, const Cell& now) const;
+  bool expose(const ThreadState& thread, Granule granule, const GranuleBits& written);
+  bool expose(const ThreadState& thread, const OriginCode& code, const Source& source, const GranuleBits& written);
+  bool expose_part(const ThreadState& thread, const PartCode& code, const GranuleBits& written);
+  bool find_round_flows(const ThreadState& thread);
+  bool may_move_flows(const RecordedRound::Step& step, const GranuleBits& written) const;
+  bool find_round_accesses(const structure::Round& round);
+  const trace::RunExpander& expand_rounds(const structure::Round& round, const RecordedRound::Step& step,
+                                          std::uint64_t first, std::uint64_t n, std::uint64_t k);
+  std::uint64_t rounds_within(const Where& where, const RecordedRound::Access& at);
+  std::uint64_t rounds_apart(std::uint64_t most) const;
+  bool keeps_loads(std::uint64_t rounds) const;
+  std::uint64_t take_rounds(const Where& where, const structure::Round& round, std::uint64_t first, std::uint64_t most,
+                            std::uint64_t serials);
+  bool follow_numbers(const structure::Round& round, std::uint64_t first, std::uint64_t n);
+  std::uint64_t look_at_loads(std::uint64_t first, std::uint64_t n);
+  bool is_known(const RecordedRound::Access& at, DefinitionId producer, bool followed) const;
+  std::uint64_t look_at_cells(RecordedRound::Access& at, std::uint64_t first, std::uint64_t n);
+  std::uint64_t look_at_rows(RecordedRound::Access& at, std::uint64_t first, std::uint64_t n);
+  bool find_writers(const StretchAccess& at, RowMemo::Writers& into);
+  bool may_be_moved(const ThreadState& thread) const;
+  void fold_part(const RecordedRound::Step& step, std::uint64_t first, std::uint64_t n);
+  void fold_part_read(const RecordedRound::Step& step, const RegisterRead& read, std::uint64_t first, std::uint64_t n);
+  void fold_inner(RecordedRound::Step& step, std::uint64_t first, std::uint64_t n, std::uint64_t serials);
+  void fold_rows(const RecordedRound::Step& step, std::uint64_t first, std::uint64_t n);
+  void store_rounds(std::uint64_t first, std::uint64_t n);
+  void move_round_registers(ThreadState& thread, std::uint64_t n);
 
   void doubt_flow_over_pauses(Graph& graph) const;
   void check_limits();
@@ -780,6 +839,14 @@ class Builder {
   std::vector<StretchPlan*> waiting_ranks_;  // plans that have some
   Ranks ranks_;                              // of the stretch that runs
   Stretch stretch_;
+  RecordedRound round_;
+  // What a step of it is in other rounds.
+  std::vector<trace::RunColumn> round_columns_;
+  std::vector<std::uint32_t> round_slots_;
+  trace::RunPath round_path_;
+  trace::Run round_run_;
+  trace::RunExpander round_expander_;
+  std::uint64_t* last_row_ = nullptr;  // that a part was written into; null: into none
   RowMemo row_memo_;
   Snapshot snapshot_;
   std::vector<DependencePiece> pieces_;

@@ -130,6 +130,8 @@ std::uint64_t Builder::stretch_at(const Where& where, const trace::RunExpander& 
   link_registers(plan);
   run_stretch(plan);
   fold_stretch(plan);
+  plan.last_entry = stretch_.entry;
+  if (round_.recording) note_round_stretch(plan);
 
   events_ += stretch_.n * plan.events;
   stretch_.stack->parts += stretch_.n * plan.parts.size();

@@ -196,8 +196,8 @@ std::size_t Builder::find_turns(const StretchAccess& at) {
   return 0;
 }
 
-/// A row whose producers take turns: all of it, or nothing is done.
-bool Builder::load_in_turns(StretchAccess& at) {
+/// Whether they do so in all of the row; turns_ are all of its pieces then.
+bool Builder::take_turns_throughout(const StretchAccess& at) {
   const std::size_t turns = find_turns(at);
   if (turns < 2 || stretch_.n < 2 * turns) return false;
   for (DependencePiece& piece : turns_) {
@@ -210,6 +210,12 @@ bool Builder::load_in_turns(StretchAccess& at) {
                                                   piece.n, {piece.producer, piece.entry, piece.counter}, piece.step);
     if (passed != piece.n) return false;
   }
+  return true;
+}
+
+/// A row whose producers take turns: all of it, or nothing is done.
+bool Builder::load_in_turns(StretchAccess& at) {
+  if (!take_turns_throughout(at)) return false;
   at.reader.lane = 0;
   at.reader.object = at.place.object;
   for (DependencePiece& piece : turns_) {

@@ -91,6 +91,7 @@ TrailNode* Builder::new_trail(TrailNode* parent, const Where& where, const LastS
   const PartCode& code = node.code;
   const std::uint64_t* const slots = slots_;
   std::uint64_t* const row = begin_row(*node.journal, code);
+  last_row_ = row;
   ++trail_.stack->parts;
   instructions_ += code.instructions;
   if (code.unknown) [[unlikely]]

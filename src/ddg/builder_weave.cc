@@ -86,6 +86,7 @@ TrailNode* Builder::node_of(const PathPart& part, TrailNode* before) {
 
 std::uint64_t Builder::weave_at(const Where& where, const trace::Run& run, std::uint64_t first, std::uint64_t n,
                                 trace::RunExpander& expander, structure::Woven& woven, bool& learn) {
+  round_.whole = false;
   const PathKey key = path_key(where);
   std::array<WeavePlan*, trace::kMaxRunPaths> plans{};
   Instance instance;

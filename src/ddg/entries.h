@@ -56,6 +56,8 @@ class Entries {
   bool in_one_slice() const { return slices_ <= 1; }
 
   std::uint16_t depth(EntryId id) const { return entries_[id].depth; }
+  EntryId parent(EntryId id) const { return entries_[id].parent; }
+  std::uint64_t parent_counter(EntryId id) const { return entries_[id].parent_counter; }
   std::uint64_t slice(EntryId id) const { return entries_[id].slice; }
 
   /// Writes the `depth` coordinates of the instance (id, counter).

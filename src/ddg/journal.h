@@ -104,6 +104,8 @@ class Journal {
         {static_cast<std::uint32_t>(rows_ - 1), static_cast<std::uint16_t>(index), memory, lane, cell});
   }
 
+  bool has_extra() const { return !batch_->extras.empty() && batch_->extras.back().row + std::size_t{1} == rows_; }
+
   /// All rows, which are not empty; then clear() or give().
   const JournalBatch& close() {
     JournalBatch& batch = *batch_;

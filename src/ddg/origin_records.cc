@@ -103,7 +103,7 @@ inline bool OriginRecords::is_carried(const Reader& reader, const Cell& cell, st
 inline OriginRecords::Loads OriginRecords::count_load(const Reader& reader, const Provenance& load, std::uint16_t level,
                                                       Record& record) {
   if (is_rewritten(memory_, load)) {
-    record.levels[level].rewritten += times_;
+    record.levels[level].rewritten += counted_;
     return Loads::kRewritten;
   }
   if (level == record.shared) return Loads::kNone;
@@ -113,7 +113,7 @@ inline OriginRecords::Loads OriginRecords::count_load(const Reader& reader, cons
     look_at(load.writers);
   else
     memory_.read(load.address, load.size, [&](std::uint64_t, std::uint64_t, const Cell& cell) { look_at(cell); });
-  if (carried) record.levels[level].reread += times_;
+  if (carried) record.levels[level].reread += counted_;
   return carried ? Loads::kReread : Loads::kNone;
 }
 
@@ -145,8 +145,8 @@ inline bool OriginRecords::count_of_loop(const Reader& reader, const Cell& write
   const bool first = counts.carried == 0;
   counts.least = first ? along : std::min(counts.least, along);
   counts.greatest = first ? along : std::max(counts.greatest, along);
-  counts.carried += times_;
-  record.instances += times_;
+  counts.carried += counted_;
+  record.instances += counted_;
   note(lane, reader, origin, false);
   if (value.load == nullptr) {
     lane.uneven = true;
@@ -168,9 +168,9 @@ inline bool OriginRecords::count_again(const Reader& reader, const Cell& writer,
     return false;
   if (value.load != nullptr && is_rewritten(memory_, *value.load)) return false;
   Record::AtLevel& counts = record.levels[lane.level];
-  counts.carried += times_;
-  record.instances += times_;
-  if (has(lane.again, Again::kReread)) counts.reread += times_;
+  counts.carried += counted_;
+  record.instances += counted_;
+  if (has(lane.again, Again::kReread)) counts.reread += counted_;
   lane.counter = reader.counter;
   if (value.load != nullptr) note_address(lane, reader, *value.load);
   return true;
@@ -181,8 +181,8 @@ inline bool OriginRecords::count_again(const Reader& reader, const Cell& writer,
                                                         Record& record, Distance& far, Again& again) {
   if (record.key.from == 0) {
     if (!value.none) far = distance(reader, value.origin, record);
-    record.levels[0].carried += times_;
-    record.instances += times_;
+    record.levels[0].carried += counted_;
+    record.instances += counted_;
     return true;
   }
   const auto [level, coordinate] = parting(reader, value.origin, record.shared);
@@ -195,8 +195,8 @@ inline bool OriginRecords::count_again(const Reader& reader, const Cell& writer,
     counts.least = first ? along : std::min(counts.least, along);
     counts.greatest = first ? along : std::max(counts.greatest, along);
   }
-  counts.carried += times_;
-  record.instances += times_;
+  counts.carried += counted_;
+  record.instances += counted_;
   const Loads loads = value.load != nullptr ? count_load(reader, *value.load, level, record) : Loads::kNone;
   if (loads != Loads::kRewritten && counts_again(value, far, record))
     again = static_cast<Again>(static_cast<unsigned>(Again::kYes) |
@@ -216,7 +216,7 @@ inline bool OriginRecords::count_again(const Reader& reader, const Cell& writer,
   const std::size_t last = entries_.parting(lane.entry, lane.counter, reader.entry, reader.point, innermost).level;
   if (loop > last) return;
   if (!lane.none) loop = std::max<std::size_t>(loop, distance(reader, lane.origin, record).newer());
-  for (; loop <= last; ++loop) ++record.levels[loop].turns;
+  for (; loop <= last; ++loop) record.levels[loop].turns += weight_;
 }
 
 [[gnu::flatten]] void OriginRecords::use(const Reader& reader, std::uint16_t lane, const Cell& writer,

@@ -90,7 +90,7 @@ class OriginRecords {
                        bool local) {
     Record* const record = count_copied(reader, lane, writer, {load.origin, false, &load}, local);
     if (record == nullptr) return;
-    if (is_rewritten(memory_, load)) record->levels[record->shared].rewritten += times_;
+    if (is_rewritten(memory_, load)) record->levels[record->shared].rewritten += counted_;
     note_address(lane_of(reader, lane), reader, load);
   }
   /// A chunk of a use that `writer` wrote last: a copy, if it has no origin.
@@ -100,6 +100,7 @@ class OriginRecords {
   /// the loop made is one iteration later each time.
   void set_times(std::uint64_t times) {
     times_ = times;
+    counted_ = times * weight_;
     steps_ = {};
   }
   /// The same, but every use is that of the last of these iterations. `steps`: what the addresses of loads of the loop
@@ -110,7 +111,13 @@ class OriginRecords {
   };
   void set_times_before(std::uint64_t times, std::span<const LoadStep> steps) {
     times_ = times;
+    counted_ = times * weight_;
     steps_ = steps;
+  }
+  /// From here on, every use stands for so many others beside that, which count the same.
+  void set_weight(std::uint64_t weight) {
+    weight_ = weight;
+    counted_ = times_ * weight;
   }
 
   /// Dimensions that two sites share.
@@ -238,8 +245,8 @@ class OriginRecords {
       use(reader, lane, {writer, reader.entry, reader.counter}, value);
       return nullptr;
     }
-    record.levels[record.shared].carried += times_;
-    record.instances += times_;
+    record.levels[record.shared].carried += counted_;
+    record.instances += counted_;
     note(at, reader, value.origin, false);
     return &record;
   }
@@ -287,6 +294,8 @@ class OriginRecords {
   std::deque<Record> records_;
   std::array<SharedEntry, kSharedEntries> shared_{};
   std::uint64_t times_ = 1;
+  std::uint64_t weight_ = 1;
+  std::uint64_t counted_ = 1;        // both together
   std::span<const LoadStep> steps_;  // empty: the use is that of the first of so many times
   std::uint64_t operands_ = 0;
   std::uint64_t lanes_ = 0;  // but for the first ones of operands

@@ -195,6 +195,8 @@ class OriginTracker {
     const Spill* const spill = size != 0 ? spills_.covering(address + chunk.offset, size, chunk.cell) : nullptr;
     return spill == nullptr || spill->value.all_of(test);
   }
+  /// Whether an instruction has spilled something.
+  bool has_spilled(DefinitionId id) const { return spilled({id, kNoEntry, 0}) != 0; }
   /// Whether a load of some of these bytes may get a spilled value.
   bool may_be_spilled(std::uint64_t first, std::uint64_t last) const { return spills_.ever_near(first, last); }
   std::uint64_t bytes() const { return spills_.bytes() + records_.bytes() + spilled_.size(); }

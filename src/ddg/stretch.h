@@ -128,6 +128,7 @@ struct StretchPlan {
     std::uint32_t failures = 0;
   };
   Repeats repeats;
+  EntryId last_entry = kNoEntry;  // of the loop: of the last stretch
 };
 
 StretchPlan plan_stretch(std::span<const PathPart> parts, std::size_t granules, const Streams& streams);

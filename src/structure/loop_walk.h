@@ -127,6 +127,7 @@ class LoopWalk {
   static constexpr bool kValues = wants_values<Observer>();
   static constexpr bool kStretches = wants_stretches<Observer>();
   static constexpr bool kWeaves = wants_weaving<Observer>();
+  static constexpr bool kRounds = wants_rounds<Observer>();
 
   LoopWalk(const Structure& structure, LoopTree& tree, Observer& observer)
       : structure_(structure), tree_(tree), observer_(observer) {
@@ -286,7 +287,6 @@ class LoopWalk {
   [[gnu::always_inline]] void run_part(S& stack, const Part& part) {
     if constexpr (Observer::kEveryPart) observer_.part(*this, stack, part);
     pass_part(stack, part);
-    if (journaling_) note_part(stack.data.context, part);
   }
   /// The observer knows of it.
   void pass_part(S& stack, const Part& part) {
@@ -294,6 +294,7 @@ class LoopWalk {
     context.instructions += part.instructions;
     context.memory += part.memory;
     context.floating += part.floating;
+    if (journaling_) note_part(stack.data.context, part);
   }
 
   void begin_pass() { passing_ = true; }
@@ -308,6 +309,9 @@ class LoopWalk {
 
   void begin_path(S& stack) {
     if constexpr (kStretches) observer_.begin_path();
+    begin_journal(stack);
+  }
+  void begin_journal(S& stack) {
     before_ = stack.data.dimensions;
     lowest_ = before_.size();
     journal_.clear();
@@ -412,6 +416,51 @@ class LoopWalk {
 
   void stop_watching() { journaling_ = false; }
 
+  void begin_round(S& stack) {
+    mark(stack);
+    begin_journal(stack);
+    serial_before_ = next_serial_;
+    if constexpr (kRounds) observer_.begin_round(*this, stack);
+  }
+  void round_item(const trace::Run& run, std::size_t first) {
+    if constexpr (kRounds) observer_.round_item(run, first);
+  }
+  void spoil_round() {
+    journaling_ = false;
+    if constexpr (kRounds) observer_.spoil_round();
+  }
+  /// Rounds can be done at once if each is one more iteration of one loop, and calls nothing.
+  std::uint64_t end_round(S& stack, const Round& round) {
+    const bool calls = !called_.empty();
+    const PathEnd end = end_path(stack, kOfRound);
+    const std::vector<Step>& steps = recorded_[kOfRound].steps;
+    const std::vector<Dimension>& dimensions = stack.data.dimensions;
+    const bool counts = end == PathEnd::kRepeatable && !calls && steps.size() == 1 && steps[0].counted == 1 &&
+                        std::all_of(dimensions.begin(), dimensions.end(), [](const Dimension& dimension) {
+                          return dimension.period == Dimension::kNoPeriod;
+                        });
+    if constexpr (kRounds) {
+      round_serials_ = next_serial_ - serial_before_;
+      if (counts) return observer_.end_round(*this, stack, round, steps[0].dimension);
+      observer_.spoil_round();
+    }
+    return 0;
+  }
+  std::uint64_t take_rounds(S& stack, const Round& round, std::uint64_t first, std::uint64_t most) {
+    if constexpr (kRounds) {
+      const std::uint64_t done = observer_.take_rounds(*this, stack, round, first, most, round_serials_);
+      if (done == 0) return 0;
+      repeat(stack, kOfRound, done);
+      next_serial_ += round_serials_ * done;
+      return done;
+    } else {
+      return 0;
+    }
+  }
+  void weigh_round(std::uint64_t weight) {
+    if constexpr (kRounds) observer_.weigh_round(weight);
+  }
+
  private:
   struct NodeInfo {
     LoopId innermost = kNoLoop;
@@ -477,8 +526,17 @@ class LoopWalk {
       context.memory += times * note.memory;
       context.floating += times * note.floating;
       context.entries += times * note.entries;
+      if (journaling_) note_totals(note, times);
     }
     for (const FunctionId function : totals.activations) activations_[function] += times;
+    if (journaling_) called_.insert(called_.end(), totals.activations.begin(), totals.activations.end());
+  }
+  void note_totals(const PathTotals::Note& totals, std::uint64_t times) {
+    Note& n = note(totals.context);
+    n.instructions += times * totals.instructions;
+    n.memory += times * totals.memory;
+    n.floating += times * totals.floating;
+    n.entries += times * totals.entries;
   }
 
   Note& note(ContextId context) {
@@ -786,7 +844,10 @@ class LoopWalk {
   // Of all paths that are repeatable: the least of their lowest_, and one more than the last dimension that they count.
   std::size_t repeatable_lowest_ = 0;
   std::size_t repeatable_steps_ = 0;
-  std::array<Recorded, trace::kMaxRunPaths> recorded_;
+  static constexpr std::size_t kOfRound = trace::kMaxRunPaths;
+  std::array<Recorded, trace::kMaxRunPaths + 1> recorded_;  // by path; and that of a round
+  std::uint64_t serial_before_ = 0;                         // the round
+  std::uint64_t round_serials_ = 0;                         // that a round needs
   Woven woven_;
 };
 

@@ -29,6 +29,16 @@
 //                                              along whatever paths: so many were done, and taken from the expander. If
 //                                              none was, `learn` says that the path of the next one is to be learned
 //   begin_pass(), pass_part(S&, const Part&), end_pass()   of that one: the part is done, and is only to be counted
+// And with `static constexpr bool kRounds = true` also rounds (rounds.h):
+//   begin_round(S&)                            a round begins; an item of it, with its first number; it is of no use
+//   round_item(const Run&, std::size_t first)  after all; it has ended: how many more, as it predicts them, could be
+//   spoil_round()                              done without being looked at one by one
+//   uint64_t end_round(S&, const Round&)
+//   uint64_t take_rounds(S&, Round&, uint64_t first, uint64_t most)   from this one on, counted from the one that
+//   ended:
+//                                              so many of them were done. The next one stands for them, too, in all
+//                                              that
+//   weigh_round(uint64_t)                      is only counted: it weighs so much
 #pragma once
 
 #include <algorithm>
@@ -43,6 +53,7 @@
 
 #include "structure/activations.h"
 #include "structure/code_map.h"
+#include "structure/rounds.h"
 #include "trace/reader.h"
 #include "trace/run_ahead.h"
 
@@ -79,10 +90,18 @@ constexpr bool wants_weaving() {
   return false;
 }
 
+/// Whether it also takes rounds.
+template <class T>
+constexpr bool wants_rounds() {
+  if constexpr (requires { T::kRounds; }) return T::kRounds;
+  return false;
+}
+
 template <class Client>
 class RunWalk {
  public:
   using Tracker = Activations<Client>;
+  static constexpr bool kRounds = wants_rounds<Client>();
   static constexpr bool kValues = wants_values<Client>();
   static constexpr bool kStretches = wants_stretches<Client>();
   static constexpr bool kWeaves = wants_weaving<Client>();
@@ -127,6 +146,7 @@ class RunWalk {
   }
 
   void side(const trace::SideEvent& event) {
+    if constexpr (kRounds) leave_rounds();
     if constexpr (kValues) client_.side(tracker(event.thread).current(), event);
     if (const auto* recording = std::get_if<trace::Recording>(&event.data)) {
       if (recording->on) finish();
@@ -145,6 +165,28 @@ class RunWalk {
   }
 
   void run(const trace::Run& run) {
+    if constexpr (kRounds) {
+      if (watch_.phase != Watch::Phase::kNone && follow_round(run)) return;
+      run_item(run);
+      if (!run.literal()) think_of_rounds(run);
+    } else {
+      run_item(run);
+    }
+  }
+
+  void finish() {
+    if constexpr (kRounds) leave_rounds();
+    for (std::unique_ptr<Tracker>& tracker : trackers_)
+      if (tracker) tracker->finish(false);
+  }
+
+  bool starts_changed() const {
+    return std::any_of(trackers_.begin(), trackers_.end(),
+                       [](const std::unique_ptr<Tracker>& tracker) { return tracker && tracker->starts_changed(); });
+  }
+
+ private:
+  void run_item(const trace::Run& run) {
     client_.set_thread(run.thread);
     Tracker& tracker = this->tracker(run.thread);
     if (run.literal() && run.sides.empty()) {
@@ -159,17 +201,161 @@ class RunWalk {
     repeat(tracker, run);
   }
 
-  void finish() {
-    for (std::unique_ptr<Tracker>& tracker : trackers_)
-      if (tracker) tracker->finish(false);
+  // ---- Rounds ---------------------------------------------------------------------------------------------------
+
+  /// What is being waited for.
+  struct Watch {
+    enum class Phase : std::uint8_t {
+      kNone,
+      kCollecting,  // the items of the first round
+      kWatching,    // a round runs, and its numbers are taken
+      kPuttingOff,  // items that are as predicted
+    };
+    Phase phase = Phase::kNone;
+    Rounds::Known* known = nullptr;
+    std::size_t item = 0;       // the next one
+    std::uint64_t watched = 0;  // rounds, since the last that were done at once
+    bool spoiled = false;       // a path was learned
+    std::uint64_t most = 0;     // rounds that may be put off
+    std::uint64_t off = 0;      // so many are
+  };
+
+  /// Behind a run that was done in the usual way.
+  void think_of_rounds(const trace::Run& run) {
+    if (watch_.phase != Watch::Phase::kNone || !Round::may_end(run)) return;
+    Rounds::Known& known = rounds_.of(run);
+    if (known.skip != 0) {
+      --known.skip;
+      return;
+    }
+    if (++known.met < kWorthRounds) return;
+    watch_ = {};
+    watch_.known = &known;
+    if (known.round && known.round->items().back().iterations == run.iterations) return begin_round();
+    known.round = std::make_unique<Round>();
+    watch_.phase = Watch::Phase::kCollecting;
   }
 
-  bool starts_changed() const {
-    return std::any_of(trackers_.begin(), trackers_.end(),
-                       [](const std::unique_ptr<Tracker>& tracker) { return tracker && tracker->starts_changed(); });
+  void begin_round() {
+    Tracker& tracker = this->tracker(watch_.known->round->thread());
+    watch_.phase = Watch::Phase::kWatching;
+    watch_.item = 0;
+    watch_.spoiled = false;
+    tracker.mark();
+    client_.begin_round(*tracker.current());
   }
 
- private:
+  void stop_watching_rounds(bool failed) {
+    if (watch_.phase == Watch::Phase::kWatching) client_.spoil_round();
+    if (failed) watch_.known->fail();
+    watch_.phase = Watch::Phase::kNone;
+  }
+
+  /// True: nothing is left to be done with the item.
+  bool follow_round(const trace::Run& run) {
+    Rounds::Known& known = *watch_.known;
+    switch (watch_.phase) {
+      case Watch::Phase::kPuttingOff:
+        if (known.round->is_predicted(watch_.item, run, watch_.off + 1)) {
+          if (++watch_.item < known.round->items().size()) return true;
+          watch_.item = 0;
+          if (++watch_.off == watch_.most) catch_up(true);
+          return true;
+        }
+        catch_up(false);
+        return false;
+      case Watch::Phase::kWatching:
+        if (!known.round->is_item(watch_.item, run)) {
+          stop_watching_rounds(true);
+          if (known.failures > kMostOtherRounds) known.round.reset();
+          return false;
+        }
+        known.round->take(watch_.item, run);
+        client_.round_item(run, known.round->items()[watch_.item].first);
+        run_item(run);
+        if (++watch_.item == known.round->items().size()) end_round();
+        return true;
+      case Watch::Phase::kCollecting:
+        if (!Round::may_hold(run) || known.round->items().size() == Round::kMostItems) {
+          known.round.reset();
+          stop_watching_rounds(true);
+          return false;
+        }
+        known.round->add(run);
+        run_item(run);
+        if (!run.literal() && run.paths[0].exits[0] == known.exit) {
+          known.round->go_on();
+          watch_.watched = 1;
+          begin_round();
+        }
+        return true;
+      case Watch::Phase::kNone:
+        break;
+    }
+    return false;
+  }
+
+  void end_round() {
+    Round& round = *watch_.known->round;
+    Tracker& tracker = this->tracker(round.thread());
+    watch_.most = 0;
+    const bool comparable = watch_.watched++ > 0;
+    if (comparable) round.find_growth();
+    if (!comparable || watch_.spoiled || !tracker.unchanged())
+      client_.spoil_round();
+    else
+      watch_.most = client_.end_round(*tracker.current(), round);
+    if (watch_.most >= kFewestRounds) {
+      watch_.phase = Watch::Phase::kPuttingOff;
+      watch_.item = 0;
+      watch_.off = 0;
+      return;
+    }
+    if (watch_.watched > kMostWatched) return stop_watching_rounds(true);
+    round.go_on();
+    begin_round();
+  }
+
+  /// Does what was put off. `goes_on`: more like it may come.
+  void catch_up(bool goes_on) {
+    Rounds::Known& known = *watch_.known;
+    Round& round = *known.round;
+    const std::size_t items = watch_.item;
+    const std::uint64_t rounds = watch_.off;
+    watch_.phase = Watch::Phase::kNone;
+    Tracker& tracker = this->tracker(round.thread());
+    std::uint64_t taken = 0;
+    std::uint64_t in_vain = 0;
+    for (std::uint64_t done = 0; done < rounds; ++done) {
+      if (in_vain < kMostInVain && rounds - done >= kFewestRounds) {
+        client_.set_thread(round.thread());
+        const std::uint64_t some = client_.take_rounds(*tracker.current(), round, done + 1, rounds - done - 1);
+        if (some == 0) ++in_vain;
+        taken += some;
+        done += some;
+        client_.weigh_round(some + 1);
+      }
+      for (std::size_t i = 0; i < round.items().size(); ++i) run_item(round.predicted(i, done + 1));
+      client_.weigh_round(1);
+    }
+    for (std::size_t i = 0; i < items; ++i) run_item(round.predicted(i, rounds + 1));
+    if (taken == 0)
+      known.fail();
+    else
+      known.succeed();
+    if (!goes_on || taken == 0) return;
+    round.move(rounds);
+    round.go_on();
+    watch_.watched = 1;
+    begin_round();
+  }
+
+  void leave_rounds() {
+    if (watch_.phase == Watch::Phase::kPuttingOff) return catch_up(false);
+    if (watch_.phase == Watch::Phase::kCollecting) watch_.known->round.reset();
+    if (watch_.phase != Watch::Phase::kNone) stop_watching_rounds(false);
+  }
+
   Tracker& tracker(trace::ThreadId thread) {
     if (thread >= trackers_.size()) trackers_.resize(thread + 1);
     if (!trackers_[thread]) trackers_[thread] = std::make_unique<Tracker>(code_, starts_, client_);
@@ -329,6 +515,7 @@ class RunWalk {
   }
 
   void learn(Tracker& tracker, const trace::RunPath& path) {
+    watch_.spoiled = true;
     const PlaceId place = first_place(path);
     tracker.mark();
     client_.mark(*tracker.current());
@@ -491,6 +678,11 @@ class RunWalk {
   static constexpr std::uint64_t kFewIterations = 3;
   static constexpr std::uint64_t kShortestStretch = 8;
   static constexpr std::uint64_t kShortestWeave = 3;
+  static constexpr std::uint32_t kWorthRounds = 4;      // runs behind which one may begin, before it is looked at
+  static constexpr std::uint64_t kFewestRounds = 3;     // that are worth it
+  static constexpr std::uint64_t kMostInVain = 4;       // times that none was taken, of those that were put off
+  static constexpr std::uint64_t kMostWatched = 4;      // rounds, before it is clear that they cannot be done at once
+  static constexpr std::uint32_t kMostOtherRounds = 2;  // failures, before other items are tried
 
   const CodeMap& code_;
   std::vector<std::uint8_t>& starts_;
@@ -499,6 +691,8 @@ class RunWalk {
   bool recording_ = true;                           // it was not seen to stop
   std::vector<std::unique_ptr<Tracker>> trackers_;  // by thread
   trace::RunExpander expander_;
+  Watch watch_;
+  Rounds rounds_;
   std::vector<std::uint64_t> slots_;
   std::array<bool, trace::kMaxRunPaths> known_{};
   std::array<std::uint64_t, trace::kMaxRunPaths> counts_{};

@@ -1,0 +1,394 @@
+// Rounds: taking many of them at once (builder_rounds.cc says when that may be).
+//
+// All but the last of the rounds are taken; the last one is followed as any other, and stands for them in what is only
+// counted about origins (OriginRecords::set_weight()). For those that are taken,
+// - instances, values, places and what registers give are one segment each for a part, and ranks for a stretch
+// (ranks.h);
+// - what loads find is looked at load by load, before anything is stored: cell by cell for a part, row by row for a
+//   stretch, if the row has few writers or was read before (row_memo.h);
+// - then their stores are done, round by round, and registers that they pass on become what the last of them leaves.
+//
+// No stream is made here: where a load finds a producer that it did not have in a round that was followed, the rounds
+// that are taken end before it.
+// Cost: some hundreds of instructions per round and access of a stretch, a few thousand for all rounds together.
+#include <algorithm>
+#include <array>
+
+#include "ddg/builder.h"
+
+namespace loopfold::ddg {
+
+/// Values of so many rounds, and addresses. False: they are not even.
+bool Builder::follow_numbers(const structure::Round& round, std::uint64_t first, std::uint64_t n) {
+  for (std::size_t i = 0; i < round_.count; ++i) {
+    RecordedRound::Step& step = round_.steps[i];
+    const std::span<RecordedRound::Access> accesses{round_.accesses.data() + step.first_access, step.accesses};
+    // In the first iteration of a stretch, and in its last.
+    for (const bool last : {false, true}) {
+      if (last && step.plan == nullptr) continue;
+      const std::uint64_t k = last ? step.ranks.n - 1 : 0;
+      const trace::RunExpander& ahead = expand_rounds(round, step, first, n, k);
+      for (const RecordedRound::Access& at : accesses) {
+        const Progression address = progression_of(*at.block, at.access->address, ahead, at.slot, n);
+        if (!address.even || address.step != at.growth ||
+            address.start != at.address + at.growth * first + at.inner * k)
+          return false;
+      }
+      std::vector<Progression>& values = last ? step.last_values : step.values;
+      values.clear();
+      const auto add = [&](const PartCode& code, const trace::Block& block, std::size_t slot) {
+        for (const IntegerValue& value : code.values)
+          values.push_back(sign_extended(progression_of(block, value.value, ahead, slot, n), value.width, n));
+      };
+      if (step.plan == nullptr)
+        add(*step.code, *step.block, step.first - round.items()[step.item].first);
+      else
+        for (const PathPart& part : step.plan->parts) add(*part.code, *part.block, part.slot);
+      if (!std::all_of(values.begin(), values.end(), [](const Progression& value) { return value.even; })) return false;
+    }
+    if (step.plan == nullptr) continue;
+    const std::uint64_t more = step.ranks.n - 1;
+    for (std::size_t v = 0; v < step.values.size(); ++v) {
+      const std::uint64_t grown = static_cast<std::uint64_t>(step.ranks.values[v].step) * more;
+      if (step.last_values[v].step != step.values[v].step || step.last_values[v].start != step.values[v].start + grown)
+        return false;
+    }
+  }
+  return true;
+}
+
+/// A row: who wrote it, as load_before() finds it, if it is one of those that can be remembered.
+bool Builder::find_writers(const StretchAccess& at, RowMemo::Writers& into) {
+  const RowMemo::Row row{at.address.start, at.address.step, stretch_.n, at.access->size};
+  const bool keep = RowMemo::is_worth_it(row);
+  if (keep) {
+    if (const RowMemo::Writers* const known = row_memo_.find(row, memory_); known != nullptr) {
+      into = *known;
+      return true;
+    }
+  }
+  into = {};
+  if (pass_empty(at, 0) != stretch_.n) {
+    const Cell* const first = memory_.only_cell(at.address.start, at.access->size);
+    const Cell* const second = memory_.only_cell(at.address.at(1), at.access->size);
+    if (first == nullptr || second == nullptr || first->producer == 0 || first->producer == kLostProducer) return false;
+    const std::uint64_t step = second->counter - first->counter;
+    if (first->producer == second->producer && first->entry == second->entry) {
+      if (memory_.matching(at.address.start, at.access->size, at.address.step, stretch_.n, *first, step) != stretch_.n)
+        return false;
+      into.count = 1;
+      into.all[0] = {*first, step};
+    } else if (begins_column(at, 0)) {
+      const DependencePiece& piece = column_[0];
+      if (column_.size() != 1 || length_of_column(at, piece, at.access->size, stretch_.n) != stretch_.n) return false;
+      into.count = 1;
+      into.all[0] = {*first, step};
+      into.rise = piece.rise;
+    } else {
+      if (!take_turns_throughout(at) || turns_.size() > into.all.size()) return false;
+      for (const DependencePiece& piece : turns_)
+        into.all[into.count++] = {{piece.producer, piece.entry, piece.counter}, piece.step};
+    }
+  }
+  if (keep) row_memo_.remember(row, into, memory_);
+  return true;
+}
+
+/// Whether there is a stream of what a load gets from this producer. If not, and the round is `followed` then, there
+/// will be one.
+bool Builder::is_known(const RecordedRound::Access& at, DefinitionId producer, bool followed) const {
+  if (producer == kLostProducer || origins_.has_spilled(producer)) return false;
+  const bool known = std::find(at.producers->begin(), at.producers->end(), producer) != at.producers->end();
+  if (!known && followed) at.producers->push_back(producer);
+  return known;
+}
+
+/// Of rounds from this one on, how many of the first have a load of a part find what it may.
+std::uint64_t Builder::look_at_cells(RecordedRound::Access& at, std::uint64_t first, std::uint64_t n) {
+  at.pieces.clear();
+  Streams::Reader reader = reader_of(at.site, *at.access);
+  reader.object = at.place.object;
+  EntryId good = kNoEntry;  // the last entry that is not of the loop
+  for (std::uint64_t k = 0; k < n; ++k) {
+    const Cell* const cell = memory_.only_cell(at.address + at.growth * (first + k), at.access->size);
+    if (cell == nullptr || (cell->producer == 0) != at.empty) return k;
+    if (at.empty) continue;
+    if (!at.pieces.empty() && at.pieces.back().takes(*cell)) continue;
+    if (!is_known(at, cell->producer, k == 0)) return k;
+    if (cell->entry != good && is_of_loop(at.site, *cell)) return k;
+    good = cell->entry;
+    at.pieces.emplace_back().begin(nullptr, reader, *cell, k);
+  }
+  return n;
+}
+
+/// The same for one of a stretch.
+std::uint64_t Builder::look_at_rows(RecordedRound::Access& at, std::uint64_t first, std::uint64_t n) {
+  at.writers.clear();
+  StretchAccess row;
+  row.access = at.access;
+  row.address.step = at.inner;
+  row.reader = reader_of(at.site, *at.access);
+  row.reader.object = at.place.object;
+  row.place = at.place;
+  stretch_.n = at.n;
+  for (std::uint64_t k = 0; k < n; ++k) {
+    row.address.start = at.address + at.growth * (first + k);
+    RowMemo::Writers& writers = at.writers.emplace_back();
+    if (!find_writers(row, writers) || (writers.count == 0) != at.empty) return k;
+    for (std::size_t i = 0; i < writers.count; ++i) {
+      const Cell& cell = writers.all[i].first;
+      if (!is_known(at, cell.producer, k == 0)) return k;
+      if (writers.rise.levels == 0) {
+        if (is_of_loop(at.site, cell)) return k;
+        continue;
+      }
+      DependencePiece piece;
+      piece.begin(nullptr, row.reader, cell, 0);
+      piece.rise = writers.rise;
+      piece.n = at.n;
+      if (may_be_of_loop(row, piece)) return k;
+    }
+    if (at.growth == 0) return n;
+  }
+  return n;
+}
+
+/// In how many of the first of so many rounds loads find what they may: as in the round that was recorded, something in
+/// all of their bytes or nothing, from outside of this entry of the loop around.
+std::uint64_t Builder::look_at_loads(std::uint64_t first, std::uint64_t n) {
+  for (RecordedRound::Access& at : round_.accesses) {
+    if (at.access->store || n == 0) continue;
+    n = round_.steps[at.step].plan == nullptr ? look_at_cells(at, first, n) : look_at_rows(at, first, n);
+  }
+  return n;
+}
+
+/// Whether it is known which entries of inner loops are meant by registers that move on.
+bool Builder::may_be_moved(const ThreadState& thread) const {
+  const auto is_known = [&](const Cell& cell) {
+    if (cell.entry == round_.entry) return true;
+    return std::any_of(
+        round_.steps.begin(), round_.steps.begin() + static_cast<std::ptrdiff_t>(round_.count),
+        [&](const RecordedRound::Step& step) { return step.plan != nullptr && step.plan->last_entry == cell.entry; });
+  };
+  return std::all_of(round_.exposed_list.begin(), round_.exposed_list.end(), [&](Granule granule) {
+    if (round_.moved.has(granule) && !is_known(thread.registers[granule])) return false;
+    return !round_.origin_moved.has(granule) || is_known(thread.origins.kept[granule].origin);
+  });
+}
+
+void Builder::fold_part_read(const RecordedRound::Step& step, const RegisterRead& read, std::uint64_t first,
+                             std::uint64_t n) {
+  Cell cell = Journal::cell(&round_.rows[step.row + read.in_row]);
+  if (cell.producer == 0) return;
+  const std::size_t around = round_.around;
+  Streams::Reader reader = reader_of(step.site, read);
+  reader.lane = step.code->live_ins[read.first].lane;
+  std::size_t equal = around;
+  const std::int64_t* producer = near_.data();
+  std::int64_t grows = 0;
+  static constexpr std::int64_t kOne[1] = {1};
+  std::span<const std::int64_t> outer;
+  if (step.moves[read.number] != 0 && cell.entry == round_.entry) {
+    near_[around] = static_cast<std::int64_t>(cell.counter + first);
+    grows = 1;
+  } else if (step.moves[read.number] != 0) {
+    producer_.resize(std::max(producer_.size(), around + 2));
+    std::copy_n(point_.begin(), around, producer_.begin());
+    producer_[around] = static_cast<std::int64_t>(entries_.parent_counter(cell.entry) + first);
+    producer_[around + 1] = static_cast<std::int64_t>(cell.counter);
+    producer = producer_.data();
+    outer = kOne;
+  } else {
+    producer = vector_near(cell, equal);
+  }
+  feed_.dependence_run(feed_.prepare(reader, cell.producer), reader, cell.producer,
+                       {point_.data(), producer, equal, grows, n, 0, 1, {}, outer});
+  near_[equal] = point_[equal];
+}
+
+/// A part in so many rounds.
+void Builder::fold_part(const RecordedRound::Step& step, std::uint64_t first, std::uint64_t n) {
+  const PartCode& code = *step.code;
+  stretch_.n = n;
+  stretch_.entry = round_.entry;
+  stretch_.counter = step.counter + first;
+  set_iteration(0);
+  feed_.instance_run(step.site, point_.data(), n);
+  for (std::size_t i = 0; i < code.values.size(); ++i)
+    feed_.value_run(step.site, code.values[i], point_.data(), static_cast<std::int64_t>(step.values[i].start),
+                    static_cast<std::int64_t>(step.values[i].step), n, step.serial);
+  for (const RegisterRead& read : code.reads) fold_part_read(step, read, first, n);
+  for (std::size_t a = step.first_access; a < step.first_access + step.accesses; ++a) {
+    RecordedRound::Access& at = round_.accesses[a];
+    const auto growth = static_cast<std::int64_t>(at.growth);
+    Objects::Place place = at.place;
+    place.offset += growth * static_cast<std::int64_t>(first);
+    set_iteration(0);
+    feed_.access_run(step.site, *at.access, point_.data(), place, {0, growth}, n, 0, step.serial);
+    Streams::Reader reader = reader_of(step.site, *at.access);
+    reader.object = at.place.object;
+    for (DependencePiece& piece : at.pieces) {
+      if (piece.first >= n) break;
+      piece.n = std::min(piece.n, n - piece.first);
+      piece.to = feed_.prepare(reader, piece.producer);
+      depend_run(piece, reader);
+    }
+  }
+  set_iteration(0);
+}
+
+/// A stretch in so many rounds, but for what it loads.
+void Builder::fold_inner(RecordedRound::Step& step, std::uint64_t first, std::uint64_t n, std::uint64_t serials) {
+  Ranks& ranks = ranks_;
+  const auto moved = static_cast<std::int64_t>(first);
+  ranks = step.ranks;
+  ranks.stretches = n;
+  ranks.stride = 1;
+  ranks.time = instructions_ + 1;
+  ranks.serial = step.inner_serial + serials * (first + n - 1);
+  for (Ranks::Flow& flow : ranks.flows) flow.counter += ranks.growth_along(flow.level, moved);
+  ranks.point[round_.around] += moved;
+  for (std::size_t i = 0; i < ranks.values.size(); ++i) {
+    ranks.values[i].label = static_cast<std::int64_t>(step.values[i].start);
+    ranks.values[i].growth = static_cast<std::int64_t>(step.values[i].step);
+  }
+  for (std::size_t i = 0; i < ranks.accesses.size(); ++i) {
+    const auto growth = static_cast<std::int64_t>(round_.accesses[step.first_access + i].growth);
+    ranks.accesses[i].place.offset += growth * moved;
+    ranks.accesses[i].growth = {0, growth};
+  }
+  feed_.ranks(ranks);
+}
+
+/// What it loads, round by round. Control is in the inner loop meanwhile.
+void Builder::fold_rows(const RecordedRound::Step& step, std::uint64_t first, std::uint64_t n) {
+  std::vector<Level>& levels = const_cast<std::vector<Level>&>(*levels_);
+  const std::size_t around = round_.around;
+  levels.push_back({step.inner_serial, step.entry, slice_, slice_});
+  innermost_ = around + 1;
+  stretch_.counter = step.inner_counter;
+  stretch_.n = step.ranks.n;
+  StretchAccess row;
+  for (std::size_t a = step.first_access; a < step.first_access + step.accesses; ++a) {
+    const RecordedRound::Access& at = round_.accesses[a];
+    if (at.access->store || at.empty) continue;
+    row.access = at.access;
+    row.reader = reader_of(at.site, *at.access);
+    row.reader.object = at.place.object;
+    for (std::uint64_t k = 0; k < n; ++k) {
+      point_[around] = static_cast<std::int64_t>(step.counter + first + k);
+      near_[around] = point_[around];
+      levels.back().entry = step.entries[k];
+      stretch_.entry = step.entries[k];
+      const RowMemo::Writers& writers = at.writers[at.growth == 0 ? 0 : k];
+      for (std::size_t i = 0; i < writers.count; ++i) {
+        DependencePiece piece;
+        piece.begin(feed_.prepare(row.reader, writers.all[i].first.producer), row.reader, writers.all[i].first, i);
+        piece.step = writers.all[i].counter_step;
+        piece.stride = writers.count;
+        piece.n = (at.n - i + writers.count - 1) / writers.count;
+        piece.rise = writers.rise;
+        end_piece(row, piece);
+      }
+    }
+  }
+  levels.pop_back();
+  innermost_ = around;
+}
+
+void Builder::store_rounds(std::uint64_t first, std::uint64_t n) {
+  for (std::uint64_t k = 0; k < n; ++k) {
+    for (const RecordedRound::Access& at : round_.accesses) {
+      if (!at.access->store) continue;
+      const RecordedRound::Step& step = round_.steps[at.step];
+      const std::uint64_t address = at.address + at.growth * (first + k);
+      const DefinitionId definition = streams_.definition(at.site, at.access->instruction);
+      if (step.plan == nullptr)
+        memory_.write(address, at.access->size, {definition, round_.entry, step.counter + first + k});
+      else
+        memory_.write_row(address, at.access->size, at.inner, at.n, {definition, step.entries[k], step.inner_counter});
+    }
+  }
+}
+
+/// Registers that the next round looks at become what they are so many rounds later.
+void Builder::move_round_registers(ThreadState& thread, std::uint64_t n) {
+  const auto move = [&](Cell& cell) {
+    if (cell.entry == round_.entry) {
+      cell.counter += n;
+      return;
+    }
+    for (std::size_t i = 0; i < round_.count; ++i) {
+      const RecordedRound::Step& step = round_.steps[i];
+      if (step.plan == nullptr || step.plan->last_entry != cell.entry) continue;
+      cell.entry = step.entries[n - 1];
+      return;
+    }
+  };
+  for (const Granule granule : round_.exposed_list) {
+    if (round_.moved.has(granule)) move(thread.registers[granule]);
+    if (round_.origin_moved.has(granule)) move(thread.origins.kept[granule].origin);
+  }
+  thread.origins.joined.clear();
+}
+
+std::uint64_t Builder::take_rounds(const Where& where, const structure::Round& round, std::uint64_t first,
+                                   std::uint64_t most, std::uint64_t serials) {
+  end_trail();
+  ThreadState& thread = this->thread(where.thread);
+  StackState& stack = this->stack(where.stack);
+  const std::size_t around = round_.around;
+  if (slice_ != 1 || most == 0 || stack.levels.size() <= around || stack.levels[around].entry != round_.entry ||
+      !may_be_moved(thread) || !follow_numbers(round, first, most + 1))
+    return 0;
+  stack.levels.resize(around + 1);
+  levels_ = &stack.levels;
+  point_.resize(std::max(point_.size(), around + 3));
+  for (std::size_t k = 0; k <= around; ++k) point_[k] = static_cast<std::int64_t>(where.dimensions[k].counter);
+  near_ = point_;
+  innermost_ = around;
+  // The round behind them must be like them, too.
+  const std::uint64_t alike = look_at_loads(first, most + 1);
+  if (alike < 2) return 0;
+  const std::uint64_t n = alike - 1;
+
+  for (std::size_t i = 0; i < round_.count; ++i) {
+    RecordedRound::Step& step = round_.steps[i];
+    if (step.plan == nullptr) {
+      settle(step.site);
+      give_ranks_of(step.site);
+      continue;
+    }
+    give_ranks_before(*step.plan);
+    if (step.plan->repeats.waiting.stretches != 0) give_ranks(*step.plan);
+    for (const PathPart& part : step.plan->parts) settle(part.site);
+    step.entries.clear();
+  }
+  feed_.set_time(instructions_ + 1);
+  for (std::uint64_t k = 0; k < n; ++k)
+    for (std::size_t i = 0; i < round_.count; ++i)
+      if (RecordedRound::Step& step = round_.steps[i]; step.plan != nullptr)
+        step.entries.push_back(
+            entries_.add(round_.entry, step.counter + first + k, static_cast<std::uint16_t>(around + 2), slice_));
+  for (std::size_t i = 0; i < round_.count; ++i) {
+    RecordedRound::Step& step = round_.steps[i];
+    if (step.plan == nullptr) {
+      fold_part(step, first, n);
+      continue;
+    }
+    fold_inner(step, first, n, serials);
+    fold_rows(step, first, n);
+  }
+  store_rounds(first, n);
+  move_round_registers(thread, n);
+  events_ += n * round_.events;
+  instructions_ += n * round_.instructions;
+  stack.parts += n * round_.parts;
+  point_.resize(around + 2);
+  near_ = point_;
+  return n;
+}
+
+}  // namespace loopfold::ddg

@@ -1,0 +1,114 @@
+// A round (structure/rounds.h) that was followed, and what those after it will be.
+//
+// What a round does to registers, memory and streams follows from what it finds in registers and memory and from the
+// slots of its items. If it leaves in the registers what it found there, moved on by one iteration of the loop around,
+// and if the slots move on evenly, then so does the next round, as far as it does not find something else in memory.
+// This is what must be known of one round for that: which parts ran in the loop around, which stretches inside of it,
+// and what they accessed (builder_rounds.cc).
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "ddg/entries.h"
+#include "ddg/objects.h"
+#include "ddg/part_code.h"
+#include "ddg/progression.h"
+#include "ddg/ranks.h"
+#include "ddg/row_memo.h"
+#include "ddg/shadow_memory.h"
+#include "ddg/spills.h"
+#include "ddg/stretch.h"
+#include "ddg/weave.h"
+
+namespace loopfold::ddg {
+
+struct RecordedRound {
+  /// A part that ran in the loop around, or a stretch of the loop inside of it.
+  struct Step {
+    StretchPlan* plan = nullptr;  // null: a part
+    SiteId site = 0;              // of the part
+    const PartCode* code = nullptr;
+    const trace::Block* block = nullptr;
+    std::size_t item = 0;                  // of the round
+    std::size_t first = 0;                 // among its numbers: the slots of the part, or those of the item
+    std::size_t row = 0;                   // of the part: what was written into the journal, in `rows`
+    std::vector<std::uint8_t> moves;       // by read of the part: what it gets moves on
+    std::vector<Progression> values;       // by value: in rounds that are taken
+    std::vector<Progression> last_values;  // the same in the last iteration of a stretch
+    std::size_t first_access = 0;          // in `accesses`
+    std::size_t accesses = 0;
+    // Of the loop around.
+    std::uint64_t counter = 0;
+    std::uint64_t serial = 0;
+    // Of a stretch.
+    Ranks ranks;
+    EntryId entry = kNoEntry;  // of its loop
+    std::uint64_t inner_counter = 0;
+    std::uint64_t inner_serial = 0;
+    std::vector<EntryId> entries;  // of its loop, in rounds that are taken
+  };
+  struct Access {
+    const MemoryAccess* access = nullptr;
+    const trace::Block* block = nullptr;
+    std::size_t step = 0;
+    std::size_t slot = 0;       // of its part, among those that the step is expanded to
+    std::uint64_t address = 0;  // in the round that was recorded, and in a stretch from one iteration to the next
+    std::uint64_t inner = 0;
+    std::uint64_t n = 1;       // iterations
+    std::uint64_t growth = 0;  // of the address, from one round to the next
+    std::uint64_t lowest = 0;  // bytes that it touches
+    std::uint64_t highest = 0;
+    Objects::Place place;
+    SiteId site = 0;
+    bool empty = false;  // a load of what nothing wrote
+    /// Of a load: those that it got something from in rounds that were followed, so that there are streams for them.
+    std::vector<DefinitionId>* producers = nullptr;
+    // In rounds that are taken.
+    std::vector<DependencePiece> pieces;    // of a load of a part: one iteration is one round
+    std::vector<RowMemo::Writers> writers;  // of one in a stretch, by round; only one if all are the same
+  };
+
+  bool recording = false;
+  bool whole = false;  // nothing happened that cannot be taken
+  // When it began.
+  std::uint64_t events = 0;
+  std::uint64_t instructions = 0;
+  std::uint64_t parts = 0;
+  std::vector<Cell> registers;
+  std::vector<std::uint8_t> where;
+  std::vector<std::pair<Granule, Provenance>> kept;
+  // Of the item that runs.
+  std::size_t item = 0;
+  std::size_t first = 0;
+  std::uint64_t iterations = 0;
+  const std::uint64_t* slots = nullptr;  // null: it is a run
+
+  /// By site and operand: Access::producers.
+  std::unordered_map<std::uint64_t, std::vector<DefinitionId>> producers;
+  std::vector<DefinitionId>* producers_of(SiteId site, const MemoryAccess& load) {
+    return &producers[std::uint64_t{site} << 32 | load.operand];
+  }
+  static void add(std::vector<DefinitionId>& known, DefinitionId producer) {
+    if (producer != 0 && std::find(known.begin(), known.end(), producer) == known.end()) known.push_back(producer);
+  }
+
+  std::size_t count = 0;  // steps: the first of these
+  std::vector<Step> steps;
+  std::vector<std::uint64_t> rows;
+  std::vector<Access> accesses;
+
+  // What was found out when it ended.
+  EntryId entry = kNoEntry;  // of the loop around
+  std::size_t around = 0;    // its dimension
+  GranuleBits exposed;       // registers that are read before they are written
+  GranuleBits moved;         // of these, those that have moved on
+  GranuleBits origin_moved;  // and those whose origins have
+  std::vector<Granule> exposed_list;
+  std::vector<Provenance> kept_loads;  // of exposed ones
+};
+
+}  // namespace loopfold::ddg
