@@ -192,8 +192,8 @@ inline void Builder::prefetch(const PartCode& code, const Streams::Located& at, 
   const Instance instance = enter(where, stack, last.site);
   if (const TrailNode* const node = follow_trail(where, instance, journal != nullptr ? &last : nullptr, index, code)) {
     go_on_trail(*node, &where);
-    if (round_.recording) [[unlikely]]
-      note_round_part(last.site, code, block);
+    if (round_.watching) [[unlikely]]
+      see_round_part(last.site, code, block);
     return;
   }
   std::uint64_t* const row = journal != nullptr ? begin_row(*journal, code) : nullptr;
@@ -237,8 +237,8 @@ inline void Builder::prefetch(const PartCode& code, const Streams::Located& at, 
   }
   if (code.moves_stack_pointer) follow_stack_pointer(where, code, kBehindAll, thread, stack);
   write_registers(code, instance, thread, top);
-  if (round_.recording) [[unlikely]]
-    note_round_part(last.site, code, block);
+  if (round_.watching) [[unlikely]]
+    see_round_part(last.site, code, block);
 }
 
 void Builder::write_registers(const PartCode& code, const Instance& instance, ThreadState& thread, std::uint64_t top) {

@@ -91,7 +91,7 @@ class Builder {
     const structure::Dimension& innermost = stack.data.dimensions.back();
     const auto& frame = stack.frames.back().data;
     if (trail_.node != nullptr && trail_.serial == innermost.serial && trail_.counter == innermost.counter &&
-        trail_.thread_id == walk.thread() && !recording_path_ && !round_.recording) [[likely]] {
+        trail_.thread_id == walk.thread() && !recording_path_ && !round_.watching) [[likely]] {
       TrailNode* const next = trail_.node->next;
       if (next != nullptr && next->is(next_part_, stack.data.context, frame.function, frame.current)) [[likely]] {
         ++next_part_;
@@ -180,7 +180,7 @@ class Builder {
     begin_round(where(walk.thread(), stack));
   }
   void round_item(const trace::Run& run, std::size_t first);
-  void spoil_round() { round_.recording = false; }
+  void spoil_round() { round_.watching = round_.recording = false; }
   /// A round ended, in which the loop with this dimension counted one: so many more may be taken.
   template <class Walk, class S>
   std::uint64_t end_round(const Walk& walk, const S& stack, const structure::Round& round, std::size_t dimension) {
@@ -191,7 +191,7 @@ class Builder {
                             std::uint64_t most, std::uint64_t serials) {
     return take_rounds(where(walk.thread(), stack), round, first, most, serials);
   }
-  void weigh_round(std::uint64_t weight) { origins_.records().set_weight(weight); }
+  void weigh_round(std::uint64_t weight);
 
   /// The whole result but for the damage; the builder is of no use afterwards.
   void finish(Graph& graph);
@@ -706,17 +706,20 @@ class Builder {
 
   // Rounds (builder_rounds.cc).
   void begin_round(const Where& where);
+  void see_round_part(SiteId site, const PartCode& code, const trace::Block& block);
   void note_round_part(SiteId site, const PartCode& code, const trace::Block& block);
   void note_round_stretch(StretchPlan& plan);
   std::uint64_t end_round(const Where& where, const structure::Round& round, std::size_t dimension);
   bool may_repeat_parts() const;
-  enum class Relation : std::uint8_t { kSame, kMoved, kOther };
-  Relation relation(const Cell& before, const Cell& now) const;
-  bool expose(const ThreadState& thread, Granule granule, const GranuleBits& written);
-  bool expose(const ThreadState& thread, const OriginCode& code, const Source& source, const GranuleBits& written);
-  bool expose_part(const ThreadState& thread, const PartCode& code, const GranuleBits& written);
+  bool is_of_round(const Cell& cell) const;
+  void expose(Granule granule, const GranuleBits& written);
+  void expose(const OriginCode& code, const Source& source, const GranuleBits& written);
+  void expose_part(const PartCode& code, const GranuleBits& written);
+  void find_exposed_in_round(std::vector<GranuleBits>& written_before);
+  bool may_repeat_registers(const ThreadState& thread, const GranuleBits& written);
+  bool find_part_reads(const ThreadState& thread, RecordedRound::Step& step, const GranuleBits& before);
+  bool may_move_flows(const ThreadState& thread, const RecordedRound::Step& step, const GranuleBits& before) const;
   bool find_round_flows(const ThreadState& thread);
-  bool may_move_flows(const RecordedRound::Step& step, const GranuleBits& written) const;
   bool find_round_accesses(const structure::Round& round);
   const trace::RunExpander& expand_rounds(const structure::Round& round, const RecordedRound::Step& step,
                                           std::uint64_t first, std::uint64_t n, std::uint64_t k);
@@ -735,7 +738,9 @@ class Builder {
   void fold_part(const RecordedRound::Step& step, std::uint64_t first, std::uint64_t n);
   void fold_part_read(const RecordedRound::Step& step, const RegisterRead& read, std::uint64_t first, std::uint64_t n);
   void fold_inner(RecordedRound::Step& step, std::uint64_t first, std::uint64_t n, std::uint64_t serials);
-  void fold_rows(const RecordedRound::Step& step, std::uint64_t first, std::uint64_t n);
+  void fold_rows(const RecordedRound::Step& step, const RecordedRound::Access& at, std::uint64_t first,
+                 std::uint64_t n);
+  void add_producer(LoadRanks::Group& group, const Cell& cell, LoadRanks& into);
   void store_rounds(std::uint64_t first, std::uint64_t n);
   void move_round_registers(ThreadState& thread, std::uint64_t n);
 
@@ -846,6 +851,9 @@ class Builder {
   trace::RunPath round_path_;
   trace::Run round_run_;
   trace::RunExpander round_expander_;
+  std::vector<GranuleBits> written_before_;  // by step
+  LoadRanks load_ranks_;
+  std::vector<RecordedRound::Group> round_groups_;
   std::uint64_t* last_row_ = nullptr;  // that a part was written into; null: into none
   RowMemo row_memo_;
   Snapshot snapshot_;

@@ -20,29 +20,17 @@ namespace {
 constexpr std::uint64_t kMostRounds = 4096;  // at once
 constexpr std::uint64_t kFewestRounds = 3;
 
-bool equal(const Provenance& a, const Provenance& b) {
-  return a.origin == b.origin && a.writers == b.writers && a.address == b.address && a.size == b.size &&
-         a.none == b.none && a.load == b.load && a.mixed == b.mixed && a.stale == b.stale;
-}
-
 }  // namespace
 
 void Builder::begin_round(const Where& where) {
-  round_.recording = false;
+  spoil_round();
   if (!options_.by_runs || recording_path_ || slice_ != 1 || !waiting_.empty()) return;
   end_trail();
-  const ThreadState& thread = this->thread(where.thread);
-  round_.recording = true;
+  round_.watching = round_.recording = true;
   round_.whole = true;
   round_.events = events_;
   round_.instructions = instructions_;
   round_.parts = stack(where.stack).parts;
-  round_.registers = thread.registers;
-  round_.where = thread.origins.where;
-  round_.kept.clear();
-  for (std::size_t granule = 0; granule < thread.registers.size(); ++granule)
-    if (thread.origins.where[granule] == RegisterOrigins::kKept)
-      round_.kept.emplace_back(static_cast<Granule>(granule), thread.origins.kept[granule]);
   round_.item = 0;
   round_.count = 0;
   round_.rows.clear();
@@ -71,6 +59,12 @@ RecordedRound::Step& add_step(RecordedRound& round) {
 
 }  // namespace
 
+void Builder::see_round_part(SiteId site, const PartCode& code, const trace::Block& block) {
+  if (!round_.silent) return note_round_part(site, code, block);
+  ++round_.seen;
+  if (last_row_ != nullptr) journals_[site]->take_back(code);
+}
+
 /// The part that has just run.
 void Builder::note_round_part(SiteId site, const PartCode& code, const trace::Block& block) {
   RecordedRound& round = round_;
@@ -79,7 +73,7 @@ void Builder::note_round_part(SiteId site, const PartCode& code, const trace::Bl
   const bool guarded = std::any_of(code.accesses.begin(), code.accesses.end(),
                                    [](const MemoryAccess& access) { return access.guarded; });
   round.whole = row != nullptr && round.slots != nullptr && !code.moves_stack_pointer && !code.unknown && !guarded &&
-                !journals_[site]->has_extra() && !Streams::cold(streams_.locate(site));
+                code.x87_live_outs.empty() && !journals_[site]->has_extra() && !Streams::cold(streams_.locate(site));
   if (!round.whole) return;
   RecordedRound::Step& step = add_step(round);
   step.plan = nullptr;
@@ -153,119 +147,169 @@ void Builder::note_round_stretch(StretchPlan& plan) {
   }
 }
 
-/// What became of something in one round.
-Builder::Relation Builder::relation(const Cell& before, const Cell& now) const {
-  if (before == now) return Relation::kSame;
-  if (before.producer != now.producer || before.producer == 0 || before.producer == kLostProducer)
-    return Relation::kOther;
-  if (now.entry == round_.entry)
-    return before.entry == now.entry && before.counter + 1 == now.counter ? Relation::kMoved : Relation::kOther;
-  const auto is_inside = [&](const Cell& cell) {
-    return entries_.depth(cell.entry) == round_.around + 2 && entries_.parent(cell.entry) == round_.entry;
-  };
-  const bool moved = is_inside(before) && is_inside(now) && before.counter == now.counter &&
-                     entries_.parent_counter(before.entry) + 1 == entries_.parent_counter(now.entry);
-  return moved ? Relation::kMoved : Relation::kOther;
+/// Whether an instance is one of the round.
+bool Builder::is_of_round(const Cell& cell) const {
+  if (cell.producer == 0 || cell.producer == kLostProducer) return false;
+  const SiteId site = streams_.site_of(cell.producer);
+  for (std::size_t i = 0; i < round_.count; ++i) {
+    const RecordedRound::Step& step = round_.steps[i];
+    if (step.plan == nullptr ? step.site == site && cell.entry == round_.entry && cell.counter == step.counter
+                             : cell.entry == step.entry)
+      return true;
+  }
+  return false;
 }
 
-/// A granule is looked at. False: if the round has not written it before, it is neither as it was when the round began
-/// nor that moved on.
-bool Builder::expose(const ThreadState& thread, Granule granule, const GranuleBits& written) {
-  if (written.has(granule) || round_.exposed.has(granule)) return true;
+/// A granule is looked at: before the round writes it?
+void Builder::expose(Granule granule, const GranuleBits& written) {
+  if (written.has(granule) || round_.exposed.has(granule)) return;
   round_.exposed.add(granule);
   round_.exposed_list.push_back(granule);
-  const Relation of_cell = relation(round_.registers[granule], thread.registers[granule]);
-  if (of_cell == Relation::kOther || round_.where[granule] != thread.origins.where[granule]) return false;
-  if (of_cell == Relation::kMoved) round_.moved.add(granule);
-  if (round_.where[granule] != RegisterOrigins::kKept) return true;
-  const auto found =
-      std::find_if(round_.kept.begin(), round_.kept.end(), [&](const auto& kept) { return kept.first == granule; });
-  const Provenance& before = found->second;
-  const Provenance& now = thread.origins.kept[granule];
-  if (before.none != now.none || before.load != now.load) return false;
-  if (before.none) return true;
-  if (before.load) {
-    round_.kept_loads.push_back(now);
-    return of_cell == Relation::kSame && equal(before, now);
-  }
-  const Relation of_origin = relation(before.origin, now.origin);
-  if (of_origin == Relation::kMoved) round_.origin_moved.add(granule);
-  return of_origin != Relation::kOther;
 }
 
-bool Builder::expose(const ThreadState& thread, const OriginCode& code, const Source& source,
-                     const GranuleBits& written) {
-  if (source.kind == Source::Kind::kLiveIn) return expose(thread, static_cast<Granule>(source.index), written);
-  if (source.kind != Source::Kind::kSeveral) return true;
-  for (std::size_t i = 0; i < source.bytes; ++i)
-    if (!expose(thread, code, code.several[source.index + i], written)) return false;
-  return true;
+void Builder::expose(const OriginCode& code, const Source& source, const GranuleBits& written) {
+  if (source.kind == Source::Kind::kLiveIn) expose(static_cast<Granule>(source.index), written);
+  if (source.kind != Source::Kind::kSeveral) return;
+  for (std::size_t i = 0; i < source.bytes; ++i) expose(code, code.several[source.index + i], written);
 }
 
-bool Builder::expose_part(const ThreadState& thread, const PartCode& code, const GranuleBits& written) {
-  for (const LiveIn& in : code.live_ins)
-    if (!expose(thread, in.granule, written)) return false;
-  for (const OriginCode::Piece& piece : code.origins.pieces)
-    if (!expose(thread, code.origins, piece.source, written)) return false;
+void Builder::expose_part(const PartCode& code, const GranuleBits& written) {
+  for (const LiveIn& in : code.live_ins) expose(in.granule, written);
+  for (const OriginCode::Piece& piece : code.origins.pieces) expose(code.origins, piece.source, written);
   for (const OriginCode::Out& out : code.origins.outs)
     for (std::uint16_t i = 0; i < out.run; ++i) {
       Source source = out.source;
       if (source.kind == Source::Kind::kLiveIn) source.index += i;
-      if (!expose(thread, code.origins, source, written)) return false;
+      expose(code.origins, source, written);
     }
-  return true;
 }
 
-/// Of the flows of a stretch from what was before it, whether those from the loop around move on with it, and all
-/// others stay.
-bool Builder::may_move_flows(const RecordedRound::Step& step, const GranuleBits& written) const {
-  const StretchPlan& plan = *step.plan;
-  for (const Ranks::Flow& flow : step.ranks.flows) {
-    if (flow.level == round_.around + 1) continue;
-    const auto read = std::find_if(plan.reads.begin(), plan.reads.end(), [&](const StretchPlan::Read& known) {
-      return flow.used == &known.used[0] || flow.used == &known.used[1];
-    });
-    if (read == plan.reads.end() || !read->whole) return false;
-    const Granule granule = plan.granules[read->first].granule;
-    const bool moves = written.has(granule) || round_.moved.has(granule);
-    if (moves != (flow.level == round_.around)) return false;
-  }
-  return true;
-}
-
-/// What all steps look at in registers.
-bool Builder::find_round_flows(const ThreadState& thread) {
+/// What the round looks at in registers before it writes it, and what it has written before each step, and in the end.
+void Builder::find_exposed_in_round(std::vector<GranuleBits>& written_before) {
+  const auto is_known = [&](std::size_t i) {
+    const RecordedRound::Step& step = round_.steps[i];
+    return round_.looked_at[i] ==
+           (step.plan != nullptr ? step.plan->parts.data() : static_cast<const void*>(step.code));
+  };
+  bool known = round_.looked_at.size() == round_.count;
+  for (std::size_t i = 0; known && i < round_.count; ++i) known = is_known(i);
+  if (known) return;
+  round_.looked_at.clear();
   round_.exposed = {};
-  round_.moved = {};
-  round_.origin_moved = {};
   round_.exposed_list.clear();
-  round_.kept_loads.clear();
+  written_before.assign(round_.count + 1, {});
   GranuleBits written;
   const auto write = [&](const PartCode& code) {
     for (const LiveOut& out : code.live_outs)
       for (std::size_t i = 0; i < out.count; ++i) written.add(out.granule + i);
-    return code.x87_live_outs.empty();
   };
   for (std::size_t i = 0; i < round_.count; ++i) {
-    RecordedRound::Step& step = round_.steps[i];
+    const RecordedRound::Step& step = round_.steps[i];
+    written_before[i] = written;
+    round_.looked_at.push_back(step.plan != nullptr ? step.plan->parts.data() : static_cast<const void*>(step.code));
     if (step.plan == nullptr) {
-      if (!expose_part(thread, *step.code, written)) return false;
-      for (const RegisterRead& read : step.code->reads) {
-        const Granule granule = step.code->live_ins[read.first].granule;
-        step.moves.push_back(written.has(granule) || round_.moved.has(granule) ? 1 : 0);
-        if (read.x87 || Journal::cell(&round_.rows[step.row + read.in_row]).producer == kLostProducer) return false;
-      }
-      if (!write(*step.code)) return false;
+      expose_part(*step.code, written);
+      write(*step.code);
       continue;
     }
-    for (const StretchPlan::Exposed& exposed : step.plan->exposed)
-      if (!expose(thread, exposed.granule, written)) return false;
+    for (const StretchPlan::Exposed& exposed : step.plan->exposed) expose(exposed.granule, written);
     for (const StretchPlan::ReadGranule& granule : step.plan->granules)
-      if (granule.from != StretchPlan::ReadGranule::From::kThisIteration && !expose(thread, granule.granule, written))
+      if (granule.from != StretchPlan::ReadGranule::From::kThisIteration) expose(granule.granule, written);
+    for (const PathPart& part : step.plan->parts) write(*part.code);
+  }
+  written_before.back() = written;
+}
+
+/// Of registers that the round looks at, those that it writes itself move on: if what they have in the end was made in
+/// it. All others stay as they are.
+bool Builder::may_repeat_registers(const ThreadState& thread, const GranuleBits& written) {
+  round_.moved = {};
+  round_.origin_moved = {};
+  round_.kept_loads.clear();
+  for (const Granule granule : round_.exposed_list) {
+    const bool is_kept = thread.origins.where[granule] == RegisterOrigins::kKept;
+    const Provenance& kept = thread.origins.kept[granule];
+    if (!written.has(granule)) {
+      if (is_kept && !kept.none && kept.load) round_.kept_loads.push_back(kept);
+      continue;
+    }
+    if (!is_of_round(thread.registers[granule])) return false;
+    round_.moved.add(granule);
+    if (!is_kept || kept.none) continue;
+    if (kept.load || !is_of_round(kept.origin)) return false;
+    round_.origin_moved.add(granule);
+  }
+  return true;
+}
+
+/// What reads of a part get in other rounds. False: it is not one cell.
+bool Builder::find_part_reads(const ThreadState& thread, RecordedRound::Step& step, const GranuleBits& before) {
+  using Moves = RecordedRound::Moves;
+  for (const RegisterRead& read : step.code->reads) {
+    if (read.x87) return false;
+    std::uint64_t* const row = &round_.rows[step.row + read.in_row];
+    const Granule first = step.code->live_ins[read.first].granule;
+    const auto moves_of = [&](Granule granule) {
+      if (before.has(granule)) return Moves::kHere;
+      return round_.moved.has(granule) ? Moves::kBefore : Moves::kNot;
+    };
+    const Moves moves = moves_of(first);
+    for (std::uint32_t i = 1; i < read.count; ++i) {
+      const Granule granule = step.code->live_ins[read.first + i].granule;
+      if (moves_of(granule) != moves) return false;
+      if (moves == Moves::kBefore && !(thread.registers[granule] == thread.registers[first])) return false;
+    }
+    if (moves == Moves::kBefore) Journal::set_cell(row, thread.registers[first]);
+    if (Journal::cell(row).producer == kLostProducer) return false;
+    step.moves.push_back(moves);
+  }
+  return true;
+}
+
+/// What a stretch gets from before it, it will get in other rounds: moved on, if the loop around has it.
+bool Builder::may_move_flows(const ThreadState& thread, const RecordedRound::Step& step,
+                             const GranuleBits& before) const {
+  const StretchPlan& plan = *step.plan;
+  std::size_t known = 0;
+  for (const StretchPlan::Read& read : plan.reads) {
+    const StretchPlan::ReadGranule& first = plan.granules[read.first];
+    const auto is_of = [&](const Ranks::Flow& flow) {
+      return flow.level <= round_.around && (flow.used == &read.used[0] || flow.used == &read.used[1]);
+    };
+    const auto flow = std::find_if(step.ranks.flows.begin(), step.ranks.flows.end(), is_of);
+    const bool flows = flow != step.ranks.flows.end();
+    known += flows ? 1 : 0;
+    if (!read.whole) return false;
+    if (first.from == StretchPlan::ReadGranule::From::kThisIteration) {
+      if (flows) return false;
+      continue;
+    }
+    for (std::uint32_t i = 0; i < read.read->count; ++i) {
+      const Granule granule = plan.granules[read.first + i].granule;
+      const bool moves = before.has(granule) || round_.moved.has(granule);
+      if (flows ? moves != (flow->level == round_.around) : moves) return false;
+      if (before.has(granule) || !moves) continue;
+      // The round before left something else there, if it was not like this one.
+      const Cell& now = thread.registers[granule];
+      if (now.producer != flow->from || now.entry != round_.entry ||
+          static_cast<std::int64_t>(now.counter) != flow->counter + 1)
         return false;
-    if (!may_move_flows(step, written)) return false;
-    for (const PathPart& part : step.plan->parts)
-      if (!write(*part.code)) return false;
+    }
+  }
+  const auto from_outside = std::count_if(step.ranks.flows.begin(), step.ranks.flows.end(),
+                                          [&](const Ranks::Flow& flow) { return flow.level <= round_.around; });
+  return static_cast<std::ptrdiff_t>(known) == from_outside;
+}
+
+/// What all steps look at in registers.
+bool Builder::find_round_flows(const ThreadState& thread) {
+  find_exposed_in_round(written_before_);
+  if (!may_repeat_registers(thread, written_before_.back())) return false;
+  for (std::size_t i = 0; i < round_.count; ++i) {
+    RecordedRound::Step& step = round_.steps[i];
+    const bool repeats = step.plan == nullptr ? find_part_reads(thread, step, written_before_[i])
+                                              : may_move_flows(thread, step, written_before_[i]);
+    if (!repeats) return false;
   }
   return true;
 }
@@ -416,7 +460,7 @@ bool Builder::may_repeat_parts() const {
 
 std::uint64_t Builder::end_round(const Where& where, const structure::Round& round, std::size_t dimension) {
   if (!round_.recording) return 0;
-  round_.recording = false;
+  spoil_round();
   if (!round_.whole || slice_ != 1) return 0;
   end_trail();
   const StackState& stack = this->stack(where.stack);
@@ -428,6 +472,9 @@ std::uint64_t Builder::end_round(const Where& where, const structure::Round& rou
   round_.instructions = instructions_ - round_.instructions;
   round_.parts = stack.parts - round_.parts;
   round_.events = events;
+  round_.expected = 0;
+  for (std::size_t i = 0; i < round_.count; ++i)
+    round_.expected += round_.steps[i].plan == nullptr ? 1 : round_.steps[i].ranks.n;
   std::uint64_t most = std::min(kMostRounds, (next_check_ - 1 - events_) / events);
   for (const RecordedRound::Access& at : round_.accesses) most = std::min(most, rounds_within(where, at));
   most = rounds_apart(most);

@@ -1,7 +1,8 @@
 // Rounds: taking many of them at once (builder_rounds.cc says when that may be).
 //
 // All but the last of the rounds are taken; the last one is followed as any other, and stands for them in what is only
-// counted about origins (OriginRecords::set_weight()). For those that are taken,
+// counted about origins (OriginRecords::set_weight()). It leaves everything as it must be behind it, but tells the
+// streams nothing: they have got that with the others. For those that are taken,
 // - instances, values, places and what registers give are one segment each for a part, and ranks for a stretch
 // (ranks.h);
 // - what loads find is looked at load by load, before anything is stored: cell by cell for a part, row by row for a
@@ -12,11 +13,17 @@
 // that are taken end before it.
 // Cost: some hundreds of instructions per round and access of a stretch, a few thousand for all rounds together.
 #include <algorithm>
-#include <array>
+#include <stdexcept>
 
 #include "ddg/builder.h"
 
 namespace loopfold::ddg {
+
+namespace {
+
+constexpr std::uint32_t kFewRanks = 8;  // stretches that are not compared with each other, since rounds are taken
+
+}  // namespace
 
 /// Values of so many rounds, and addresses. False: they are not even.
 bool Builder::follow_numbers(const structure::Round& round, std::uint64_t first, std::uint64_t n) {
@@ -180,7 +187,7 @@ bool Builder::may_be_moved(const ThreadState& thread) const {
 
 void Builder::fold_part_read(const RecordedRound::Step& step, const RegisterRead& read, std::uint64_t first,
                              std::uint64_t n) {
-  Cell cell = Journal::cell(&round_.rows[step.row + read.in_row]);
+  const Cell cell = Journal::cell(&round_.rows[step.row + read.in_row]);
   if (cell.producer == 0) return;
   const std::size_t around = round_.around;
   Streams::Reader reader = reader_of(step.site, read);
@@ -190,13 +197,16 @@ void Builder::fold_part_read(const RecordedRound::Step& step, const RegisterRead
   std::int64_t grows = 0;
   static constexpr std::int64_t kOne[1] = {1};
   std::span<const std::int64_t> outer;
-  if (step.moves[read.number] != 0 && cell.entry == round_.entry) {
-    near_[around] = static_cast<std::int64_t>(cell.counter + first);
+  using Moves = RecordedRound::Moves;
+  const Moves moves = step.moves[read.number];
+  const std::uint64_t rounds = moves == Moves::kBefore ? first - 1 : first;
+  if (moves != Moves::kNot && cell.entry == round_.entry) {
+    near_[around] = static_cast<std::int64_t>(cell.counter + rounds);
     grows = 1;
-  } else if (step.moves[read.number] != 0) {
+  } else if (moves != Moves::kNot) {
     producer_.resize(std::max(producer_.size(), around + 2));
     std::copy_n(point_.begin(), around, producer_.begin());
-    producer_[around] = static_cast<std::int64_t>(entries_.parent_counter(cell.entry) + first);
+    producer_[around] = static_cast<std::int64_t>(entries_.parent_counter(cell.entry) + rounds);
     producer_[around + 1] = static_cast<std::int64_t>(cell.counter);
     producer = producer_.data();
     outer = kOne;
@@ -262,40 +272,75 @@ void Builder::fold_inner(RecordedRound::Step& step, std::uint64_t first, std::ui
   feed_.ranks(ranks);
 }
 
-/// What it loads, round by round. Control is in the inner loop meanwhile.
-void Builder::fold_rows(const RecordedRound::Step& step, std::uint64_t first, std::uint64_t n) {
-  std::vector<Level>& levels = const_cast<std::vector<Level>&>(*levels_);
-  const std::size_t around = round_.around;
-  levels.push_back({step.inner_serial, step.entry, slice_, slice_});
-  innermost_ = around + 1;
-  stretch_.counter = step.inner_counter;
-  stretch_.n = step.ranks.n;
-  StretchAccess row;
-  for (std::size_t a = step.first_access; a < step.first_access + step.accesses; ++a) {
-    const RecordedRound::Access& at = round_.accesses[a];
-    if (at.access->store || at.empty) continue;
-    row.access = at.access;
-    row.reader = reader_of(at.site, *at.access);
-    row.reader.object = at.place.object;
-    for (std::uint64_t k = 0; k < n; ++k) {
-      point_[around] = static_cast<std::int64_t>(step.counter + first + k);
-      near_[around] = point_[around];
-      levels.back().entry = step.entries[k];
-      stretch_.entry = step.entries[k];
-      const RowMemo::Writers& writers = at.writers[at.growth == 0 ? 0 : k];
-      for (std::size_t i = 0; i < writers.count; ++i) {
-        DependencePiece piece;
-        piece.begin(feed_.prepare(row.reader, writers.all[i].first.producer), row.reader, writers.all[i].first, i);
-        piece.step = writers.all[i].counter_step;
-        piece.stride = writers.count;
-        piece.n = (at.n - i + writers.count - 1) / writers.count;
-        piece.rise = writers.rise;
-        end_piece(row, piece);
+/// What one of its loads gets: runs that move on evenly go together.
+void Builder::fold_rows(const RecordedRound::Step& step, const RecordedRound::Access& at, std::uint64_t first,
+                        std::uint64_t n) {
+  LoadRanks& into = load_ranks_;
+  into.reader = reader_of(at.site, *at.access);
+  into.reader.object = at.place.object;
+  into.time = instructions_ + 1;
+  into.point.assign(step.ranks.point.begin(), step.ranks.point.end());
+  into.point[round_.around] += static_cast<std::int64_t>(first);
+  into.groups.clear();
+  into.producers.clear();
+  round_groups_.clear();
+  const auto goes_on = [&](LoadRanks::Group& group, const RecordedRound::Group& last, const RowMemo::Writer& writer,
+                           const Rise& rise, std::uint64_t i, std::uint64_t k) {
+    if (last.entry != writer.first.entry || group.first != i ||
+        group.step != static_cast<std::int64_t>(writer.counter_step) || !(last.rise == rise))
+      return false;
+    const std::uint64_t along = k - last.round;
+    const auto growth = static_cast<std::int64_t>(writer.first.counter - last.counter);
+    if (group.entries > 1 && (group.along != along || group.growth != growth)) return false;
+    group.along = along;
+    group.growth = growth;
+    return true;
+  };
+  for (std::uint64_t k = 0; k < n; ++k) {
+    const RowMemo::Writers& writers = at.writers[at.growth == 0 ? 0 : k];
+    for (std::size_t i = 0; i < writers.count; ++i) {
+      const RowMemo::Writer& writer = writers.all[i];
+      const auto same = [&](const RecordedRound::Group& known) {
+        return into.groups[known.number].from == writer.first.producer;
+      };
+      auto last = std::find_if(round_groups_.begin(), round_groups_.end(), same);
+      if (last == round_groups_.end()) last = round_groups_.emplace(last);
+      if (k > 0 && last->used && goes_on(into.groups[last->number], *last, writer, writers.rise, i, k)) {
+        ++into.groups[last->number].entries;
+      } else {
+        last->number = into.groups.size();
+        last->used = true;
+        LoadRanks::Group& group = into.groups.emplace_back();
+        group.from = writer.first.producer;
+        group.levels = static_cast<std::uint16_t>(writers.rise.levels);
+        for (std::size_t l = 0; l < writers.rise.levels; ++l)
+          group.outer[l] = static_cast<std::int64_t>(writers.rise.steps[l]);
+        group.first = i;
+        group.number = i;
+        group.n = (at.n - i + writers.count - 1) / writers.count;
+        group.stride = static_cast<std::int64_t>(writers.count);
+        group.step = static_cast<std::int64_t>(writer.counter_step);
+        group.entry = k;
+        add_producer(group, writer.first, into);
       }
+      last->round = k;
+      last->entry = writer.first.entry;
+      last->counter = writer.first.counter;
+      last->rise = writers.rise;
     }
   }
-  levels.pop_back();
-  innermost_ = around;
+  feed_.load_ranks(into);
+}
+
+/// The vector of a producer that is outside of the entry of the loop around, which control is in.
+void Builder::add_producer(LoadRanks::Group& group, const Cell& cell, LoadRanks& into) {
+  std::size_t equal = round_.around;
+  const std::int64_t* const vector = vector_near(cell, equal);
+  const std::size_t depth = entries_.depth(cell.entry);
+  group.producer = into.producers.size();
+  into.producers.insert(into.producers.end(), vector, vector + depth);
+  group.equal = static_cast<std::uint16_t>(std::min(equal, depth - 1 - group.levels));
+  near_[equal] = point_[equal];
 }
 
 void Builder::store_rounds(std::uint64_t first, std::uint64_t n) {
@@ -349,10 +394,16 @@ std::uint64_t Builder::take_rounds(const Where& where, const structure::Round& r
   for (std::size_t k = 0; k <= around; ++k) point_[k] = static_cast<std::int64_t>(where.dimensions[k].counter);
   near_ = point_;
   innermost_ = around;
-  // The round behind them must be like them, too.
+  // The round behind them must be like them, too. Its streams get it with them.
   const std::uint64_t alike = look_at_loads(first, most + 1);
   if (alike < 2) return 0;
   const std::uint64_t n = alike - 1;
+  for (RecordedRound::Access at : round_.accesses) {
+    at.lowest += at.growth * (first + n);
+    at.highest += at.growth * (first + n);
+    at.growth = 0;
+    if (rounds_within(where, at) == 0) return 0;
+  }
 
   for (std::size_t i = 0; i < round_.count; ++i) {
     RecordedRound::Step& step = round_.steps[i];
@@ -363,6 +414,8 @@ std::uint64_t Builder::take_rounds(const Where& where, const structure::Round& r
     }
     give_ranks_before(*step.plan);
     if (step.plan->repeats.waiting.stretches != 0) give_ranks(*step.plan);
+    step.plan->repeats.before.n = 0;
+    step.plan->repeats.skip = kFewRanks;
     for (const PathPart& part : step.plan->parts) settle(part.site);
     step.entries.clear();
   }
@@ -375,11 +428,13 @@ std::uint64_t Builder::take_rounds(const Where& where, const structure::Round& r
   for (std::size_t i = 0; i < round_.count; ++i) {
     RecordedRound::Step& step = round_.steps[i];
     if (step.plan == nullptr) {
-      fold_part(step, first, n);
+      fold_part(step, first, alike);
       continue;
     }
-    fold_inner(step, first, n, serials);
-    fold_rows(step, first, n);
+    fold_inner(step, first, alike, serials);
+    for (std::size_t a = step.first_access; a < step.first_access + step.accesses; ++a)
+      if (const RecordedRound::Access& at = round_.accesses[a]; !at.access->store && !at.empty)
+        fold_rows(step, at, first, alike);
   }
   store_rounds(first, n);
   move_round_registers(thread, n);
@@ -388,7 +443,21 @@ std::uint64_t Builder::take_rounds(const Where& where, const structure::Round& r
   stack.parts += n * round_.parts;
   point_.resize(around + 2);
   near_ = point_;
+  round_.silent = true;
   return n;
+}
+
+/// The round that comes next counts as much, and is silent if rounds before it were taken. With 1: it has come.
+void Builder::weigh_round(std::uint64_t weight) {
+  origins_.records().set_weight(weight);
+  if (weight > 1) {
+    round_.watching = true;
+    round_.seen = 0;
+    return;
+  }
+  if (!round_.silent) return;
+  if (round_.seen != round_.expected) throw std::logic_error("a round is not what it was predicted to be");
+  round_.watching = round_.silent = false;
 }
 
 }  // namespace loopfold::ddg

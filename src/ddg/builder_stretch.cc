@@ -287,13 +287,17 @@ void Builder::set_iteration(std::uint64_t k) {
 }
 
 void Builder::fold_stretch(StretchPlan& plan) {
+  for (const StretchAccess& at : stretch_accesses())
+    if (at.fixed) touch_frame(at, address_in(at, stretch_.n - 1), stretch_.n - 1);
+  if (round_.silent) {
+    round_.seen += stretch_.n;
+    return;
+  }
   for (StretchAccess& at : stretch_accesses()) {
     for (const DependencePiece& piece : at.pieces) end_piece(at, piece);
     if (at.gathered) fold_gathered(at);
   }
   set_iteration(0);
-  for (const StretchAccess& at : stretch_accesses())
-    if (at.fixed) touch_frame(at, address_in(at, stretch_.n - 1), stretch_.n - 1);
   if (wait_in_ranks(plan)) return;
   for (const PathPart& part : plan.parts) feed_.instance_run(part.site, point_.data(), stretch_.n);
   fold_registers(plan);

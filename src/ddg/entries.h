@@ -34,6 +34,8 @@ struct Rise {
   std::array<std::uint64_t, kMost> first{};  // counters around the first entry, the innermost first
   std::array<std::uint64_t, kMost> steps{};
   EntryId around = kNoEntry;
+
+  friend bool operator==(const Rise&, const Rise&) = default;
 };
 
 class Entries {

@@ -117,6 +117,15 @@ void Feed::ranks(Ranks& ranks) {
   *begin(Op::kRanks, words, 0, words) = number(given.release());
 }
 
+void Feed::load_ranks(LoadRanks& ranks) {
+  if (direct()) return streams_.load_ranks(ranks);
+  time_known_ = false;
+  const std::size_t words = 2 + std::min(ranks.bytes() / sizeof(std::int64_t), kRing / 8);
+  auto given = std::make_unique<LoadRanks>();
+  std::swap(*given, ranks);
+  *begin(Op::kLoadRanks, words, 0, words) = number(given.release());
+}
+
 std::unique_ptr<JournalBatch> Feed::batch(std::size_t room, std::uint64_t accounted) {
   if (direct()) return std::make_unique<JournalBatch>(room);
   const std::size_t grains = (room + kGrain - 1) / kGrain;
@@ -481,6 +490,11 @@ std::uint64_t Feed::take(std::uint64_t position) {
     case Op::kRanks: {
       const std::unique_ptr<Ranks> ranks(&object<Ranks>(at[0]));
       streams_.ranks(*ranks);
+      return position + n;
+    }
+    case Op::kLoadRanks: {
+      const std::unique_ptr<LoadRanks> ranks(&object<LoadRanks>(at[0]));
+      streams_.load_ranks(*ranks);
       return position + n;
     }
     case Op::kBatch:

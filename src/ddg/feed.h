@@ -181,6 +181,7 @@ class Feed {
 
   /// Stretches that repeat; they may be exchanged for others, which are of no use.
   void ranks(Ranks& ranks);
+  void load_ranks(LoadRanks& ranks);
 
   // ---- Journals ---------------------------------------------------------------------------------------------------
 
@@ -230,6 +231,7 @@ class Feed {
     kDependenceRun,
     kRegisterRun,
     kRanks,
+    kLoadRanks,
     kBatch,
     kLimit,
   };

@@ -104,6 +104,15 @@ class Journal {
         {static_cast<std::uint32_t>(rows_ - 1), static_cast<std::uint16_t>(index), memory, lane, cell});
   }
 
+  /// Takes back the row that was begun last.
+  void take_back(const PartCode& code) {
+    next_ -= code.row.words;
+    --rows_;
+    while (!batch_->extras.empty() && batch_->extras.back().row == rows_) batch_->extras.pop_back();
+    if (batch_->segments.back().first_row != rows_) return;
+    batch_->segments.pop_back();
+    code_ = nullptr;
+  }
   bool has_extra() const { return !batch_->extras.empty() && batch_->extras.back().row + std::size_t{1} == rows_; }
 
   /// All rows, which are not empty; then clear() or give().

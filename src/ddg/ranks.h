@@ -11,9 +11,11 @@
 // out the ranks that wait for it (Builder::give_ranks).
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
+#include "ddg/entries.h"
 #include "ddg/objects.h"
 #include "ddg/part_code.h"
 #include "ddg/streams.h"
@@ -75,6 +77,36 @@ struct Ranks {
   std::int64_t growth_along(std::size_t level, std::int64_t by) const { return level + 2 == point.size() ? by : 0; }
   /// Whether two stretches moved on in the same way from the one before them.
   bool same_growth(const Ranks& other) const;
+};
+
+/// What a load of a stretch gets from memory, in the same stretch of several entries of its loop: runs, and those that
+/// move on evenly from one entry to another as one. All of the producers are outside of the entry of the loop around.
+struct LoadRanks {
+  struct Group {
+    DefinitionId from = 0;
+    std::uint16_t levels = 0;  // coordinates before the last one that grow too, as in Rise
+    std::uint16_t equal = 0;   // coordinates that are known to be the reader's
+    std::size_t producer = 0;  // of the first run: where it is in `producers`
+    std::uint64_t first = 0;   // iteration of a run
+    std::uint64_t n = 0;
+    std::int64_t stride = 1;  // iterations
+    std::int64_t step = 0;    // of the last coordinate
+    std::uint64_t entry = 0;  // the first one, from 0, and how far it is to the next
+    std::uint64_t along = 1;
+    std::uint64_t entries = 1;
+    std::int64_t growth = 0;   // of the last coordinate, from one to the next
+    std::uint64_t number = 0;  // among the runs of an entry
+    std::array<std::int64_t, Rise::kMost> outer{};
+  };
+  Streams::Reader reader;
+  std::uint64_t time = 0;
+  std::vector<std::int64_t> point;  // of the first iteration, in the first entry
+  std::vector<Group> groups;
+  std::vector<std::int64_t> producers;
+
+  std::size_t bytes() const {
+    return sizeof(*this) + (point.size() + producers.size()) * sizeof(point[0]) + groups.size() * sizeof(Group);
+  }
 };
 
 }  // namespace loopfold::ddg

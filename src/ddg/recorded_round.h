@@ -27,6 +27,12 @@
 namespace loopfold::ddg {
 
 struct RecordedRound {
+  /// What a read of a part gets in other rounds.
+  enum class Moves : std::uint8_t {
+    kNot,     // what it got in this one
+    kHere,    // that, moved on: the round has written it before
+    kBefore,  // what this round leaves, moved on
+  };
   /// A part that ran in the loop around, or a stretch of the loop inside of it.
   struct Step {
     StretchPlan* plan = nullptr;  // null: a part
@@ -36,7 +42,7 @@ struct RecordedRound {
     std::size_t item = 0;                  // of the round
     std::size_t first = 0;                 // among its numbers: the slots of the part, or those of the item
     std::size_t row = 0;                   // of the part: what was written into the journal, in `rows`
-    std::vector<std::uint8_t> moves;       // by read of the part: what it gets moves on
+    std::vector<Moves> moves;              // by read of the part
     std::vector<Progression> values;       // by value: in rounds that are taken
     std::vector<Progression> last_values;  // the same in the last iteration of a stretch
     std::size_t first_access = 0;          // in `accesses`
@@ -72,15 +78,26 @@ struct RecordedRound {
     std::vector<RowMemo::Writers> writers;  // of one in a stretch, by round; only one if all are the same
   };
 
+  /// Of a load, while what it gets is put together: the group of a producer, and its last run.
+  struct Group {
+    std::size_t number = 0;
+    std::uint64_t round = 0;
+    EntryId entry = kNoEntry;
+    std::uint64_t counter = 0;
+    Rise rise;
+    bool used = false;
+  };
+
+  bool watching = false;  // it is being recorded, or silent
   bool recording = false;
-  bool whole = false;  // nothing happened that cannot be taken
+  bool silent = false;  // the streams have got what it gives
+  bool whole = false;   // nothing happened that cannot be taken
   // When it began.
   std::uint64_t events = 0;
   std::uint64_t instructions = 0;
   std::uint64_t parts = 0;
-  std::vector<Cell> registers;
-  std::vector<std::uint8_t> where;
-  std::vector<std::pair<Granule, Provenance>> kept;
+  std::uint64_t seen = 0;      // of a silent one: parts, and iterations of stretches
+  std::uint64_t expected = 0;  // the same of the one that was recorded
   // Of the item that runs.
   std::size_t item = 0;
   std::size_t first = 0;
@@ -102,11 +119,12 @@ struct RecordedRound {
   std::vector<Access> accesses;
 
   // What was found out when it ended.
-  EntryId entry = kNoEntry;  // of the loop around
-  std::size_t around = 0;    // its dimension
-  GranuleBits exposed;       // registers that are read before they are written
-  GranuleBits moved;         // of these, those that have moved on
-  GranuleBits origin_moved;  // and those whose origins have
+  EntryId entry = kNoEntry;            // of the loop around
+  std::size_t around = 0;              // its dimension
+  std::vector<const void*> looked_at;  // parts and plans that the next and `written_before` are of
+  GranuleBits exposed;                 // registers that are read before they are written
+  GranuleBits moved;                   // of these, those that have moved on
+  GranuleBits origin_moved;            // and those whose origins have
   std::vector<Granule> exposed_list;
   std::vector<Provenance> kept_loads;  // of exposed ones
 };

@@ -45,6 +45,7 @@ using DefinitionId = std::uint32_t;  // an instruction of a statement of a stack
 /// Of one statement, on one stack.
 using SiteId = std::uint32_t;
 
+struct LoadRanks;
 struct Ranks;
 
 class Streams {
@@ -221,6 +222,8 @@ class Streams {
 
   /// All of what stretches that repeat give, but for what memory gave (streams_ranks.cc).
   void ranks(const Ranks& ranks);
+  /// What memory gave one load of them, in some of these stretches.
+  void load_ranks(const LoadRanks& ranks);
 
   // ---- Several instances of a site at once (streams_rows.cc) --------------------------------------------------------
   // As calls of the above, one for each of them.

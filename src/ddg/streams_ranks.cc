@@ -128,4 +128,85 @@ void Streams::access_ranks(const Ranks& ranks, std::size_t number) {
   add_ranks(details->sink, {ranks.point.data(), labels, steps, ranks.n, 1}, {ranks.stretches, ranks.stride, growth});
 }
 
+/// The runs go to their streams together, if all of them have one. Which level carries a run is asked for each of them:
+/// it may depend on how far its producer is.
+void Streams::load_ranks(const LoadRanks& ranks) {
+  set_time(ranks.time);
+  const std::size_t around = ranks.point.size() - 2;
+  const auto to = [&](const LoadRanks::Group& group) { return dependences(ranks.reader, group.from); };
+  std::vector<LoadRanks::Group> single;
+  if (!std::all_of(ranks.groups.begin(), ranks.groups.end(), to)) {
+    for (const LoadRanks::Group& group : ranks.groups)
+      for (std::uint64_t i = 0; i < group.entries; ++i) {
+        single.push_back(group);
+        single.back().entry += group.along * i;
+        single.back().entries = 1;
+        single.back().growth = group.growth * static_cast<std::int64_t>(i);
+      }
+    std::sort(single.begin(), single.end(), [](const LoadRanks::Group& a, const LoadRanks::Group& b) {
+      return a.entry != b.entry ? a.entry < b.entry : a.number < b.number;
+    });
+  }
+  for (const LoadRanks::Group& group : single) {
+    std::vector<std::int64_t> point = ranks.point;
+    point[around] += static_cast<std::int64_t>(group.entry);
+    point.back() += static_cast<std::int64_t>(group.first);
+    const std::size_t depth = dimensions_of_definition(group.from);
+    std::vector<std::int64_t> producer(ranks.producers.begin() + static_cast<std::ptrdiff_t>(group.producer),
+                                       ranks.producers.begin() + static_cast<std::ptrdiff_t>(group.producer + depth));
+    producer.back() += group.growth;
+    dependence_run(nullptr, ranks.reader, group.from,
+                   {point.data(),
+                    producer.data(),
+                    group.equal,
+                    group.step,
+                    group.n,
+                    0,
+                    group.stride,
+                    {},
+                    {group.outer.data(), group.levels}});
+  }
+  if (!single.empty()) return;
+  for (const LoadRanks::Group& group : ranks.groups) {
+    DependenceDetails& details = *to(group);
+    if (ranks.reader.object != details.reader.object) details.more_objects = true;
+    one_point_ = ranks.point;
+    one_point_[around] += static_cast<std::int64_t>(group.entry);
+    one_point_.back() += static_cast<std::int64_t>(group.first);
+    const std::size_t outputs = details.sink.shape.outputs;
+    const std::int64_t* const first = ranks.producers.data() + group.producer;
+    one_producer_.assign(first, first + outputs);
+    std::int64_t* const steps = steps_of(outputs);
+    steps[outputs - 1] = group.step;
+    for (std::size_t i = 0; i < group.levels; ++i) steps[outputs - 2 - i] = group.outer[i];
+    const auto along = static_cast<std::int64_t>(group.along);
+    // Mostly it is decided by a coordinate that none of them changes.
+    std::uint64_t times = group.entries;
+    const std::size_t fixed = std::min({around, outputs - 1 - group.levels, std::size_t{details.shared}});
+    std::size_t level = group.equal;
+    while (level < fixed && one_point_[level] == one_producer_[level]) ++level;
+    if (level < fixed) {
+      details.count(level, group.n * group.entries);
+      times = 0;
+    }
+    for (std::uint64_t i = 0; i < times; ++i) {
+      if (group.levels == 0)
+        count_run(details, one_point_.data(), one_producer_.data(), group.equal, group.step, group.n, group.stride, 1);
+      else
+        count_column(
+            details,
+            {one_point_.data(), one_producer_.data(), group.equal, group.step, group.n, 0, group.stride, {}, {}},
+            steps);
+      one_point_[around] += along;
+      one_producer_.back() += group.growth;
+    }
+    one_point_[around] -= along * static_cast<std::int64_t>(times);
+    rank_steps_.assign(outputs, 0);
+    rank_steps_.back() = group.growth;
+    add_ranks(details.sink, {one_point_.data(), first, steps, group.n, group.stride},
+              {group.entries, along, rank_steps_.data()});
+    std::fill(steps, steps + outputs, 0);
+  }
+}
+
 }  // namespace loopfold::ddg

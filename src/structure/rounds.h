@@ -65,6 +65,9 @@ class Round {
   }
   /// What all numbers have grown by since then.
   void find_growth();
+  /// It may be what it was in another entry of the loop.
+  bool knows_growth() const { return !growth_.empty(); }
+  void forget_growth() { growth_.clear(); }
   /// Whether it is item number `at` in all it has, so many rounds behind the one that ran last.
   bool is_predicted(std::size_t at, const trace::Run& run, std::uint64_t rounds) const;
   /// That item. It holds until the next call.

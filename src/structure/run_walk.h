@@ -216,6 +216,7 @@ class RunWalk {
     std::size_t item = 0;       // the next one
     std::uint64_t watched = 0;  // rounds, since the last that were done at once
     bool spoiled = false;       // a path was learned
+    bool guessed = false;       // numbers are thought to grow as in the last entry of the loop
     std::uint64_t most = 0;     // rounds that may be put off
     std::uint64_t off = 0;      // so many are
   };
@@ -299,9 +300,9 @@ class RunWalk {
     Round& round = *watch_.known->round;
     Tracker& tracker = this->tracker(round.thread());
     watch_.most = 0;
-    const bool comparable = watch_.watched++ > 0;
-    if (comparable) round.find_growth();
-    if (!comparable || watch_.spoiled || !tracker.unchanged())
+    watch_.guessed = watch_.watched++ == 0;
+    if (!watch_.guessed) round.find_growth();
+    if (!round.knows_growth() || watch_.spoiled || !tracker.unchanged())
       client_.spoil_round();
     else
       watch_.most = client_.end_round(*tracker.current(), round);
@@ -339,10 +340,12 @@ class RunWalk {
       client_.weigh_round(1);
     }
     for (std::size_t i = 0; i < items; ++i) run_item(round.predicted(i, rounds + 1));
-    if (taken == 0)
-      known.fail();
-    else
+    if (taken > 0)
       known.succeed();
+    else if (rounds == 0 && watch_.guessed)
+      round.forget_growth();
+    else
+      known.fail();
     if (!goes_on || taken == 0) return;
     round.move(rounds);
     round.go_on();
