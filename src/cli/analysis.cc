@@ -56,15 +56,9 @@ Json json_of(const poly::StreamStatistics& streams, double affine_share) {
 }
 
 Json json_of(const poly::StageSeconds& seconds) {
-  return {{"code", seconds.code},
-          {"pass1", seconds.pass1},
-          {"loops", seconds.loops},
-          {"naming", seconds.naming},
-          {"choosing", seconds.choosing},
-          {"pass2", seconds.pass2},
-          {"hidden", seconds.hidden},
-          {"describing", seconds.describing},
-          {"judging", seconds.judging},
+  return {{"code", seconds.code},        {"pass1", seconds.pass1},           {"loops", seconds.loops},
+          {"naming", seconds.naming},    {"choosing", seconds.choosing},     {"pass2", seconds.pass2},
+          {"hidden", seconds.hidden},    {"describing", seconds.describing}, {"judging", seconds.judging},
           {"advising", seconds.advising}};
 }
 
@@ -212,10 +206,12 @@ void print_costs(const Analysed& analysed) {
       costs.cpu.code, costs.cpu.pass1, millions_per_second(analysed.instructions, costs.cpu.pass1), costs.cpu.loops,
       costs.cpu.naming, costs.cpu.pass2, millions_per_second(analysed.instructions, costs.cpu.pass2),
       costs.cpu.describing, costs.cpu.judging, costs.cpu.advising);
-  print_stderr("loopfold: stats: {} points in {} streams ({:.1f} M points/s), shadow {}, streams {}, {} collections\n",
-               grouped(costs.ddg.points), grouped(costs.ddg.streams),
-               millions_per_second(costs.ddg.points, costs.cpu.pass2), short_bytes(costs.ddg.shadow_bytes),
-               short_bytes(costs.ddg.stream_bytes), costs.ddg.collections);
+  print_stderr(
+      "loopfold: stats: {} points in {} streams ({:.1f} M points/s), shadow {}, streams {}, {} collections, {} rounds "
+      "at once\n",
+      grouped(costs.ddg.points), grouped(costs.ddg.streams), millions_per_second(costs.ddg.points, costs.cpu.pass2),
+      short_bytes(costs.ddg.shadow_bytes), short_bytes(costs.ddg.stream_bytes), costs.ddg.collections,
+      costs.ddg.rounds);
   const poly::FoldStatistics& fold = costs.fold;
   print_streams("domains", fold.domains, fold.domains.affine_share());
   print_streams("accesses", fold.accesses, fold.accesses.affine_share());

@@ -597,6 +597,7 @@ void Builder::finish(Graph& graph) {
   graph.costs.shadow_bytes = most_shadow_;
   graph.costs.stream_bytes = streams_.most_bytes();
   graph.costs.collections = collections_;
+  graph.costs.rounds = rounds_taken_;
 }
 
 }  // namespace loopfold::ddg

@@ -724,7 +724,7 @@ class Builder {
   const trace::RunExpander& expand_rounds(const structure::Round& round, const RecordedRound::Step& step,
                                           std::uint64_t first, std::uint64_t n, std::uint64_t k);
   std::uint64_t rounds_within(const Where& where, const RecordedRound::Access& at);
-  std::uint64_t rounds_apart(std::uint64_t most) const;
+  std::uint64_t rounds_apart(std::uint64_t most);
   bool keeps_loads(std::uint64_t rounds) const;
   std::uint64_t take_rounds(const Where& where, const structure::Round& round, std::uint64_t first, std::uint64_t most,
                             std::uint64_t serials);
@@ -733,7 +733,12 @@ class Builder {
   bool is_known(const RecordedRound::Access& at, DefinitionId producer, bool followed) const;
   std::uint64_t look_at_cells(RecordedRound::Access& at, std::uint64_t first, std::uint64_t n);
   std::uint64_t look_at_rows(RecordedRound::Access& at, std::uint64_t first, std::uint64_t n);
-  bool find_writers(const StretchAccess& at, RowMemo::Writers& into);
+  bool find_row(const StretchAccess& at, RecordedRound::Row& into);
+  bool scan_row(const StretchAccess& at, RecordedRound::Row& into);
+  DefinitionId definition_of(const RecordedRound::Access& at) const {
+    return streams_.definition(at.site, at.access->instruction);
+  }
+  void fold_stored(const RecordedRound::Access& at, std::uint64_t first, std::uint64_t n);
   bool may_be_moved(const ThreadState& thread) const;
   void fold_part(const RecordedRound::Step& step, std::uint64_t first, std::uint64_t n);
   void fold_part_read(const RecordedRound::Step& step, const RegisterRead& read, std::uint64_t first, std::uint64_t n);
@@ -870,6 +875,7 @@ class Builder {
   std::uint64_t unknown_instructions_ = 0;
   std::uint64_t hidden_library_instructions_ = 0;
   std::uint64_t collections_ = 0;
+  std::uint64_t rounds_taken_ = 0;
   std::uint64_t most_shadow_ = 0;
 
   Feed feed_;  // ends before all that it uses

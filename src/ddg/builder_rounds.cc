@@ -5,7 +5,8 @@
 // - all that it looks at in registers before writing it is, when it ends, what it was when it began, or that moved on
 // by
 //   one iteration of the loop around: then it will be so behind every other round;
-// - its accesses stay in their blocks, and no load reads what an earlier round stores, or an earlier store of its own;
+// - its accesses stay in their blocks, and no load reads what an earlier round stores, or an earlier store of its own,
+//   unless it gets all of that, and only that, from one store of this round or the one before;
 // - nothing in it is spilled, called, guarded, or of another stack.
 // Left to builder_rounds_take.cc is what depends on the rounds that come: numbers must be even, and what loads find
 // must have been written outside of this entry of the loop around, by producers that it had before.
@@ -17,7 +18,7 @@ namespace loopfold::ddg {
 
 namespace {
 
-constexpr std::uint64_t kMostRounds = 4096;  // at once
+constexpr std::uint64_t kMostRounds = 1024;  // at once
 constexpr std::uint64_t kFewestRounds = 3;
 
 }  // namespace
@@ -138,7 +139,7 @@ void Builder::note_round_stretch(StretchPlan& plan) {
     at.n = stretch_.n;
     at.place = from.place;
     at.site = part.site;
-    at.empty = from.pieces.empty();
+    at.empty = from.pieces.empty() && from.ended.empty();
     if (!from.access->store) {
       at.producers = round.producers_of(part.site, *from.access);
       for (const DependencePiece& piece : from.pieces) RecordedRound::add(*at.producers, piece.producer);
@@ -375,52 +376,85 @@ std::uint64_t Builder::rounds_within(const Where& where, const RecordedRound::Ac
   return (at.lowest - extent.first) / (std::uint64_t{0} - at.growth);
 }
 
-/// Of so many rounds, how many of the first have no load of what an earlier one stores; none if a load reads what the
-/// same round has stored before.
-std::uint64_t Builder::rounds_apart(std::uint64_t most) const {
-  __extension__ using Wide = __int128;
-  const auto divide_down = [](Wide a, Wide b) { return a / b - (a % b != 0 && (a < 0) != (b < 0) ? 1 : 0); };
-  for (const RecordedRound::Access& store : round_.accesses) {
-    if (!store.access->store) continue;
-    for (const RecordedRound::Access& load : round_.accesses) {
-      if (load.access->store) continue;
-      const bool meet = store.lowest <= load.highest && load.lowest <= store.highest;
-      // In one stretch all loads come first (note_round_stretch()).
-      if (meet && store.step < load.step) return 0;
-      if (meet && store.step == load.step && round_.steps[store.step].plan == nullptr && &store < &load) return 0;
-      const Wide pace = static_cast<std::int64_t>(store.growth);
-      if (store.growth == load.growth) {
-        if (pace == 0) {
-          if (meet) return 0;
-          continue;
-        }
-        // The store of a round, `ahead` rounds before the load: store + pace * r meets load + pace * (r + ahead).
-        Wide low = static_cast<Wide>(store.lowest) - static_cast<Wide>(load.highest);
-        Wide high = static_cast<Wide>(store.highest) - static_cast<Wide>(load.lowest);
-        Wide step = pace;
-        if (step < 0) {
-          step = -step;
-          std::swap(low, high);
-          low = -low;
-          high = -high;
-        }
-        const Wide last = divide_down(high, step);
-        const Wide first = -divide_down(-low, step);
-        const Wide nearest = std::max<Wide>(first, 1);
-        if (nearest <= last && nearest < static_cast<Wide>(most)) most = static_cast<std::uint64_t>(nearest);
-        continue;
-      }
-      const auto ends = [](const RecordedRound::Access& at, std::uint64_t rounds) {
-        const Wide moved = static_cast<Wide>(static_cast<std::int64_t>(at.growth)) * static_cast<Wide>(rounds);
-        return std::pair{static_cast<Wide>(at.lowest) + std::min<Wide>(moved, 0),
-                         static_cast<Wide>(at.highest) + std::max<Wide>(moved, 0)};
-      };
-      for (; most > 0; most /= 2) {
-        const auto a = ends(store, most);
-        const auto b = ends(load, most);
-        if (a.second < b.first || b.second < a.first) break;
-      }
+namespace {
+
+__extension__ using Wide = __int128;
+
+bool meet(const RecordedRound::Access& a, const RecordedRound::Access& b) {
+  return a.lowest <= b.highest && b.lowest <= a.highest;
+}
+
+/// How many rounds it takes, out of so many, until a load touches what a store has touched in an earlier one; or may
+/// touch it.
+std::uint64_t rounds_until(const RecordedRound::Access& store, const RecordedRound::Access& load, std::uint64_t most) {
+  const Wide pace = static_cast<std::int64_t>(store.growth);
+  if (store.growth != load.growth) {
+    const auto ends = [](const RecordedRound::Access& at, std::uint64_t rounds) {
+      const Wide moved = static_cast<Wide>(static_cast<std::int64_t>(at.growth)) * static_cast<Wide>(rounds);
+      return std::pair{static_cast<Wide>(at.lowest) + std::min<Wide>(moved, 0),
+                       static_cast<Wide>(at.highest) + std::max<Wide>(moved, 0)};
+    };
+    for (; most > 0; most /= 2) {
+      const auto a = ends(store, most);
+      const auto b = ends(load, most);
+      if (a.second < b.first || b.second < a.first) break;
     }
+    return most;
+  }
+  if (pace == 0) return meet(store, load) ? 1 : most;
+  // The store of a round, `ahead` rounds before the load: low <= pace * ahead <= high.
+  Wide low = static_cast<Wide>(store.lowest) - static_cast<Wide>(load.highest);
+  Wide high = static_cast<Wide>(store.highest) - static_cast<Wide>(load.lowest);
+  if (pace < 0) low = -std::exchange(high, -low);
+  const Wide step = pace < 0 ? -pace : pace;
+  const auto divide_down = [](Wide a, Wide b) { return a / b - (a % b != 0 && a < 0 ? 1 : 0); };
+  const Wide first = std::max<Wide>(-divide_down(-low, step), 1);
+  return first <= divide_down(high, step) && first < static_cast<Wide>(most) ? static_cast<std::uint64_t>(first) : most;
+}
+
+/// Whether all that a load gets is what a store has written so many rounds before: a store of a part, or one that goes
+/// along the same row.
+bool covers(const RecordedRound& round, const RecordedRound::Access& store, const RecordedRound::Access& load,
+            std::uint64_t rounds) {
+  if (store.growth != load.growth) return false;
+  const std::uint64_t back = store.growth * rounds;
+  if (round.steps[store.step].plan == nullptr)
+    return store.lowest - back <= load.lowest && store.highest - back >= load.highest;
+  const auto pace = static_cast<std::int64_t>(load.inner);
+  const auto size = static_cast<std::int64_t>(load.access->size);
+  return round.steps[load.step].plan != nullptr && store.address - back == load.address && store.inner == load.inner &&
+         store.n == load.n && store.access->size == load.access->size && (pace >= size || pace <= -size);
+}
+
+}  // namespace
+
+/// Where loads get their values from. Of so many rounds, how many of the first have no load of what an earlier one
+/// stores, but in such a way; none if a load reads what the same round has stored before, in any other.
+std::uint64_t Builder::rounds_apart(std::uint64_t most) {
+  for (RecordedRound::Access& load : round_.accesses) {
+    if (load.access->store) continue;
+    load.from = RecordedRound::Access::From::kOutside;
+    const RecordedRound::Access* here = nullptr;    // the last store before it, in the same round
+    const RecordedRound::Access* before = nullptr;  // the last one, in the round before
+    std::uint64_t apart = most;
+    for (const RecordedRound::Access& store : round_.accesses) {
+      if (!store.access->store) continue;
+      // In one stretch all loads come first (note_round_stretch()).
+      const bool earlier = store.step < load.step ||
+                           (store.step == load.step && round_.steps[store.step].plan == nullptr && &store < &load);
+      if (earlier && meet(store, load)) here = &store;
+      const std::uint64_t until = rounds_until(store, load, most);
+      apart = std::min(apart, until);
+      if (until == 1) before = &store;
+    }
+    if (here != nullptr || before != nullptr) {
+      const RecordedRound::Access& store = here != nullptr ? *here : *before;
+      if (!covers(round_, store, load, here != nullptr ? 0 : 1)) return 0;
+      load.from = here != nullptr ? RecordedRound::Access::From::kHere : RecordedRound::Access::From::kBefore;
+      load.store = static_cast<std::size_t>(&store - round_.accesses.data());
+      continue;
+    }
+    most = std::min(most, apart);
   }
   return most;
 }

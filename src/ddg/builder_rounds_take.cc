@@ -64,40 +64,70 @@ bool Builder::follow_numbers(const structure::Round& round, std::uint64_t first,
   return true;
 }
 
-/// A row: who wrote it, as load_before() finds it, if it is one of those that can be remembered.
-bool Builder::find_writers(const StretchAccess& at, RowMemo::Writers& into) {
+/// A row: who wrote it, if that is a few producers.
+bool Builder::find_row(const StretchAccess& at, RecordedRound::Row& into) {
+  into.count = 0;
   const RowMemo::Row row{at.address.start, at.address.step, stretch_.n, at.access->size};
   const bool keep = RowMemo::is_worth_it(row);
   if (keep) {
     if (const RowMemo::Writers* const known = row_memo_.find(row, memory_); known != nullptr) {
-      into = *known;
+      for (std::size_t i = 0; i < known->count; ++i)
+        into.add({known->all[i].first, known->all[i].counter_step, i,
+                  (stretch_.n - i + known->count - 1) / known->count, known->count, known->rise});
       return true;
     }
   }
-  into = {};
-  if (pass_empty(at, 0) != stretch_.n) {
-    const Cell* const first = memory_.only_cell(at.address.start, at.access->size);
-    const Cell* const second = memory_.only_cell(at.address.at(1), at.access->size);
-    if (first == nullptr || second == nullptr || first->producer == 0 || first->producer == kLostProducer) return false;
-    const std::uint64_t step = second->counter - first->counter;
-    if (first->producer == second->producer && first->entry == second->entry) {
-      if (memory_.matching(at.address.start, at.access->size, at.address.step, stretch_.n, *first, step) != stretch_.n)
-        return false;
-      into.count = 1;
-      into.all[0] = {*first, step};
-    } else if (begins_column(at, 0)) {
-      const DependencePiece& piece = column_[0];
-      if (column_.size() != 1 || length_of_column(at, piece, at.access->size, stretch_.n) != stretch_.n) return false;
-      into.count = 1;
-      into.all[0] = {*first, step};
-      into.rise = piece.rise;
-    } else {
-      if (!take_turns_throughout(at) || turns_.size() > into.all.size()) return false;
-      for (const DependencePiece& piece : turns_)
-        into.all[into.count++] = {{piece.producer, piece.entry, piece.counter}, piece.step};
-    }
+  if (!scan_row(at, into)) return false;
+  RowMemo::Writers writers;
+  std::uint64_t all = 0;
+  for (std::size_t i = 0; i < into.count; ++i) {
+    const RecordedRound::Segment& segment = into.segments[i];
+    writers.all[writers.count++] = {segment.cell, segment.step};
+    all += segment.n;
   }
-  if (keep) row_memo_.remember(row, into, memory_);
+  // Those that a memo may have: all of the row is one segment, or of some that take turns.
+  const bool plain = into.count == 0 || (all == stretch_.n && into.segments[0].stride == into.count);
+  if (keep && plain) {
+    if (into.count == 1) writers.rise = into.segments[0].rise;
+    row_memo_.remember(row, writers, memory_);
+  }
+  return true;
+}
+
+/// Cell by cell, as far as they are not as expected.
+bool Builder::scan_row(const StretchAccess& at, RecordedRound::Row& into) {
+  const std::uint64_t n = stretch_.n;
+  const std::uint32_t size = at.access->size;
+  for (std::uint64_t k = 0; k < n;) {
+    if (const std::uint64_t empty = pass_empty(at, k); empty > 0) {
+      k += empty;
+      continue;
+    }
+    const Cell* const cell = memory_.only_cell(at.address.at(k), size);
+    if (cell == nullptr || cell->producer == kLostProducer) return false;
+    RecordedRound::Segment segment{*cell, 0, k, 1};
+    if (k + 1 < n) {
+      const Cell* const next = memory_.only_cell(at.address.at(k + 1), size);
+      if (next == nullptr) return false;
+      segment.step = next->counter - cell->counter;
+      if (next->producer == cell->producer && next->entry == cell->entry) {
+        segment.n = memory_.matching(at.address.at(k), size, at.address.step, n - k, *cell, segment.step);
+      } else if (begins_column(at, k)) {
+        if (column_.size() != 1) return false;
+        segment.rise = column_[0].rise;
+        segment.n = length_of_column(at, column_[0], size, n - k);
+      } else if (k == 0 && take_turns_throughout(at)) {
+        if (turns_.size() > RecordedRound::Row::kMost) return false;
+        for (const DependencePiece& piece : turns_)
+          into.add({{piece.producer, piece.entry, piece.counter}, piece.step, piece.first, piece.n, piece.stride});
+        return true;
+      } else {
+        segment.step = 0;
+      }
+    }
+    if (!into.add(segment)) return false;
+    k += segment.n;
+  }
   return true;
 }
 
@@ -131,7 +161,7 @@ std::uint64_t Builder::look_at_cells(RecordedRound::Access& at, std::uint64_t fi
 
 /// The same for one of a stretch.
 std::uint64_t Builder::look_at_rows(RecordedRound::Access& at, std::uint64_t first, std::uint64_t n) {
-  at.writers.clear();
+  at.rows.clear();
   StretchAccess row;
   row.access = at.access;
   row.address.step = at.inner;
@@ -141,19 +171,19 @@ std::uint64_t Builder::look_at_rows(RecordedRound::Access& at, std::uint64_t fir
   stretch_.n = at.n;
   for (std::uint64_t k = 0; k < n; ++k) {
     row.address.start = at.address + at.growth * (first + k);
-    RowMemo::Writers& writers = at.writers.emplace_back();
-    if (!find_writers(row, writers) || (writers.count == 0) != at.empty) return k;
-    for (std::size_t i = 0; i < writers.count; ++i) {
-      const Cell& cell = writers.all[i].first;
-      if (!is_known(at, cell.producer, k == 0)) return k;
-      if (writers.rise.levels == 0) {
-        if (is_of_loop(at.site, cell)) return k;
+    RecordedRound::Row& found = at.rows.emplace_back();
+    if (!find_row(row, found) || (found.count == 0) != at.empty) return k;
+    for (std::size_t i = 0; i < found.count; ++i) {
+      const RecordedRound::Segment& segment = found.segments[i];
+      if (!is_known(at, segment.cell.producer, k == 0)) return k;
+      if (segment.rise.levels == 0) {
+        if (is_of_loop(at.site, segment.cell)) return k;
         continue;
       }
       DependencePiece piece;
-      piece.begin(nullptr, row.reader, cell, 0);
-      piece.rise = writers.rise;
-      piece.n = at.n;
+      piece.begin(nullptr, row.reader, segment.cell, 0);
+      piece.rise = segment.rise;
+      piece.n = segment.n;
       if (may_be_of_loop(row, piece)) return k;
     }
     if (at.growth == 0) return n;
@@ -166,7 +196,22 @@ std::uint64_t Builder::look_at_rows(RecordedRound::Access& at, std::uint64_t fir
 std::uint64_t Builder::look_at_loads(std::uint64_t first, std::uint64_t n) {
   for (RecordedRound::Access& at : round_.accesses) {
     if (at.access->store || n == 0) continue;
-    n = round_.steps[at.step].plan == nullptr ? look_at_cells(at, first, n) : look_at_rows(at, first, n);
+    const bool of_part = round_.steps[at.step].plan == nullptr;
+    if (at.from == RecordedRound::Access::From::kOutside) {
+      n = of_part ? look_at_cells(at, first, n) : look_at_rows(at, first, n);
+      continue;
+    }
+    // What the rounds themselves store.
+    const RecordedRound::Access& store = round_.accesses[at.store];
+    if (at.empty || !is_known(at, definition_of(store), true)) return 0;
+    if (!of_part) continue;
+    const std::uint64_t back = at.from == RecordedRound::Access::From::kBefore ? 1 : 0;
+    at.pieces.clear();
+    DependencePiece& piece = at.pieces.emplace_back();
+    piece.begin(nullptr, reader_of(at.site, *at.access),
+                {definition_of(store), round_.entry, round_.steps[store.step].counter + first - back}, 0);
+    piece.step = 1;
+    piece.n = n;
   }
   return n;
 }
@@ -284,50 +329,82 @@ void Builder::fold_rows(const RecordedRound::Step& step, const RecordedRound::Ac
   into.groups.clear();
   into.producers.clear();
   round_groups_.clear();
-  const auto goes_on = [&](LoadRanks::Group& group, const RecordedRound::Group& last, const RowMemo::Writer& writer,
-                           const Rise& rise, std::uint64_t i, std::uint64_t k) {
-    if (last.entry != writer.first.entry || group.first != i ||
-        group.step != static_cast<std::int64_t>(writer.counter_step) || !(last.rise == rise))
-      return false;
+  const auto goes_on = [&](LoadRanks::Group& group, const RecordedRound::Group& last,
+                           const RecordedRound::Segment& segment, std::uint64_t k) {
     const std::uint64_t along = k - last.round;
-    const auto growth = static_cast<std::int64_t>(writer.first.counter - last.counter);
+    if (along == 0 || last.entry != segment.cell.entry || group.first != segment.first || group.n != segment.n ||
+        group.stride != static_cast<std::int64_t>(segment.stride) ||
+        group.step != static_cast<std::int64_t>(segment.step) || !(last.rise == segment.rise))
+      return false;
+    const auto growth = static_cast<std::int64_t>(segment.cell.counter - last.counter);
     if (group.entries > 1 && (group.along != along || group.growth != growth)) return false;
     group.along = along;
     group.growth = growth;
     return true;
   };
   for (std::uint64_t k = 0; k < n; ++k) {
-    const RowMemo::Writers& writers = at.writers[at.growth == 0 ? 0 : k];
-    for (std::size_t i = 0; i < writers.count; ++i) {
-      const RowMemo::Writer& writer = writers.all[i];
+    const RecordedRound::Row& row = at.rows[at.growth == 0 ? 0 : k];
+    for (std::size_t i = 0; i < row.count; ++i) {
+      const RecordedRound::Segment& segment = row.segments[i];
       const auto same = [&](const RecordedRound::Group& known) {
-        return into.groups[known.number].from == writer.first.producer;
+        return into.groups[known.number].from == segment.cell.producer;
       };
       auto last = std::find_if(round_groups_.begin(), round_groups_.end(), same);
-      if (last == round_groups_.end()) last = round_groups_.emplace(last);
-      if (k > 0 && last->used && goes_on(into.groups[last->number], *last, writer, writers.rise, i, k)) {
+      const bool is_new = last == round_groups_.end();
+      if (is_new) last = round_groups_.emplace(last);
+      if (!is_new && goes_on(into.groups[last->number], *last, segment, k)) {
         ++into.groups[last->number].entries;
       } else {
         last->number = into.groups.size();
-        last->used = true;
         LoadRanks::Group& group = into.groups.emplace_back();
-        group.from = writer.first.producer;
-        group.levels = static_cast<std::uint16_t>(writers.rise.levels);
-        for (std::size_t l = 0; l < writers.rise.levels; ++l)
-          group.outer[l] = static_cast<std::int64_t>(writers.rise.steps[l]);
-        group.first = i;
+        group.from = segment.cell.producer;
+        group.levels = static_cast<std::uint16_t>(segment.rise.levels);
+        for (std::size_t l = 0; l < segment.rise.levels; ++l)
+          group.outer[l] = static_cast<std::int64_t>(segment.rise.steps[l]);
         group.number = i;
-        group.n = (at.n - i + writers.count - 1) / writers.count;
-        group.stride = static_cast<std::int64_t>(writers.count);
-        group.step = static_cast<std::int64_t>(writer.counter_step);
+        group.first = segment.first;
+        group.n = segment.n;
+        group.stride = static_cast<std::int64_t>(segment.stride);
+        group.step = static_cast<std::int64_t>(segment.step);
         group.entry = k;
-        add_producer(group, writer.first, into);
+        add_producer(group, segment.cell, into);
       }
       last->round = k;
-      last->entry = writer.first.entry;
-      last->counter = writer.first.counter;
-      last->rise = writers.rise;
+      last->entry = segment.cell.entry;
+      last->counter = segment.cell.counter;
+      last->rise = segment.rise;
     }
+  }
+  feed_.load_ranks(into);
+}
+
+/// The same where it gets what a round has stored, this one or the one before.
+void Builder::fold_stored(const RecordedRound::Access& at, std::uint64_t first, std::uint64_t n) {
+  const std::size_t around = round_.around;
+  const RecordedRound::Access& store = round_.accesses[at.store];
+  const RecordedRound::Step& from = round_.steps[store.step];
+  const RecordedRound::Step& step = round_.steps[at.step];
+  LoadRanks& into = load_ranks_;
+  into.reader = reader_of(at.site, *at.access);
+  into.reader.object = at.place.object;
+  into.time = instructions_ + 1;
+  into.point.assign(step.ranks.point.begin(), step.ranks.point.end());
+  into.point[around] += static_cast<std::int64_t>(first);
+  into.groups.clear();
+  into.producers.assign(point_.begin(), point_.begin() + static_cast<std::ptrdiff_t>(around));
+  const std::uint64_t back = at.from == RecordedRound::Access::From::kBefore ? 1 : 0;
+  into.producers.push_back(static_cast<std::int64_t>(from.counter + first - back));
+  LoadRanks::Group& group = into.groups.emplace_back();
+  group.from = definition_of(store);
+  group.equal = static_cast<std::uint16_t>(around);
+  group.n = at.n;
+  group.entries = n;
+  if (from.plan == nullptr) {
+    group.growth = 1;
+  } else {
+    into.producers.push_back(static_cast<std::int64_t>(from.inner_counter));
+    group.step = 1;
+    group.moves = true;
   }
   feed_.load_ranks(into);
 }
@@ -349,7 +426,7 @@ void Builder::store_rounds(std::uint64_t first, std::uint64_t n) {
       if (!at.access->store) continue;
       const RecordedRound::Step& step = round_.steps[at.step];
       const std::uint64_t address = at.address + at.growth * (first + k);
-      const DefinitionId definition = streams_.definition(at.site, at.access->instruction);
+      const DefinitionId definition = definition_of(at);
       if (step.plan == nullptr)
         memory_.write(address, at.access->size, {definition, round_.entry, step.counter + first + k});
       else
@@ -434,7 +511,8 @@ std::uint64_t Builder::take_rounds(const Where& where, const structure::Round& r
     fold_inner(step, first, alike, serials);
     for (std::size_t a = step.first_access; a < step.first_access + step.accesses; ++a)
       if (const RecordedRound::Access& at = round_.accesses[a]; !at.access->store && !at.empty)
-        fold_rows(step, at, first, alike);
+        at.from == RecordedRound::Access::From::kOutside ? fold_rows(step, at, first, alike)
+                                                         : fold_stored(at, first, alike);
   }
   store_rounds(first, n);
   move_round_registers(thread, n);
@@ -444,6 +522,7 @@ std::uint64_t Builder::take_rounds(const Where& where, const structure::Round& r
   point_.resize(around + 2);
   near_ = point_;
   round_.silent = true;
+  rounds_taken_ += n;
   return n;
 }
 

@@ -155,7 +155,7 @@ std::optional<RowMemo::Writers> Builder::look_at_row(StretchAccess& at) {
       k += taken;
       continue;
     }
-    if (may_list && is_torn(at, k)) {
+    if (may_list && !round_.silent && is_torn(at, k)) {
       if (list_rest(at, k)) return std::nullopt;
       may_list = false;
     }
@@ -460,6 +460,7 @@ bool Builder::is_of_loop(SiteId reader, const Cell& cell) {
 }
 
 void Builder::end_piece(StretchAccess& at, const DependencePiece& piece) {
+  if (round_.silent) return;
   at.reader.lane = piece.lane;
   at.reader.object = piece.object;
   if (piece.rises())

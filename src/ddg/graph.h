@@ -267,6 +267,7 @@ struct Costs {
   std::uint64_t shadow_bytes = 0;  // most at a time
   std::uint64_t stream_bytes = 0;  // most at a time, accounted
   std::uint64_t collections = 0;   // of iteration vectors that nothing refers to any more
+  std::uint64_t rounds = 0;        // iterations around inner loops that were not followed, but taken at once
 };
 
 struct Graph {

@@ -80,7 +80,7 @@ struct Ranks {
 };
 
 /// What a load of a stretch gets from memory, in the same stretch of several entries of its loop: runs, and those that
-/// move on evenly from one entry to another as one. All of the producers are outside of the entry of the loop around.
+/// move on evenly from one entry to another as one.
 struct LoadRanks {
   struct Group {
     DefinitionId from = 0;
@@ -95,6 +95,7 @@ struct LoadRanks {
     std::uint64_t along = 1;
     std::uint64_t entries = 1;
     std::int64_t growth = 0;   // of the last coordinate, from one to the next
+    bool moves = false;        // the one before that grows as the reader's does
     std::uint64_t number = 0;  // among the runs of an entry
     std::array<std::int64_t, Rise::kMost> outer{};
   };

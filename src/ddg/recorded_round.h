@@ -8,6 +8,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <unordered_map>
 #include <utility>
@@ -57,6 +58,25 @@ struct RecordedRound {
     std::uint64_t inner_serial = 0;
     std::vector<EntryId> entries;  // of its loop, in rounds that are taken
   };
+  /// What a load of a stretch gets from one producer, in some of its iterations.
+  struct Segment {
+    Cell cell;  // in the first of them
+    std::uint64_t step = 0;
+    std::uint64_t first = 0;
+    std::uint64_t n = 0;
+    std::uint64_t stride = 1;
+    Rise rise = {};
+  };
+  struct Row {
+    static constexpr std::size_t kMost = 4;
+    std::array<Segment, kMost> segments{};
+    std::size_t count = 0;
+    bool add(const Segment& segment) {
+      if (count == kMost) return false;
+      segments[count++] = segment;
+      return true;
+    }
+  };
   struct Access {
     const MemoryAccess* access = nullptr;
     const trace::Block* block = nullptr;
@@ -71,11 +91,19 @@ struct RecordedRound {
     Objects::Place place;
     SiteId site = 0;
     bool empty = false;  // a load of what nothing wrote
+    /// Of a load: who wrote what it gets. The store is one of the accesses.
+    enum class From : std::uint8_t {
+      kOutside,  // nothing of this entry of the loop around
+      kHere,     // a store of the same round
+      kBefore,   // one of the round before
+    };
+    From from = From::kOutside;
+    std::size_t store = 0;
     /// Of a load: those that it got something from in rounds that were followed, so that there are streams for them.
     std::vector<DefinitionId>* producers = nullptr;
     // In rounds that are taken.
-    std::vector<DependencePiece> pieces;    // of a load of a part: one iteration is one round
-    std::vector<RowMemo::Writers> writers;  // of one in a stretch, by round; only one if all are the same
+    std::vector<DependencePiece> pieces;  // of a load of a part: one iteration is one round
+    std::vector<Row> rows;                // of one in a stretch, by round; only one if all are the same
   };
 
   /// Of a load, while what it gets is put together: the group of a producer, and its last run.
@@ -85,7 +113,6 @@ struct RecordedRound {
     EntryId entry = kNoEntry;
     std::uint64_t counter = 0;
     Rise rise;
-    bool used = false;
   };
 
   bool watching = false;  // it is being recorded, or silent

@@ -155,6 +155,7 @@ void Streams::load_ranks(const LoadRanks& ranks) {
     std::vector<std::int64_t> producer(ranks.producers.begin() + static_cast<std::ptrdiff_t>(group.producer),
                                        ranks.producers.begin() + static_cast<std::ptrdiff_t>(group.producer + depth));
     producer.back() += group.growth;
+    if (group.moves) producer[depth - 2] += static_cast<std::int64_t>(group.entry);
     dependence_run(nullptr, ranks.reader, group.from,
                    {point.data(),
                     producer.data(),
@@ -199,10 +200,12 @@ void Streams::load_ranks(const LoadRanks& ranks) {
             steps);
       one_point_[around] += along;
       one_producer_.back() += group.growth;
+      if (group.moves) one_producer_[outputs - 2] += along;
     }
     one_point_[around] -= along * static_cast<std::int64_t>(times);
     rank_steps_.assign(outputs, 0);
     rank_steps_.back() = group.growth;
+    if (group.moves) rank_steps_[outputs - 2] = along;
     add_ranks(details.sink, {one_point_.data(), first, steps, group.n, group.stride},
               {group.entries, along, rank_steps_.data()});
     std::fill(steps, steps + outputs, 0);
