@@ -303,8 +303,7 @@ class Builder {
   void read_apart(SiteId site, const PartCode& code, const RegisterRead& read, std::uint64_t top,
                   const Registers& registers);
   static void note_apart(Journal& journal, const PartCode& code, const RegisterRead& read, const Registers& registers);
-  static void note_place(std::uint64_t* row, const MemoryAccess& access, const Objects::Place& place, bool copy) {
-    std::uint64_t* const noted = row + access.in_row;
+  static void note_place(std::uint64_t* noted, const Objects::Place& place, bool copy) {
     noted[0] = place.object | Journal::kHappened | (copy ? Journal::kCopy : 0);
     noted[1] = static_cast<std::uint64_t>(place.block);
     noted[2] = static_cast<std::uint64_t>(place.offset);
@@ -405,9 +404,10 @@ class Builder {
                        const PartCode& code);
   void read_in_trail(const TrailNode& node, std::uint64_t* row);
   void read_mixed(const TrailNode& node, std::uint64_t* row);
-  void load_in_trail(const TrailNode& node, const Where& where, const MemoryAccess& access, std::uint64_t address,
+  const OriginCode::Use* run_accesses(const TrailNode& node, const Where& where, std::uint64_t* row);
+  void load_in_trail(const TrailNode& node, const Where& where, const TrailNode::Access& access, std::uint64_t address,
                      std::uint64_t* row);
-  void store_in_trail(const TrailNode& node, const Where& where, const MemoryAccess& access, std::uint64_t address,
+  void store_in_trail(const TrailNode::Access& access, const Where& where, std::uint64_t address, bool spill,
                       std::uint64_t* row);
   void load_several(const TrailNode& node, const Where& where, const MemoryAccess& access, std::uint64_t address,
                     std::uint64_t* row);

@@ -56,6 +56,15 @@ class Entries {
   bool in_one_slice() const { return slices_ <= 1; }
 
   std::uint16_t depth(EntryId id) const { return entries_[id].depth; }
+  /// The instance that it is in: of the loop around.
+  struct Around {
+    EntryId entry = kNoEntry;
+    std::uint64_t counter = 0;
+  };
+  Around around(EntryId id) const {
+    const Entry& entry = entries_[id];
+    return {entry.parent, entry.parent_counter};
+  }
   std::uint64_t slice(EntryId id) const { return entries_[id].slice; }
 
   /// Writes the `depth` coordinates of the instance (id, counter).

@@ -33,7 +33,7 @@ OriginRecords::Lane& OriginRecords::other_lane(Operand& operand, std::uint16_t l
 }
 
 [[gnu::noinline]] OriginRecords::Record& OriginRecords::find_record(const Reader& reader, Lane& lane, Key key,
-                                                                    const Value& value) {
+                                                                    bool load) {
   LaneDetails& list = details_of(lane);
   if (list.index) {
     if (const auto found = list.index->find(key); found != list.index->end()) return *(lane.last = found->second);
@@ -41,7 +41,7 @@ OriginRecords::Lane& OriginRecords::other_lane(Operand& operand, std::uint16_t l
     for (Record* const record : list.records)
       if (record->key == key) return *(lane.last = record);
   }
-  if (list.records.size() >= kMaxRecords && key != Key{}) return record_of(reader, lane, Key{}, value);
+  if (list.records.size() >= kMaxRecords && key != Key{}) return record_of(reader, lane, Key{}, load);
   Record& record = records_.emplace_back();
   record.key = key;
   record.site = reader.site;
@@ -51,7 +51,7 @@ OriginRecords::Lane& OriginRecords::other_lane(Operand& operand, std::uint16_t l
   record.dense = reader.dense;
   record.dimensions = streams_.dimensions(reader.site);
   if (key.from != 0) {
-    record.load = value.load != nullptr;
+    record.load = load;
     record.shared = shared(reader.site, streams_.site_of(key.from));
   }
   record.levels.resize(record.dimensions + std::size_t{1});
@@ -83,21 +83,22 @@ void OriginRecords::note_first_address(Lane& lane, const Reader& reader, const P
   lane.uneven = !lane.details->even.add(reader.serial, reader.counter - before, load.address - step * before);
 }
 
+[[gnu::noinline]] void OriginRecords::look_up(SiteId reader, DefinitionId definition, Writer& into) {
+  const SiteId site = streams_.site_of(definition);
+  into = {definition, reader, shared(reader, site), streams_.dimensions(site)};
+}
+
 /// Whether it is this level of the reader that carries what wrote a cell that a load got.
-inline bool OriginRecords::is_carried(const Reader& reader, const Cell& cell, std::uint16_t level, Record& record) {
+inline bool OriginRecords::is_carried(const Reader& reader, const Cell& cell, std::uint16_t level,
+                                      const Record& record) {
   if (cell.producer == 0) return false;
-  if (record.cell != cell.producer) {
-    const SiteId site = streams_.site_of(cell.producer);
-    record.cell = cell.producer;
-    record.shared_with_cell = shared(reader.site, site);
-    record.of_cell = streams_.dimensions(site);
-  }
-  if (level >= record.shared_with_cell) return false;
+  const Writer& by = writer(reader.site, cell.producer);
+  if (level >= by.shared) return false;
   // Another entry of the reader's innermost loop is carried further outside. Entries of long ago are not looked at.
-  if (level + 1 == record.dimensions && record.of_cell == record.dimensions && cell.entry != reader.entry &&
+  if (level + 1 == record.dimensions && by.dimensions == record.dimensions && cell.entry != reader.entry &&
       entries_.in_one_slice())
     return false;
-  return distance(reader, cell, record.shared_with_cell).level == level;
+  return distance(reader, cell, by.shared).level == level;
 }
 
 inline OriginRecords::Loads OriginRecords::count_load(const Reader& reader, const Provenance& load, std::uint16_t level,
@@ -129,50 +130,49 @@ bool OriginRecords::counts_again(const Value& value, const Distance& far, const 
 
 /// As use() of what a copy or a load got in another iteration of the reader's innermost loop. Else false, and nothing
 /// has been counted.
-inline bool OriginRecords::count_of_loop(const Reader& reader, const Cell& writer, const Value& value, Lane& lane) {
-  const Cell& origin = value.origin;
+inline bool OriginRecords::count_of_loop(const Reader& reader, const Cell& writer, const Cell& origin,
+                                         const Provenance* load, Lane& lane) {
+  if (origin.entry != reader.entry || origin.counter == reader.counter) return false;
   const bool by_origin = writer == origin;
-  if (origin.entry != reader.entry || origin.counter == reader.counter || value.none ||
-      (by_origin && value.load == nullptr))
-    return false;
+  if (by_origin && load == nullptr) return false;
   const bool local = !by_origin && is_instance(reader, writer);
-  Record& record = record_of(reader, lane, {writer.producer, origin.producer, local}, value);
+  Record& record = record_of(reader, lane, {writer.producer, origin.producer, local}, load != nullptr);
   if (record.shared != record.dimensions) [[unlikely]]
     return false;
   const auto level = static_cast<std::uint16_t>(record.shared - 1);
   Record::AtLevel& counts = record.levels[level];
   const auto along = static_cast<std::int64_t>(reader.counter - origin.counter);
   const bool first = counts.carried == 0;
-  counts.least = first ? along : std::min(counts.least, along);
-  counts.greatest = first ? along : std::max(counts.greatest, along);
+  if (first || along < counts.least) counts.least = along;
+  if (first || along > counts.greatest) counts.greatest = along;
   counts.carried += times_;
   record.instances += times_;
   note(lane, reader, origin, false);
-  if (value.load == nullptr) {
+  if (load == nullptr) {
     lane.uneven = true;
   } else {
-    count_load(reader, *value.load, level, record);
-    note_address(lane, reader, *value.load);
+    count_load(reader, *load, level, record);
+    note_address(lane, reader, *load);
   }
   return true;
 }
 
 /// As use(), if it is the same as the last time. Else false, and nothing has changed.
-inline bool OriginRecords::count_again(const Reader& reader, const Cell& writer, const Value& value, Lane& lane) {
-  if (lane.again == Again::kNo || lane.entry != reader.entry || value.none || !(lane.origin == value.origin))
-    return false;
+inline bool OriginRecords::count_again(const Reader& reader, const Cell& writer, const Cell& origin,
+                                       const Provenance* load, Lane& lane) {
+  if (lane.again == Again::kNo || lane.entry != reader.entry || !(lane.origin == origin)) return false;
   Record& record = *lane.last;
-  const bool by_origin = value.origin == writer;
+  const bool by_origin = origin == writer;
   if (record.key.by != writer.producer || by_origin != has(lane.again, Again::kByOrigin) ||
       record.key.local != (!by_origin && is_instance(reader, writer)))
     return false;
-  if (value.load != nullptr && is_rewritten(memory_, *value.load)) return false;
+  if (load != nullptr && is_rewritten(memory_, *load)) return false;
   Record::AtLevel& counts = record.levels[lane.level];
   counts.carried += times_;
   record.instances += times_;
   if (has(lane.again, Again::kReread)) counts.reread += times_;
   lane.counter = reader.counter;
-  if (value.load != nullptr) note_address(lane, reader, *value.load);
+  if (load != nullptr) note_address(lane, reader, *load);
   return true;
 }
 
@@ -222,7 +222,9 @@ inline bool OriginRecords::count_again(const Reader& reader, const Cell& writer,
 [[gnu::flatten]] void OriginRecords::use(const Reader& reader, std::uint16_t lane, const Cell& writer,
                                          const Value& value) {
   Lane& at = lane_of(reader, lane);
-  if (count_of_loop(reader, writer, value, at) || count_again(reader, writer, value, at)) return;
+  if (!value.none && (count_of_loop(reader, writer, value.origin, value.load, at) ||
+                      count_again(reader, writer, value.origin, value.load, at)))
+    return;
   const bool by_origin = !value.none && value.origin == writer;
   bool is_record = value.none || (by_origin ? value.load != nullptr : !is_instance(reader, value.origin));
   if (by_origin && is_now(reader, value.origin)) is_record = false;
@@ -232,7 +234,7 @@ inline bool OriginRecords::count_again(const Reader& reader, const Cell& writer,
     const Key key = value.unknown ? Key{}
                                   : Key{writer.producer, value.none ? 0 : value.origin.producer,
                                         !by_origin && is_instance(reader, writer)};
-    Record& record = record_of(reader, at, key, value);
+    Record& record = record_of(reader, at, key, value.load != nullptr);
     if (count(reader, value, by_origin, record, far, again) && at.met) count_turns(reader, at, value, far, record);
   }
   note(at, reader, value.none ? Cell{} : value.origin, value.none);
@@ -242,6 +244,16 @@ inline bool OriginRecords::count_again(const Reader& reader, const Cell& writer,
     at.uneven = true;
   else
     note_address(at, reader, *value.load);
+}
+
+[[gnu::flatten]] void OriginRecords::use_kept(const Reader& reader, std::uint16_t lane, const Cell& writer,
+                                              const Provenance& kept) {
+  Lane& at = lane_of(reader, lane);
+  const Provenance* const load = kept.load ? &kept : nullptr;
+  if (kept.origin.entry == reader.entry ? count_of_loop(reader, writer, kept.origin, load, at)
+                                        : count_again(reader, writer, kept.origin, load, at))
+    return;
+  use(reader, lane, writer, {kept.origin, false, load});
 }
 
 void OriginRecords::mark(Entries& entries) const {

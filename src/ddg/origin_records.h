@@ -95,6 +95,8 @@ class OriginRecords {
   }
   /// A chunk of a use that `writer` wrote last: a copy, if it has no origin.
   void use(const Reader& reader, std::uint16_t lane, const Cell& writer, const Value& value);
+  /// The same of what a register keeps: it has an origin.
+  void use_kept(const Reader& reader, std::uint16_t lane, const Cell& writer, const Provenance& kept);
 
   /// From here on, every use stands for so many, of as many iterations of the innermost loop: all alike, but that what
   /// the loop made is one iteration later each time.
@@ -157,10 +159,7 @@ class OriginRecords {
       std::int64_t least = 0, greatest = 0;
     };
     std::vector<AtLevel> levels;
-    std::uint16_t dimensions = 0;        // of the reader
-    std::uint16_t shared_with_cell = 0;  // dimensions that the reader shares with the next
-    std::uint16_t of_cell = 0;           // dimensions of the next
-    DefinitionId cell = 0;               // that had written what the load got, the last time that this was asked
+    std::uint16_t dimensions = 0;  // of the reader
   };
   /// What most lanes of irregular code need only when they are new.
   struct LaneDetails {
@@ -172,18 +171,18 @@ class OriginRecords {
   /// the next one, of the same origin in the same entry of that loop, counts the same.
   enum class Again : std::uint8_t { kNo = 0, kYes = 1, kByOrigin = 2, kReread = 4 };
   static bool has(Again flags, Again flag) { return (static_cast<unsigned>(flags) & static_cast<unsigned>(flag)) != 0; }
-  /// The bytes of an operand from one on, as of the last time.
+  /// The bytes of an operand from one on, as of the last time. What is written for every use is first.
   struct Lane {
     Cell origin;
     std::uint64_t counter = 0;
     EntryId entry = kNoEntry;
+    Again again = Again::kNo;
+    bool none = false;
+    std::uint16_t level = 0;  // as the record was counted, if it may be so again
     std::uint16_t lane = 0;
     bool met = false;
-    bool none = false;
     bool uneven = false;
-    Again again = Again::kNo;
-    std::uint16_t level = 0;  // as the record was counted, if it may be so again
-    Record* last = nullptr;   // record that was used last
+    Record* last = nullptr;  // record that was used last
     std::unique_ptr<LaneDetails> details;
   };
   /// One line of the cache: this is written for every use.
@@ -196,7 +195,15 @@ class OriginRecords {
     SiteId b = 0;
     std::uint16_t shared = 0;
   };
+  /// What wrote a cell, as seen from a reader: dimensions that they share, and those that it has.
+  struct Writer {
+    DefinitionId definition = 0;
+    SiteId reader = 0;
+    std::uint16_t shared = 0;
+    std::uint16_t dimensions = 0;
+  };
   static constexpr std::size_t kSharedEntries = 4096;
+  static constexpr std::size_t kWriters = 4096;
   static constexpr std::size_t kFewRecords = 8;
   static constexpr std::size_t kMaxRecords = 4096;  // of one lane; all others are one that nothing is known of
 
@@ -226,14 +233,14 @@ class OriginRecords {
   using LaneKey = std::tuple<StatementId, std::uint32_t, std::uint16_t>;  // operand's number, lane
   std::map<LaneKey, bool> even_lanes() const;
   /// Mostly that of the last time.
-  Record& record_of(const Reader& reader, Lane& lane, Key key, const Value& value) {
+  Record& record_of(const Reader& reader, Lane& lane, Key key, bool load) {
     if (lane.last != nullptr && lane.last->key == key) return *lane.last;
-    return find_record(reader, lane, key, value);
+    return find_record(reader, lane, key, load);
   }
   /// Null if all of it is done.
   Record* count_copied(const Reader& reader, std::uint16_t lane, DefinitionId writer, const Value& value, bool local) {
     Lane& at = lane_of(reader, lane);
-    Record& record = record_of(reader, at, {writer, value.origin.producer, local}, value);
+    Record& record = record_of(reader, at, {writer, value.origin.producer, local}, value.load != nullptr);
     if (record.shared != record.dimensions) [[unlikely]] {
       use(reader, lane, {writer, reader.entry, reader.counter}, value);
       return nullptr;
@@ -243,7 +250,8 @@ class OriginRecords {
     note(at, reader, value.origin, false);
     return &record;
   }
-  Record& find_record(const Reader& reader, Lane& lane, Key key, const Value& value);
+  /// `load`: the origin is a plain load.
+  Record& find_record(const Reader& reader, Lane& lane, Key key, bool load);
   /// Dimensions that the reader and an instance share, and the first of these in which they differ.
   struct Distance {
     std::uint16_t shared = 0;
@@ -269,9 +277,16 @@ class OriginRecords {
   bool is_instance(const Reader& reader, const Cell& cell) const {
     return is_now(reader, cell) && streams_.site_of(cell.producer) == reader.site;
   }
-  bool count_again(const Reader& reader, const Cell& writer, const Value& value, Lane& lane);
-  bool count_of_loop(const Reader& reader, const Cell& writer, const Value& value, Lane& lane);
-  bool is_carried(const Reader& reader, const Cell& cell, std::uint16_t level, Record& record);
+  bool count_again(const Reader& reader, const Cell& writer, const Cell& origin, const Provenance* load, Lane& lane);
+  bool count_of_loop(const Reader& reader, const Cell& writer, const Cell& origin, const Provenance* load, Lane& lane);
+  bool is_carried(const Reader& reader, const Cell& cell, std::uint16_t level, const Record& record);
+  const Writer& writer(SiteId reader, DefinitionId definition) {
+    Writer& known = writers_[(definition + reader * 31) % kWriters];
+    if (known.definition != definition || known.reader != reader) [[unlikely]]
+      look_up(reader, definition, known);
+    return known;
+  }
+  void look_up(SiteId reader, DefinitionId definition, Writer& into);
   static bool counts_again(const Value& value, const Distance& far, const Record& record);
   bool count(const Reader& reader, const Value& value, bool by_origin, Record& record, Distance& far, Again& again);
   /// What it counted.
@@ -286,6 +301,7 @@ class OriginRecords {
   std::vector<std::unique_ptr<Uses>> uses_;  // by site
   std::deque<Record> records_;
   std::array<SharedEntry, kSharedEntries> shared_{};
+  std::array<Writer, kWriters> writers_{};  // of cells that loads got
   std::uint64_t times_ = 1;
   std::span<const LoadStep> steps_;  // empty: the use is that of the first of so many times
   std::uint64_t operands_ = 0;

@@ -227,17 +227,19 @@ const Provenance* OriginTracker::got_as_a_whole(const OriginCode::Out* outs, Pro
 [[gnu::flatten]] void OriginTracker::write_outs() {
   const OriginCode& code = code_->origins;
   registers_->joined.remove(code.parted, code.parted_words);
-  for (std::size_t i = 0; i < code.moved_outs; i += moved_[i].run)
-    fill(code.outs[i], moved_[i].run, moved_[i].where, moved_[i].provenance);
+  const OriginCode::Out* out = code.outs.data();
+  const OriginCode::Out* const end = out + code.outs.size();
+  const OriginCode::Out* const made_from = out + code.moved_outs;
+  for (const Moved* moved = moved_.data(); out < made_from; out += moved->run, moved += moved->run)
+    fill(*out, moved->run, moved->where, moved->provenance);
   Provenance made;
-  for (std::size_t i = code.moved_outs; i < code.outs.size();) {
-    const OriginCode::Out& out = code.outs[i];
-    if (const Provenance* const got = got_as_a_whole(&out, made)) {
-      fill(out, out.run, got->none ? RegisterOrigins::kNowhere : RegisterOrigins::kKept, *got);
-      i += out.run;
+  while (out < end) {
+    if (const Provenance* const got = got_as_a_whole(out, made)) {
+      fill(*out, out->run, got->none ? RegisterOrigins::kNowhere : RegisterOrigins::kKept, *got);
+      out += out->run;
     } else {
-      keep(out.granule, value(out.source));
-      ++i;
+      keep(out->granule, value(out->source));
+      ++out;
     }
   }
 }
@@ -246,7 +248,7 @@ const Provenance* OriginTracker::got_as_a_whole(const OriginCode::Out* outs, Pro
 void OriginTracker::fill(const OriginCode::Out& out, std::uint16_t run, RegisterOrigins::Where where,
                          const Provenance& kept) {
   registers_->set_where(out.granule, run, where);
-  if (where == RegisterOrigins::kKept) std::fill_n(registers_->kept.data() + out.granule, run, kept);
+  if (where == RegisterOrigins::kKept) fill_provenances(registers_->kept.data() + out.granule, run, kept);
   if (run == out.run) registers_->joined.add(out.joined);
 }
 

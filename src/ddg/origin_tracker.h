@@ -27,7 +27,8 @@ namespace loopfold::ddg {
 /// The origins of a thread's registers, beside their last writers.
 struct RegisterOrigins {
   enum Where : std::uint8_t { kWriter = 0, kKept = 1, kNowhere = 2 };
-  std::vector<std::uint8_t> where;  // by granule, and some more
+  static constexpr std::size_t kOfGeneral = 4;  // granules of a general register
+  std::vector<std::uint8_t> where;              // by granule, and some more
   std::vector<Provenance> kept;     // by granule
 
   /// Known to have the last writer and the origin of the one before. Whoever changes them without saying so here clears
@@ -39,10 +40,14 @@ struct RegisterOrigins {
     std::fill(where.begin(), where.end(), std::uint8_t{kWriter});
     joined.clear();
   }
-  /// Eight at a time: mostly, that is once.
+  /// Eight at a time: mostly, that is once. Most are the four of a general register.
   void set_where(Granule first, std::size_t count, Where where_to) {
     const std::uint64_t all = where_to * std::uint64_t{0x0101010101010101};
     std::uint8_t* at = where.data() + first;
+    if (count == kOfGeneral) [[likely]] {
+      std::memcpy(at, &all, kOfGeneral);
+      return;
+    }
     for (; count >= 8; count -= 8, at += 8) std::memcpy(at, &all, sizeof(all));
     std::uint64_t eight = 0;
     std::memcpy(&eight, at, sizeof(eight));
@@ -125,7 +130,8 @@ class OriginTracker {
 
   /// The same for parts of a trail (trail.h), whose code names instructions by definitions; what they write waits until
   /// the trail ends. Use: begin_trail() with the first instance; for each part begin_in_trail() instead of begin(),
-  /// load_one() where one instance wrote what is loaded, finish_in_trail() instead of finish_part().
+  /// use_in_trail() for what is read before an access or behind the last, load_one() where one instance wrote what is
+  /// loaded.
   void begin_trail(const Instance& instance, const std::vector<Cell>& writers, RegisterOrigins& registers) {
     begin(instance, nullptr);
     first_maker_ = 0;
@@ -133,19 +139,20 @@ class OriginTracker {
     writers_ = &writers;
     registers_ = &registers;
   }
+  /// `loads`: that the trail has so far.
   void begin_in_trail(const PartCode& code, SiteId site, DefinitionId first_definition, OriginRecords::Uses* uses,
-                      std::span<const OriginRecords::MadeUse> made) {
+                      std::span<const OriginRecords::MadeUse> made, std::size_t loads) {
     code_ = &code;
     first_definition_ = first_definition;
     reader_.uses = uses;
     reader_.site = site;
-    next_use_ = code.origins.uses.data();
-    last_use_ = next_use_ + code.origins.uses.size();
     mixed_ = false;
-    if (loads_.size() < code.origins.loads.size()) [[unlikely]]
-      loads_.resize(code.origins.loads.size());
+    if (loads_.size() < loads) [[unlikely]]
+      loads_.resize(loads);
     records_.use_made(reader_, made);
   }
+  /// These uses, which all come before the next access. `spill`: the instruction that is a spill, if one is.
+  void use_in_trail(const OriginCode::Use* use, const OriginCode::Use* end, std::uint32_t spill);
   /// What the loads of a trail got: as long as they are needed, they can be kept elsewhere.
   class Loads {
     friend class OriginTracker;
@@ -159,7 +166,6 @@ class OriginTracker {
   };
   void exchange_loads(Loads& other) { loads_.swap(other.all_); }
   bool load_one(const MemoryAccess& access, std::uint64_t address, const Cell& cell);
-  void finish_in_trail() { read_registers(0xffff, false); }
   /// A load got back values of several origins: the trail must end behind the part.
   bool took_several() const { return mixed_; }
   /// What the trail leaves: before the registers get their new writers; then write().
@@ -260,8 +266,10 @@ class OriginTracker {
   void use_chunk(const OriginRecords::Reader& reader, std::uint16_t lane, Granule granule) {
     const Cell& writer = (*writers_)[granule];
     if (writer.producer == 0) return;
-    if (registers_->where[granule] == RegisterOrigins::kWriter) return records_.use_directly(reader, lane, writer);
-    records_.use(reader, lane, writer, found(granule));
+    const std::uint8_t where = registers_->where[granule];
+    if (where == RegisterOrigins::kKept) return records_.use_kept(reader, lane, writer, registers_->kept[granule]);
+    if (where == RegisterOrigins::kWriter) return records_.use_directly(reader, lane, writer);
+    records_.use(reader, lane, writer, {{}, true, nullptr});
   }
   void use_memory(const MemoryAccess& access, std::uint64_t address, std::span<const Chunk> chunks);
   void keep_load(const MemoryAccess& access, std::uint64_t address, std::span<const Chunk> chunks, const Spill* spill);
@@ -306,6 +314,19 @@ inline void OriginTracker::use_registers(std::uint16_t instruction, bool spilled
       use_as_found(use);
   } while (++next != last_use_ && next->instruction <= instruction);
   next_use_ = next;
+}
+
+inline void OriginTracker::use_in_trail(const OriginCode::Use* use, const OriginCode::Use* end, std::uint32_t spill) {
+  const Loaded* const loads = loads_.data();
+  for (; use != end; ++use) {
+    if (use->spilled && use->instruction == spill) continue;
+    if (use->load != kOutside && !loads[use->load].reload)
+      use_loaded(*use);
+    else if (use->maker != kOutside)
+      use_made(*use);
+    else
+      use_as_found(*use);
+  }
 }
 
 inline void OriginTracker::use_loaded(const OriginCode::Use& use) {

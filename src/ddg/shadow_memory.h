@@ -45,6 +45,7 @@ inline void fill_cells(Cell* into, std::size_t count, const Cell& cell) {
   const __m128i whole = _mm_set_epi64x(static_cast<long long>(cell.counter),
                                        static_cast<long long>(std::uint64_t{cell.entry} << 32 | cell.producer));
   const auto store = [&](std::size_t i) { _mm_storeu_si128(reinterpret_cast<__m128i*>(into + i), whole); };
+  if (count == 1) return store(0);
   for (; count >= 4; count -= 4, into += 4) {
     store(0);
     store(1);

@@ -12,6 +12,8 @@
 // to grow. Exact. One probe per store or load of a spilled value, mostly.
 #pragma once
 
+#include <emmintrin.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <vector>
@@ -33,6 +35,21 @@ struct Provenance {
   /// Equal origins are equal in everything else.
   bool same_origin(const Provenance& other) const { return none == other.none && (none || origin == other.origin); }
 };
+
+/// Puts one into `count` places, each in pieces of 16 bytes that are loaded once.
+inline void fill_provenances(Provenance* into, std::size_t count, const Provenance& provenance) {
+  static_assert(sizeof(Provenance) == 48);
+  const auto* const from = reinterpret_cast<const __m128i*>(&provenance);
+  const __m128i a = _mm_loadu_si128(from);
+  const __m128i b = _mm_loadu_si128(from + 1);
+  const __m128i c = _mm_loadu_si128(from + 2);
+  for (std::size_t i = 0; i < count; ++i) {
+    auto* const to = reinterpret_cast<__m128i*>(into + i);
+    _mm_storeu_si128(to, a);
+    _mm_storeu_si128(to + 1, b);
+    _mm_storeu_si128(to + 2, c);
+  }
+}
 
 /// Who wrote some bytes last, for comparisons: into writers, mixed and stale.
 void note_writers(const ShadowMemory& memory, Provenance& into);
