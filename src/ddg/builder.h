@@ -405,12 +405,12 @@ class Builder {
   void read_in_trail(const TrailNode& node, std::uint64_t* row);
   void read_mixed(const TrailNode& node, std::uint64_t* row);
   const OriginCode::Use* run_accesses(const TrailNode& node, const Where& where, std::uint64_t* row);
-  void load_in_trail(const TrailNode& node, const Where& where, const TrailNode::Access& access, std::uint64_t address,
-                     std::uint64_t* row);
-  void store_in_trail(const TrailNode::Access& access, const Where& where, std::uint64_t address, bool spill,
-                      std::uint64_t* row);
-  void load_several(const TrailNode& node, const Where& where, const MemoryAccess& access, std::uint64_t address,
-                    std::uint64_t* row);
+  /// Addresses from there on are on the stack, if they are not behind its end.
+  std::uint64_t lowest_on_stack(const Where& where, const ThreadState& thread) const {
+    return thread.left != where.stack && lowest_ != 0 ? lowest_ - kRedZone : ~std::uint64_t{0};
+  }
+  bool load_in_trail(const TrailNode& node, const TrailNode::Access& access, std::uint64_t address, std::uint64_t* row);
+  bool load_several(const TrailNode& node, const MemoryAccess& access, std::uint64_t address, std::uint64_t* row);
   /// Registers become what they are behind the trail.
   void end_trail() {
     if (trail_.node != nullptr) write_trail();

@@ -125,25 +125,36 @@ TrailNode* Builder::new_trail(TrailNode* parent, const Where& where, const LastS
     next_pointer_ = 0;
   }
   if (thread.left != where.stack) thread.left = kNoStack;
+  lowest_ = thread.stack_pointer;
+  const bool moves = code.moves_stack_pointer;
+  std::uint64_t low = lowest_on_stack(where, thread);
   for (const TrailNode::Access* access = node.accesses.data();; ++access) {
-    if (code.moves_stack_pointer && next_pointer_ < access->pointers)
-      follow_stack_pointer(where, code, access->instruction, thread, stack);
-    else
-      lowest_ = thread.stack_pointer;
+    if (moves) {
+      if (next_pointer_ < access->pointers)
+        follow_stack_pointer(where, code, access->instruction, thread, stack);
+      else
+        lowest_ = thread.stack_pointer;
+      low = lowest_on_stack(where, thread);
+    }
     if (access->access == nullptr) return use;
     const std::uint64_t address = access->address.at(slots);
     if (access->guarded && address == 0) [[unlikely]] {
       std::fill_n(row + access->in_row, RowCode::kPlace + (access->store ? 0 : RowCode::kCell), 0);
       continue;
     }
-    const bool spill = access->spills && in_youngest_frame(where, thread, stack, address);
+    bool copy = access->spills && address >= low && in_youngest_frame(where, thread, stack, address);
     const OriginCode::Use* const next = uses + access->uses;
-    origins_.use_in_trail(use, next, spill ? access->instruction : kOutside);
+    origins_.use_in_trail(use, next, copy ? access->instruction : kOutside);
     use = next;
-    if (access->store)
-      store_in_trail(*access, where, address, spill, row);
-    else
-      load_in_trail(node, where, *access, address, row);
+    if (access->store) {
+      const Cell cell{access->definition, trail_.entry, trail_.counter};
+      if (copy) origins_.spill(*access->access, address, cell);
+      memory_.write(address, access->size, cell);
+    } else {
+      copy = load_in_trail(node, *access, address, row);
+    }
+    const bool on_stack = address >= low && address < end_of_stack(where, stack);
+    note_place(row + access->in_row, on_stack ? in_frame(where, address) : objects_.find(address), copy);
   }
 }
 
@@ -189,30 +200,21 @@ inline void Builder::read_in_trail(const TrailNode& node, std::uint64_t* row) {
   }
 }
 
-inline void Builder::store_in_trail(const TrailNode::Access& access, const Where& where, std::uint64_t address,
-                                    bool spill, std::uint64_t* row) {
-  const Cell cell{access.definition, trail_.entry, trail_.counter};
-  if (spill) origins_.spill(*access.access, address, cell);
-  memory_.write(address, access.size, cell);
-  note_place(row + access.in_row, locate(where, *trail_.thread, *trail_.stack, address), spill);
-}
-
-inline void Builder::load_in_trail(const TrailNode& node, const Where& where, const TrailNode::Access& access,
-                                   std::uint64_t address, std::uint64_t* row) {
+/// Whether it is a reload.
+inline bool Builder::load_in_trail(const TrailNode& node, const TrailNode::Access& access, std::uint64_t address,
+                                   std::uint64_t* row) {
   const Cell* const only = access.size != 0 ? memory_.only_cell(address, access.size) : nullptr;
   if (only == nullptr) [[unlikely]]
-    return load_several(node, where, *access.access, address, row);
+    return load_several(node, *access.access, address, row);
   Journal::set_cell(row + access.in_row + Journal::kPlace, *only);
-  const bool reload = options_.origins && origins_.load_one(*access.access, address, *only);
-  note_place(row + access.in_row, locate(where, *trail_.thread, *trail_.stack, address), reload);
+  return options_.origins && origins_.load_one(*access.access, access.load, address, *only);
 }
 
 /// What several instances wrote, or one that is lost.
-[[gnu::noinline]] void Builder::load_several(const TrailNode& node, const Where& where, const MemoryAccess& access,
-                                             std::uint64_t address, std::uint64_t* row) {
+[[gnu::noinline]] bool Builder::load_several(const TrailNode& node, const MemoryAccess& access, std::uint64_t address,
+                                             std::uint64_t* row) {
   const std::span<const OriginTracker::Chunk> chunks{chunks_.data(), read_chunks(address, access.size)};
   const bool reload = options_.origins && origins_.load(access, address, chunks);
-  note_place(row + access.in_row, locate(where, *trail_.thread, *trail_.stack, address), reload);
   Cell first;
   for (const OriginTracker::Chunk& chunk : chunks) {
     if (chunk.offset == 0)
@@ -222,6 +224,7 @@ inline void Builder::load_in_trail(const TrailNode& node, const Where& where, co
                               static_cast<std::uint16_t>(chunk.offset), chunk.cell);
   }
   Journal::set_cell(row + access.in_row + Journal::kPlace, first);
+  return reload;
 }
 
 void Builder::write_trail() {

@@ -24,12 +24,12 @@ OriginRecords::Lane& OriginRecords::other_lane(Operand& operand, std::uint16_t l
     operand.first.lane = lane;
     return operand.first;
   }
-  if (!operand.others) operand.others = std::make_unique<std::vector<Lane>>();
-  for (Lane& known : *operand.others)
+  std::vector<Lane>& others = details_of(operand.first).others;
+  for (Lane& known : others)
     if (known.lane == lane) return known;
   ++lanes_;
-  operand.others->emplace_back().lane = lane;
-  return operand.others->back();
+  others.emplace_back().lane = lane;
+  return others.back();
 }
 
 [[gnu::noinline]] OriginRecords::Record& OriginRecords::find_record(const Reader& reader, Lane& lane, Key key,
@@ -72,6 +72,13 @@ std::uint16_t OriginRecords::shared(SiteId a, SiteId b) {
   return entry.shared;
 }
 
+/// Of a lane that has been even so far.
+[[gnu::noinline]] void OriginRecords::note_even_address(Lane& lane, const Reader& reader, const Provenance& load) {
+  EvenAddresses& even = details_of(lane).even;
+  if (!steps_.empty() && times_ > 1) note_first_address(lane, reader, load);
+  if (!lane.uneven) lane.uneven = !even.add(reader.serial, reader.counter, load.address);
+}
+
 /// That of the first of the iterations that the reader's stands for. What was loaded outside of the loop is where it
 /// was.
 void OriginRecords::note_first_address(Lane& lane, const Reader& reader, const Provenance& load) {
@@ -89,7 +96,7 @@ void OriginRecords::note_first_address(Lane& lane, const Reader& reader, const P
 }
 
 /// Whether it is this level of the reader that carries what wrote a cell that a load got.
-inline bool OriginRecords::is_carried(const Reader& reader, const Cell& cell, std::uint16_t level,
+[[gnu::always_inline]] inline bool OriginRecords::is_carried(const Reader& reader, const Cell& cell, std::uint16_t level,
                                       const Record& record) {
   if (cell.producer == 0) return false;
   const Writer& by = writer(reader.site, cell.producer);
@@ -101,19 +108,26 @@ inline bool OriginRecords::is_carried(const Reader& reader, const Cell& cell, st
   return distance(reader, cell, by.shared).level == level;
 }
 
-inline OriginRecords::Loads OriginRecords::count_load(const Reader& reader, const Provenance& load, std::uint16_t level,
-                                                      Record& record) {
-  if (is_rewritten(memory_, load)) {
+[[gnu::noinline]] bool OriginRecords::is_any_carried(const Reader& reader, const Provenance& load, std::uint16_t level,
+                                                     const Record& record) {
+  bool carried = false;
+  memory_.read(load.address, load.size, [&](std::uint64_t, std::uint64_t, const Cell& cell) {
+    carried = carried || is_carried(reader, cell, level, record);
+  });
+  return carried;
+}
+
+[[gnu::always_inline]] inline OriginRecords::Loads OriginRecords::count_load(const Reader& reader,
+                                                                                    const Provenance& load,
+                                                                                    std::uint16_t level,
+                                                                                    Record& record) {
+  if (was_rewritten(load)) {
     record.levels[level].rewritten += times_;
     return Loads::kRewritten;
   }
   if (level == record.shared) return Loads::kNone;
-  bool carried = false;
-  const auto look_at = [&](const Cell& cell) { carried = carried || is_carried(reader, cell, level, record); };
-  if (!load.mixed)
-    look_at(load.writers);
-  else
-    memory_.read(load.address, load.size, [&](std::uint64_t, std::uint64_t, const Cell& cell) { look_at(cell); });
+  const bool carried = load.mixed ? is_any_carried(reader, load, level, record)
+                                  : is_carried(reader, load.writers, level, record);
   if (carried) record.levels[level].reread += times_;
   return carried ? Loads::kReread : Loads::kNone;
 }
@@ -130,7 +144,7 @@ bool OriginRecords::counts_again(const Value& value, const Distance& far, const 
 
 /// As use() of what a copy or a load got in another iteration of the reader's innermost loop. Else false, and nothing
 /// has been counted.
-inline bool OriginRecords::count_of_loop(const Reader& reader, const Cell& writer, const Cell& origin,
+[[gnu::always_inline]] inline bool OriginRecords::count_of_loop(const Reader& reader, const Cell& writer, const Cell& origin,
                                          const Provenance* load, Lane& lane) {
   if (origin.entry != reader.entry || origin.counter == reader.counter) return false;
   const bool by_origin = writer == origin;
@@ -141,10 +155,7 @@ inline bool OriginRecords::count_of_loop(const Reader& reader, const Cell& write
     return false;
   const auto level = static_cast<std::uint16_t>(record.shared - 1);
   Record::AtLevel& counts = record.levels[level];
-  const auto along = static_cast<std::int64_t>(reader.counter - origin.counter);
-  const bool first = counts.carried == 0;
-  if (first || along < counts.least) counts.least = along;
-  if (first || along > counts.greatest) counts.greatest = along;
+  counts.include(static_cast<std::int64_t>(reader.counter - origin.counter));
   counts.carried += times_;
   record.instances += times_;
   note(lane, reader, origin, false);
@@ -158,7 +169,7 @@ inline bool OriginRecords::count_of_loop(const Reader& reader, const Cell& write
 }
 
 /// As use(), if it is the same as the last time. Else false, and nothing has changed.
-inline bool OriginRecords::count_again(const Reader& reader, const Cell& writer, const Cell& origin,
+[[gnu::always_inline]] inline bool OriginRecords::count_again(const Reader& reader, const Cell& writer, const Cell& origin,
                                        const Provenance* load, Lane& lane) {
   if (lane.again == Again::kNo || lane.entry != reader.entry || !(lane.origin == origin)) return false;
   Record& record = *lane.last;
@@ -166,7 +177,7 @@ inline bool OriginRecords::count_again(const Reader& reader, const Cell& writer,
   if (record.key.by != writer.producer || by_origin != has(lane.again, Again::kByOrigin) ||
       record.key.local != (!by_origin && is_instance(reader, writer)))
     return false;
-  if (load != nullptr && is_rewritten(memory_, *load)) return false;
+  if (load != nullptr && was_rewritten(*load)) return false;
   Record::AtLevel& counts = record.levels[lane.level];
   counts.carried += times_;
   record.instances += times_;
@@ -189,12 +200,7 @@ inline bool OriginRecords::count_again(const Reader& reader, const Cell& writer,
   far = {record.shared, level};
   if (by_origin && level == record.shared) return false;
   Record::AtLevel& counts = record.levels[level];
-  if (level < record.shared) {
-    const std::int64_t along = reader.point[level] - coordinate;
-    const bool first = counts.carried == 0;
-    counts.least = first ? along : std::min(counts.least, along);
-    counts.greatest = first ? along : std::max(counts.greatest, along);
-  }
+  if (level < record.shared) counts.include(reader.point[level] - coordinate);
   counts.carried += times_;
   record.instances += times_;
   const Loads loads = value.load != nullptr ? count_load(reader, *value.load, level, record) : Loads::kNone;
@@ -219,7 +225,7 @@ inline bool OriginRecords::count_again(const Reader& reader, const Cell& writer,
   for (; loop <= last; ++loop) ++record.levels[loop].turns;
 }
 
-[[gnu::flatten]] void OriginRecords::use(const Reader& reader, std::uint16_t lane, const Cell& writer,
+[[gnu::noinline, gnu::flatten]] void OriginRecords::use(const Reader& reader, std::uint16_t lane, const Cell& writer,
                                          const Value& value) {
   Lane& at = lane_of(reader, lane);
   if (!value.none && (count_of_loop(reader, writer, value.origin, value.load, at) ||
@@ -246,7 +252,7 @@ inline bool OriginRecords::count_again(const Reader& reader, const Cell& writer,
     note_address(at, reader, *value.load);
 }
 
-[[gnu::flatten]] void OriginRecords::use_kept(const Reader& reader, std::uint16_t lane, const Cell& writer,
+void OriginRecords::use_kept(const Reader& reader, std::uint16_t lane, const Cell& writer,
                                               const Provenance& kept) {
   Lane& at = lane_of(reader, lane);
   const Provenance* const load = kept.load ? &kept : nullptr;
@@ -256,7 +262,8 @@ inline bool OriginRecords::count_again(const Reader& reader, const Cell& writer,
   use(reader, lane, writer, {kept.origin, false, load});
 }
 
-void OriginRecords::mark(Entries& entries) const {
+void OriginRecords::mark(Entries& entries) {
+  looked_ = {};
   const auto look_at = [&](const Lane& lane) {
     if (!lane.met) return;
     entries.mark(lane.entry);
@@ -264,11 +271,7 @@ void OriginRecords::mark(Entries& entries) const {
   };
   for (const std::unique_ptr<Uses>& uses : uses_) {
     if (!uses) continue;
-    for (const Operand& operand : uses->operands_) {
-      look_at(operand.first);
-      if (!operand.others) continue;
-      for (const Lane& lane : *operand.others) look_at(lane);
-    }
+    for (const Operand& operand : uses->operands_) operand.for_each(look_at);
   }
 }
 
@@ -297,9 +300,7 @@ std::map<OriginRecords::LaneKey, bool> OriginRecords::even_lanes() const {
         if (!lane.uneven) return;
         if (const auto found = even.find({statement, dense, lane.lane}); found != even.end()) found->second = false;
       };
-      look_at(operands[dense].first);
-      if (!operands[dense].others) continue;
-      for (const Lane& lane : *operands[dense].others) look_at(lane);
+      operands[dense].for_each(look_at);
     }
   }
   return even;

@@ -11,10 +11,12 @@
 #include <array>
 #include <cstdint>
 #include <deque>
+#include <limits>
 #include <map>
 #include <memory>
 #include <span>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "ddg/entries.h"
@@ -119,7 +121,7 @@ class OriginRecords {
   std::uint16_t shared(SiteId a, SiteId b);
 
   /// Marks the entries that are still needed.
-  void mark(Entries& entries) const;
+  void mark(Entries& entries);
 
   /// visit(DefinitionId) for all origins and last writers.
   template <class Visit>
@@ -156,16 +158,24 @@ class OriginRecords {
     /// By level of the reader: as in Origin. Those up to `shared` may carry it, or 0 if there is no origin.
     struct AtLevel {
       std::uint64_t carried = 0, rewritten = 0, reread = 0, turns = 0;
-      std::int64_t least = 0, greatest = 0;
+      std::int64_t least = std::numeric_limits<std::int64_t>::max();
+      std::int64_t greatest = std::numeric_limits<std::int64_t>::min();
+
+      void include(std::int64_t along) {
+        if (along < least) least = along;
+        if (along > greatest) greatest = along;
+      }
     };
     std::vector<AtLevel> levels;
     std::uint16_t dimensions = 0;  // of the reader
   };
   /// What most lanes of irregular code need only when they are new.
+  struct Lane;
   struct LaneDetails {
     EvenAddresses even;
     std::vector<Record*> records;
     std::unique_ptr<std::map<Key, Record*>> index;  // of them, if they are many
+    std::vector<Lane> others;                       // of the first lane: those of the operand
   };
   /// Whether the last use was a record, in a way that does not depend on how far the reader is in its innermost loop:
   /// the next one, of the same origin in the same entry of that loop, counts the same.
@@ -182,14 +192,21 @@ class OriginRecords {
     std::uint16_t lane = 0;
     bool met = false;
     bool uneven = false;
-    Record* last = nullptr;  // record that was used last
+    Record* last = nullptr;    // record that was used last
+    Record* before = nullptr;  // and another one, before that
     std::unique_ptr<LaneDetails> details;
   };
   /// One line of the cache: this is written for every use.
   struct alignas(64) Operand {
     Lane first;  // that was met
-    std::unique_ptr<std::vector<Lane>> others;
+    template <class Visit>
+    void for_each(Visit&& visit) const {
+      visit(first);
+      if (first.details)
+        for (const Lane& lane : first.details->others) visit(lane);
+    }
   };
+  static_assert(sizeof(Operand) == 64);
   struct SharedEntry {
     SiteId a = 0;
     SiteId b = 0;
@@ -202,6 +219,14 @@ class OriginRecords {
     std::uint16_t shared = 0;
     std::uint16_t dimensions = 0;
   };
+  /// Whether a load was rewritten, when it was asked.
+  struct Looked {
+    const Provenance* load = nullptr;
+    std::uint64_t changes = 0;
+    Cell origin;
+    bool rewritten = false;
+  };
+  static constexpr std::size_t kLooked = 16;
   static constexpr std::size_t kSharedEntries = 4096;
   static constexpr std::size_t kWriters = 4096;
   static constexpr std::size_t kFewRecords = 8;
@@ -220,10 +245,17 @@ class OriginRecords {
   /// Without loops, there is nothing to be even along.
   void note_address(Lane& lane, const Reader& reader, const Provenance& load) {
     if (lane.uneven || !in_loop(reader)) return;
-    EvenAddresses& even = details_of(lane).even;
-    if (!steps_.empty() && times_ > 1) note_first_address(lane, reader, load);
-    if (!lane.uneven) lane.uneven = !even.add(reader.serial, reader.counter, load.address);
+    note_even_address(lane, reader, load);
   }
+  /// Whether what a load got was rewritten. A register is often used several times between two stores.
+  bool was_rewritten(const Provenance& load) {
+    Looked& last = looked_[reinterpret_cast<std::uintptr_t>(&load) / 64 % kLooked];
+    if (last.load == &load && last.changes == memory_.changes() && last.origin == load.origin) return last.rewritten;
+    const bool rewritten = is_rewritten(memory_, load);
+    last = {&load, memory_.changes(), load.origin, rewritten};
+    return rewritten;
+  }
+  void note_even_address(Lane& lane, const Reader& reader, const Provenance& load);
   static bool in_loop(const Reader& reader);
   static LaneDetails& details_of(Lane& lane) {
     if (!lane.details) lane.details = std::make_unique<LaneDetails>();
@@ -234,7 +266,13 @@ class OriginRecords {
   std::map<LaneKey, bool> even_lanes() const;
   /// Mostly that of the last time.
   Record& record_of(const Reader& reader, Lane& lane, Key key, bool load) {
-    if (lane.last != nullptr && lane.last->key == key) return *lane.last;
+    if (lane.last != nullptr && lane.last->key == key) [[likely]]
+      return *lane.last;
+    if (lane.before != nullptr && lane.before->key == key) {
+      std::swap(lane.last, lane.before);
+      return *lane.last;
+    }
+    lane.before = lane.last;
     return find_record(reader, lane, key, load);
   }
   /// Null if all of it is done.
@@ -280,6 +318,7 @@ class OriginRecords {
   bool count_again(const Reader& reader, const Cell& writer, const Cell& origin, const Provenance* load, Lane& lane);
   bool count_of_loop(const Reader& reader, const Cell& writer, const Cell& origin, const Provenance* load, Lane& lane);
   bool is_carried(const Reader& reader, const Cell& cell, std::uint16_t level, const Record& record);
+  bool is_any_carried(const Reader& reader, const Provenance& load, std::uint16_t level, const Record& record);
   const Writer& writer(SiteId reader, DefinitionId definition) {
     Writer& known = writers_[(definition + reader * 31) % kWriters];
     if (known.definition != definition || known.reader != reader) [[unlikely]]
@@ -301,6 +340,7 @@ class OriginRecords {
   std::vector<std::unique_ptr<Uses>> uses_;  // by site
   std::deque<Record> records_;
   std::array<SharedEntry, kSharedEntries> shared_{};
+  std::array<Looked, kLooked> looked_{};
   std::array<Writer, kWriters> writers_{};  // of cells that loads got
   std::uint64_t times_ = 1;
   std::span<const LoadStep> steps_;  // empty: the use is that of the first of so many times

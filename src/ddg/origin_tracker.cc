@@ -63,8 +63,8 @@ bool OriginTracker::is_one_chunk(Granule first, std::uint32_t count) {
 }
 
 bool OriginTracker::compare_chunk(Granule first, std::uint32_t count) const {
-  if (!are_equal(writers_->data() + first, count)) return false;
-  const std::uint8_t* const where = registers_->where.data() + first;
+  if (!are_equal(writers_ + first, count)) return false;
+  const std::uint8_t* const where = where_ + first;
   for (std::uint32_t i = 0; i < count; i += 8) {
     std::uint64_t some = 0;
     std::memcpy(&some, where + i, sizeof(some));
@@ -73,7 +73,7 @@ bool OriginTracker::compare_chunk(Granule first, std::uint32_t count) const {
     if (some != 0) return false;
   }
   if (where[0] != RegisterOrigins::kKept) return true;
-  const Provenance* const kept = registers_->kept.data() + first;
+  const Provenance* const kept = kept_ + first;
   for (std::uint32_t i = 1; i < count; ++i)
     if (!kept[i].same_origin(kept[0])) return false;
   return true;
@@ -87,7 +87,7 @@ bool OriginTracker::compare_chunk(Granule first, std::uint32_t count) const {
   Value before_value;
   const OriginCode::Piece* const end = code_->origins.pieces.data() + use.first + use.count;
   for (const OriginCode::Piece* piece = end - use.count; piece < end; piece += goes_on_for(*piece)) {
-    const Cell writer = piece->writer == kOutside ? (*writers_)[piece->granule] : cell(piece->writer);
+    const Cell writer = piece->writer == kOutside ? writers_[piece->granule] : cell(piece->writer);
     if (writer.producer == 0) {
       before = {};
       continue;
@@ -115,8 +115,7 @@ void OriginTracker::use_arguments(const Instance& instance, std::uint8_t operand
                                   const std::vector<Cell>& writers, const RegisterOrigins& registers) {
   if (!instance.followed) return;
   begin(instance, &records_.uses(instance.site, operand + 1u));
-  writers_ = &writers;
-  registers_ = const_cast<RegisterOrigins*>(&registers);
+  look_at(writers, const_cast<RegisterOrigins&>(registers));
   const OriginRecords::Reader& reader = this->reader(0, operand, operand);
   Cell before;
   Value before_value;

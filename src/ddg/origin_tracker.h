@@ -80,8 +80,7 @@ class OriginTracker {
     if (uses == nullptr && instance.followed) uses = &records_.uses(instance.site, code.operands);
     begin(instance, uses);
     code_ = &code;
-    writers_ = &writers;
-    registers_ = &registers;
+    look_at(writers, registers);
     next_use_ = code.origins.uses.data();
     last_use_ = followed_ ? next_use_ + code.origins.uses.size() : next_use_;
     if (loads_.size() < code.origins.loads.size()) [[unlikely]]
@@ -136,8 +135,7 @@ class OriginTracker {
     begin(instance, nullptr);
     first_maker_ = 0;
     followed_ = true;
-    writers_ = &writers;
-    registers_ = &registers;
+    look_at(writers, registers);
   }
   /// `loads`: that the trail has so far.
   void begin_in_trail(const PartCode& code, SiteId site, DefinitionId first_definition, OriginRecords::Uses* uses,
@@ -165,7 +163,16 @@ class OriginTracker {
     std::vector<Loaded> all_;
   };
   void exchange_loads(Loads& other) { loads_.swap(other.all_); }
-  bool load_one(const MemoryAccess& access, std::uint64_t address, const Cell& cell);
+  /// A load of a part of a trail, as load_one() needs it.
+  struct OneLoad {
+    DefinitionId definition = 0;  // of its instruction
+    std::uint32_t operand = 0;    // dense number
+    std::uint32_t size = 0;
+    bool kept = false;       // what it loads is needed later
+    std::uint16_t load = 0;  // if so: among those of the trail
+  };
+  /// As load() of one chunk, or of none if the cell has no producer.
+  bool load_one(const MemoryAccess& access, const OneLoad& load, std::uint64_t address, const Cell& cell);
   /// A load got back values of several origins: the trail must end behind the part.
   bool took_several() const { return mixed_; }
   /// What the trail leaves: before the registers get their new writers; then write().
@@ -224,6 +231,12 @@ class OriginTracker {
     reader_.dense = dense;
     return reader_;
   }
+  void look_at(const std::vector<Cell>& writers, RegisterOrigins& registers) {
+    writers_ = writers.data();
+    registers_ = &registers;
+    where_ = registers.where.data();
+    kept_ = registers.kept.data();
+  }
   void begin(const Instance& instance, OriginRecords::Uses* uses) {
     followed_ = instance.followed;
     first_definition_ = streams_.definition(instance.site, 0);
@@ -237,10 +250,10 @@ class OriginTracker {
   }
   /// What a granule had when the part began.
   Value found(std::size_t granule) const {
-    const Cell& writer = (*writers_)[granule];
-    const std::uint8_t where = registers_->where[granule];
+    const Cell& writer = writers_[granule];
+    const std::uint8_t where = where_[granule];
     if (writer.producer == 0 || where == RegisterOrigins::kNowhere) return {{}, true, nullptr};
-    return where == RegisterOrigins::kKept ? value_of(registers_->kept[granule]) : Value{writer, false, nullptr};
+    return where == RegisterOrigins::kKept ? value_of(kept_[granule]) : Value{writer, false, nullptr};
   }
   Value value(const Source& source) const;
   static Value together(const Value& a, const Value& b);
@@ -264,10 +277,10 @@ class OriginTracker {
   std::uint32_t goes_on_for(const OriginCode::Piece& piece);
   /// A use of what a granule, and those behind it, had when the part began.
   void use_chunk(const OriginRecords::Reader& reader, std::uint16_t lane, Granule granule) {
-    const Cell& writer = (*writers_)[granule];
+    const Cell& writer = writers_[granule];
     if (writer.producer == 0) return;
-    const std::uint8_t where = registers_->where[granule];
-    if (where == RegisterOrigins::kKept) return records_.use_kept(reader, lane, writer, registers_->kept[granule]);
+    const std::uint8_t where = where_[granule];
+    if (where == RegisterOrigins::kKept) return records_.use_kept(reader, lane, writer, kept_[granule]);
     if (where == RegisterOrigins::kWriter) return records_.use_directly(reader, lane, writer);
     records_.use(reader, lane, writer, {{}, true, nullptr});
   }
@@ -292,8 +305,10 @@ class OriginTracker {
   DefinitionId first_definition_ = 0;
   DefinitionId first_maker_ = 0;  // what numbers of instructions in the code are behind
   bool mixed_ = false;
-  const std::vector<Cell>* writers_ = nullptr;
+  const Cell* writers_ = nullptr;
   RegisterOrigins* registers_ = nullptr;
+  const std::uint8_t* where_ = nullptr;  // of the registers, as what they keep
+  const Provenance* kept_ = nullptr;
   const OriginCode::Use* next_use_ = nullptr;  // none are left if its uses are not counted
   const OriginCode::Use* last_use_ = nullptr;  // behind the last one
   OriginRecords::Reader reader_;
@@ -362,27 +377,21 @@ inline bool OriginTracker::load(const MemoryAccess& access, std::uint64_t addres
   return spill != nullptr;
 }
 
-/// As load() of one chunk, or of none if the cell has no producer.
-inline bool OriginTracker::load_one(const MemoryAccess& access, std::uint64_t address, const Cell& cell) {
-  if (spilled(cell) != 0 || cell.producer == kLostProducer) [[unlikely]] {
+inline bool OriginTracker::load_one(const MemoryAccess& access, const OneLoad& load, std::uint64_t address,
+                                    const Cell& cell) {
+  if (cell.producer >= spilled_.size() ? cell.producer == kLostProducer : spilled_[cell.producer] != 0) [[unlikely]] {
     const Chunk chunk{0, access.size, cell};
-    return load(access, address, {&chunk, 1});
+    return this->load(access, address, {&chunk, 1});
   }
-  if (cell.producer != 0)
-    records_.use_directly(
-        reader(access.instruction, static_cast<std::uint8_t>(kFirstMemoryOperand + access.index), access.operand), 0,
-        cell);
-  if (access.load == MemoryAccess::kNo || !code_->origins.loads[access.load].kept) return false;
-  Loaded& loaded = loads_[access.load];
+  if (cell.producer != 0) {
+    reader_.dense = load.operand;
+    records_.use_directly(reader_, 0, cell);
+  }
+  if (!load.kept) return false;
+  Loaded& loaded = loads_[load.load];
   loaded.reload = false;
-  loaded.size = access.size;
-  loaded.itself = {{first_definition_ + access.instruction, reader_.entry, reader_.counter},
-                   cell,
-                   address,
-                   access.size,
-                   false,
-                   true,
-                   false,
+  loaded.size = load.size;
+  loaded.itself = {{load.definition, reader_.entry, reader_.counter}, cell, address, load.size, false, true, false,
                    false};
   return false;
 }

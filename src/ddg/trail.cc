@@ -82,6 +82,8 @@ void list_accesses(TrailNode& node, const trace::Block& block, bool uses) {
     into.store = access.store;
     into.guarded = access.guarded;
     into.spills = uses && access.spill != MemoryAccess::kNo;
+    into.load = {into.definition, access.operand, access.size,
+                 uses && access.load != MemoryAccess::kNo && code.origins.loads[access.load].kept, access.load};
     before(&access, into);
   }
   node.accesses.emplace_back().instruction = kBehindAll;

@@ -23,6 +23,7 @@
 #include "ddg/formula.h"
 #include "ddg/journal.h"
 #include "ddg/origin_records.h"
+#include "ddg/origin_tracker.h"
 #include "ddg/part_code.h"
 #include "ddg/streams.h"
 #include "structure/loop_tree.h"
@@ -85,7 +86,8 @@ struct TrailNode {
     std::uint16_t instruction = 0;  // of the part
     bool store = false;
     bool guarded = false;
-    bool spills = false;  // it is a spill if it is in the youngest frame
+    bool spills = false;         // it is a spill if it is in the youngest frame
+    OriginTracker::OneLoad load;  // if it is one
   };
   std::vector<Access> accesses;
   std::size_t loads = 0;  // of the trail so far
