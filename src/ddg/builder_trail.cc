@@ -86,7 +86,7 @@ TrailNode* Builder::new_trail(TrailNode* parent, const Where& where, const LastS
 }
 
 /// The part of the node, which trail_ has come to. `where` may be null if it needs no place.
-[[gnu::flatten]] void Builder::run_trail(const TrailNode& node, const Where* where) {
+void Builder::run_trail(const TrailNode& node, const Where* where) {
   const PartCode& code = node.code;
   const std::uint64_t* const slots = slots_;
   std::uint64_t* const row = begin_row(*node.journal, code);
@@ -163,7 +163,7 @@ bool Builder::must_end_behind(const TrailNode& node) const {
   return node.last || (options_.origins && origins_.took_several());
 }
 
-inline void Builder::read_in_trail(const TrailNode& node, std::uint64_t* row) {
+[[gnu::always_inline]] inline void Builder::read_in_trail(const TrailNode& node, std::uint64_t* row) {
   const std::uint64_t entry = std::uint64_t{trail_.entry} << 32;
   const std::uint64_t counter = trail_.counter;
   for (const TrailNode::Made& read : node.made) {
@@ -201,7 +201,7 @@ inline void Builder::read_in_trail(const TrailNode& node, std::uint64_t* row) {
 }
 
 /// Whether it is a reload.
-inline bool Builder::load_in_trail(const TrailNode& node, const TrailNode::Access& access, std::uint64_t address,
+[[gnu::always_inline]] inline bool Builder::load_in_trail(const TrailNode& node, const TrailNode::Access& access, std::uint64_t address,
                                    std::uint64_t* row) {
   const Cell* const only = access.size != 0 ? memory_.only_cell(address, access.size) : nullptr;
   if (only == nullptr) [[unlikely]]
@@ -240,8 +240,15 @@ void Builder::leave_behind(std::span<const TrailNode::Out> outs, const PartCode&
   Cell cell{0, trail_.entry, trail_.counter};
   for (const TrailNode::Out& out : outs) {
     cell.producer = out.writer;
-    fill_cells(registers + out.granule, out.count, cell);
-    thread.origins.set_written(out.granule, out.count);
+    const std::size_t count = out.count;
+    // Most are a general register: then both know that.
+    if (count == RegisterOrigins::kOfGeneral) [[likely]] {
+      fill_cells(registers + out.granule, RegisterOrigins::kOfGeneral, cell);
+      thread.origins.set_written(out.granule, RegisterOrigins::kOfGeneral);
+    } else {
+      fill_cells(registers + out.granule, count, cell);
+      thread.origins.set_written(out.granule, count);
+    }
   }
   thread.origins.joined.exchange(end.parted, end.joined, end.parted_words);
   if (options_.origins) origins_.write();

@@ -62,7 +62,7 @@ class OriginRecords {
   Uses& uses(SiteId site, std::size_t operands);
 
   /// A chunk of a use, from byte `lane` on, that `writer` made: no record, but the next may be one.
-  void use_directly(const Reader& reader, std::uint16_t lane, const Cell& writer) {
+  [[gnu::always_inline]] void use_directly(const Reader& reader, std::uint16_t lane, const Cell& writer) {
     Lane& at = lane_of(reader, lane);
     note(at, reader, writer, false);
     at.uneven = true;
@@ -76,7 +76,7 @@ class OriginRecords {
   /// The same for such uses.
   void use_made(Reader& reader, std::span<const MadeUse> uses);
   /// A chunk of a use that a plain load of the same instance got: no record either.
-  void use_loaded(const Reader& reader, std::uint16_t lane, const Provenance& load) {
+  [[gnu::always_inline]] void use_loaded(const Reader& reader, std::uint16_t lane, const Provenance& load) {
     Lane& at = lane_of(reader, lane);
     note(at, reader, load.origin, false);
     note_address(at, reader, load);
@@ -356,13 +356,13 @@ class OriginRecords::Uses {
 
 inline bool OriginRecords::in_loop(const Reader& reader) { return reader.uses->in_loop_; }
 
-inline OriginRecords::Lane& OriginRecords::lane_of(const Reader& reader, std::uint16_t lane) {
+[[gnu::always_inline]] inline OriginRecords::Lane& OriginRecords::lane_of(const Reader& reader, std::uint16_t lane) {
   Operand& operand = reader.uses->operands_[reader.dense];
   if (operand.first.lane == lane && operand.first.met) return operand.first;
   return other_lane(operand, lane);
 }
 
-inline void OriginRecords::use_made(Reader& reader, std::span<const MadeUse> uses) {
+[[gnu::always_inline]] inline void OriginRecords::use_made(Reader& reader, std::span<const MadeUse> uses) {
   for (const MadeUse& use : uses) {
     reader.dense = use.dense;
     use_directly(reader, use.lane, {use.maker, reader.entry, reader.counter});

@@ -222,8 +222,23 @@ const Provenance* OriginTracker::got_as_a_whole(const OriginCode::Out* outs, Pro
   return last.byte < load.size ? load.reloaded.only(static_cast<std::uint8_t>(end - 1)) : nullptr;
 }
 
+/// So many of the run of outs that begins there. Most are a general register: then all that is done knows that.
+[[gnu::always_inline]] inline void OriginTracker::fill(const OriginCode::Out& out, std::uint16_t run,
+                                                       RegisterOrigins::Where where, const Provenance& kept) {
+  RegisterOrigins& registers = *registers_;
+  const auto fill_so_many = [&](std::size_t count) __attribute__((always_inline)) {
+    registers.set_where(out.granule, count, where);
+    if (where == RegisterOrigins::kKept) fill_provenances(registers.kept.data() + out.granule, count, kept);
+  };
+  if (run == RegisterOrigins::kOfGeneral) [[likely]]
+    fill_so_many(RegisterOrigins::kOfGeneral);
+  else
+    fill_so_many(run);
+  if (run == out.run) registers.joined.add(out.joined);
+}
+
 /// Only what is done as a whole is known to be one chunk.
-[[gnu::flatten]] void OriginTracker::write_outs() {
+void OriginTracker::write_outs() {
   const OriginCode& code = code_->origins;
   registers_->joined.remove(code.parted, code.parted_words);
   const OriginCode::Out* out = code.outs.data();
@@ -231,9 +246,12 @@ const Provenance* OriginTracker::got_as_a_whole(const OriginCode::Out* outs, Pro
   const OriginCode::Out* const made_from = out + code.moved_outs;
   for (const Moved* moved = moved_.data(); out < made_from; out += moved->run, moved += moved->run)
     fill(*out, moved->run, moved->where, moved->provenance);
-  Provenance made;
   while (out < end) {
-    if (const Provenance* const got = got_as_a_whole(out, made)) {
+    Provenance made;
+    if (out->source.kind == Source::Kind::kLoaded && !loads_[out->source.index].reload) {
+      fill(*out, out->run, RegisterOrigins::kKept, loads_[out->source.index].itself);
+      out += out->run;
+    } else if (const Provenance* const got = got_as_a_whole(out, made)) {
       fill(*out, out->run, got->none ? RegisterOrigins::kNowhere : RegisterOrigins::kKept, *got);
       out += out->run;
     } else {
@@ -241,14 +259,6 @@ const Provenance* OriginTracker::got_as_a_whole(const OriginCode::Out* outs, Pro
       ++out;
     }
   }
-}
-
-/// So many of the run of outs that begins there.
-void OriginTracker::fill(const OriginCode::Out& out, std::uint16_t run, RegisterOrigins::Where where,
-                         const Provenance& kept) {
-  registers_->set_where(out.granule, run, where);
-  if (where == RegisterOrigins::kKept) fill_provenances(registers_->kept.data() + out.granule, run, kept);
-  if (run == out.run) registers_->joined.add(out.joined);
 }
 
 /// Where several wrote what a load got, their entries are not kept for it: if they are others by now, that is noted.

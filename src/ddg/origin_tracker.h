@@ -41,7 +41,7 @@ struct RegisterOrigins {
     joined.clear();
   }
   /// Eight at a time: mostly, that is once. Most are the four of a general register.
-  void set_where(Granule first, std::size_t count, Where where_to) {
+  [[gnu::always_inline]] void set_where(Granule first, std::size_t count, Where where_to) {
     const std::uint64_t all = where_to * std::uint64_t{0x0101010101010101};
     std::uint8_t* at = where.data() + first;
     if (count == kOfGeneral) [[likely]] {
@@ -93,7 +93,7 @@ class OriginTracker {
   }
 
   /// One of them, which is not of what a load of the part got, or may be of what it got back.
-  void use_as_found(const OriginCode::Use& use) {
+  [[gnu::always_inline]] void use_as_found(const OriginCode::Use& use) {
     const OriginRecords::Reader& reader = this->reader(use.instruction, use.operand, use.dense);
     if (registers_->joined.has(use.behind))
       use_chunk(reader, use.lane, use.granule);
@@ -138,7 +138,7 @@ class OriginTracker {
     look_at(writers, registers);
   }
   /// `loads`: that the trail has so far.
-  void begin_in_trail(const PartCode& code, SiteId site, DefinitionId first_definition, OriginRecords::Uses* uses,
+  [[gnu::always_inline]] void begin_in_trail(const PartCode& code, SiteId site, DefinitionId first_definition, OriginRecords::Uses* uses,
                       std::span<const OriginRecords::MadeUse> made, std::size_t loads) {
     code_ = &code;
     first_definition_ = first_definition;
@@ -276,7 +276,7 @@ class OriginTracker {
   void use_register(const OriginRecords::Reader& reader, const OriginCode::Use& use);
   std::uint32_t goes_on_for(const OriginCode::Piece& piece);
   /// A use of what a granule, and those behind it, had when the part began.
-  void use_chunk(const OriginRecords::Reader& reader, std::uint16_t lane, Granule granule) {
+  [[gnu::always_inline]] void use_chunk(const OriginRecords::Reader& reader, std::uint16_t lane, Granule granule) {
     const Cell& writer = writers_[granule];
     if (writer.producer == 0) return;
     const std::uint8_t where = where_[granule];
@@ -331,7 +331,7 @@ inline void OriginTracker::use_registers(std::uint16_t instruction, bool spilled
   next_use_ = next;
 }
 
-inline void OriginTracker::use_in_trail(const OriginCode::Use* use, const OriginCode::Use* end, std::uint32_t spill) {
+[[gnu::always_inline]] inline void OriginTracker::use_in_trail(const OriginCode::Use* use, const OriginCode::Use* end, std::uint32_t spill) {
   const Loaded* const loads = loads_.data();
   for (; use != end; ++use) {
     if (use->spilled && use->instruction == spill) continue;
@@ -344,7 +344,7 @@ inline void OriginTracker::use_in_trail(const OriginCode::Use* use, const Origin
   }
 }
 
-inline void OriginTracker::use_loaded(const OriginCode::Use& use) {
+[[gnu::always_inline]] inline void OriginTracker::use_loaded(const OriginCode::Use& use) {
   const OriginRecords::Reader& reader = this->reader(use.instruction, use.operand, use.dense);
   const Provenance& load = loads_[use.load].itself;
   if (use.copier == kOutside)
@@ -377,7 +377,7 @@ inline bool OriginTracker::load(const MemoryAccess& access, std::uint64_t addres
   return spill != nullptr;
 }
 
-inline bool OriginTracker::load_one(const MemoryAccess& access, const OneLoad& load, std::uint64_t address,
+[[gnu::always_inline]] inline bool OriginTracker::load_one(const MemoryAccess& access, const OneLoad& load, std::uint64_t address,
                                     const Cell& cell) {
   if (cell.producer >= spilled_.size() ? cell.producer == kLostProducer : spilled_[cell.producer] != 0) [[unlikely]] {
     const Chunk chunk{0, access.size, cell};

@@ -102,7 +102,6 @@ void Settler::set_points(const Journal::Segment& segment) {
   const std::size_t n = segment.rows;
   const std::size_t dimensions = rows_.dimensions;
   const std::size_t inner = dimensions - 1;
-  const std::size_t pairs = pairs_of(dimensions);
   if (rows_.points.size() < Journal::kMostRows * dimensions + kBeyond) {
     rows_.points.resize(Journal::kMostRows * dimensions + kBeyond);
     rows_.around.resize(Journal::kMostRows * dimensions);
@@ -110,37 +109,54 @@ void Settler::set_points(const Journal::Segment& segment) {
   }
   fold::Ends* const ends = rows_.ends.data();
   std::fill_n(ends, dimensions, fold::Ends{});
-  fold::Ends counters;
   bool ordered = true;
   std::uint64_t follows = 0;
-  std::int64_t* point = rows_.points.data();
-  const std::uint64_t* row = rows_.numbers;
-  const std::size_t words = rows_.code->row.words;
-  EntryId before = kNoEntry;
-  std::uint32_t around = 0;
-  for (std::size_t i = 0; i < n; ++i, point += dimensions, row += words) {
-    const auto entry = static_cast<EntryId>(row[0]);
-    const auto counter = static_cast<std::int64_t>(row[1]);
-    rows_.serials[i] = row[2];
-    if (entry == before && i > 0) {
-      const std::int64_t last = point[-1];
-      copy_point(point, point - dimensions, pairs);
-      point[inner] = counter;
-      ordered = ordered && counter > last;
-      follows |= std::uint64_t{counter == last + 1} << i;
-    } else {
-      before = entry;
-      around = static_cast<std::uint32_t>(i * dimensions);
-      entries_.vector(entry, row[1], point, rows_.around.data() + around);
-      ordered =
-          ordered && (i == 0 || std::lexicographical_compare(point - dimensions, point, point, point + dimensions));
-      for (std::size_t k = 0; k < inner; ++k) ends[k].include(point[k]);
-    }
-    rows_.around_row[i] = around;
-    counters.include(counter);
+  for (std::size_t i = 0; i < n;) {
+    const std::size_t first = i;
+    i = set_points_of_entry(first, n, ordered, follows);
+    const std::int64_t* const point = rows_.point(first);
+    ordered = ordered &&
+              (first == 0 || std::lexicographical_compare(point - dimensions, point, point, point + dimensions));
+    for (std::size_t k = 0; k < inner; ++k) ends[k].include(point[k]);
   }
-  ends[inner] = counters;
   rows_.all = {rows_.points.data(), rows_.serials.data(), n, ordered, ends, follows, ends};
+}
+
+/// Those from this row on that are in one entry of the innermost loop. The row behind them.
+std::size_t Settler::set_points_of_entry(std::size_t first, std::size_t n, bool& ordered, std::uint64_t& follows) {
+  const std::size_t dimensions = rows_.dimensions;
+  const std::size_t inner = dimensions - 1;
+  const std::size_t pairs = pairs_of(inner);
+  const std::size_t words = rows_.code->row.words;
+  const std::uint64_t* row = rows_.row(first);
+  const auto around = static_cast<std::uint32_t>(first * dimensions);
+  const auto entry = static_cast<EntryId>(row[0]);
+  std::int64_t* const begin = rows_.points.data() + around;
+  entries_.vector(entry, row[1], begin, rows_.around.data() + around);
+  rows_.serials[first] = row[2];
+  rows_.around_row[first] = around;
+  auto last = static_cast<std::int64_t>(row[1]);
+  fold::Ends counters{last, last};
+  bool grows = true;
+  std::uint64_t next = 0;
+  std::int64_t* point = begin + dimensions;
+  std::size_t i = first + 1;
+  for (row += words; i < n && static_cast<EntryId>(row[0]) == entry; ++i, row += words, point += dimensions) {
+    const auto counter = static_cast<std::int64_t>(row[1]);
+    copy_point(point, begin, pairs);
+    point[inner] = counter;
+    rows_.serials[i] = row[2];
+    rows_.around_row[i] = around;
+    grows = grows && counter > last;
+    next |= std::uint64_t{counter == last + 1} << i;
+    counters.include(counter);
+    last = counter;
+  }
+  ordered = ordered && grows;
+  follows |= next;
+  rows_.ends[inner].include(counters.low);
+  rows_.ends[inner].include(counters.high);
+  return i;
 }
 
 void Settler::settle_value(const IntegerValue& value, std::size_t number) {

@@ -62,6 +62,7 @@ class Settler {
   void settle_rows(const Journal::Segment& segment, const std::uint64_t* numbers,
                    std::span<const Journal::Extra> extras);
   void set_points(const Journal::Segment& segment);
+  std::size_t set_points_of_entry(std::size_t first, std::size_t n, bool& ordered, std::uint64_t& follows);
   bool set_from(std::size_t number);
   void settle_value(const IntegerValue& value, std::size_t number);
   void settle_access(const MemoryAccess& access);

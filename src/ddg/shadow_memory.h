@@ -41,7 +41,7 @@ static_assert(sizeof(Cell) == 16);
 
 /// Puts a cell into `count` places, each with one store: what is stored in pieces cannot be loaded as a whole until the
 /// stores are done, and cells are read soon after they were written.
-inline void fill_cells(Cell* into, std::size_t count, const Cell& cell) {
+[[gnu::always_inline]] inline void fill_cells(Cell* into, std::size_t count, const Cell& cell) {
   const __m128i whole = _mm_set_epi64x(static_cast<long long>(cell.counter),
                                        static_cast<long long>(std::uint64_t{cell.entry} << 32 | cell.producer));
   const auto store = [&](std::size_t i) { _mm_storeu_si128(reinterpret_cast<__m128i*>(into + i), whole); };
@@ -95,7 +95,7 @@ class ShadowMemory {
 
   /// `cell` wrote these bytes. Its producer is neither 0 nor kLostProducer. What lies beyond the end of the address
   /// space is ignored, here and below.
-  void write(std::uint64_t address, std::uint64_t size, const Cell& cell) {
+  [[gnu::always_inline]] void write(std::uint64_t address, std::uint64_t size, const Cell& cell) {
     const std::uint64_t offset = address & kPageMask;
     Region& region = region_at(address >> kPageBits >> kRegionBits);
     if (const Slot slot = region.slots[address >> kPageBits & (kRegionPages - 1)]; has_cells(slot)) [[likely]] {
@@ -111,7 +111,7 @@ class ShadowMemory {
 
   /// The cell of all of these bytes, if they are in one page and have the same one; else null. It stays where it is
   /// until memory changes.
-  const Cell* only_cell(std::uint64_t address, std::uint64_t size) const {
+  [[gnu::always_inline]] const Cell* only_cell(std::uint64_t address, std::uint64_t size) const {
     static constexpr Cell kEmpty{};
     const Slot slot = slot_of(address >> kPageBits);
     const std::uint64_t last = address + (size - 1);
