@@ -225,8 +225,50 @@ bool OriginRecords::counts_again(const Value& value, const Distance& far, const 
   for (; loop <= last; ++loop) ++record.levels[loop].turns;
 }
 
-[[gnu::noinline, gnu::flatten]] void OriginRecords::use(const Reader& reader, std::uint16_t lane, const Cell& writer,
-                                         const Value& value) {
+/// As use() of what is of the reader's iteration, in the same entry.
+inline void OriginRecords::use_of_now(const Reader& reader, std::uint16_t lane, const Cell& writer, const Cell& origin,
+                                      const Provenance* load, Lane& at) {
+  if (writer == origin || streams_.site_of(origin.producer) == reader.site) {
+    note(at, reader, origin, false);
+  } else {
+    const bool local = is_instance(reader, writer);
+    Record& record = record_of(reader, at, {writer.producer, origin.producer, local}, load != nullptr);
+    if (record.shared != record.dimensions) [[unlikely]]
+      return use_otherwise(reader, lane, writer, {origin, false, load});
+    Record::AtLevel& counts = record.levels[record.shared];
+    counts.carried += times_;
+    record.instances += times_;
+    if (load != nullptr && was_rewritten(*load)) counts.rewritten += times_;
+    note(at, reader, origin, false);
+  }
+  if (load != nullptr)
+    note_address(at, reader, *load);
+  else
+    at.uneven = true;
+}
+
+void OriginRecords::use_none(const Reader& reader, std::uint16_t lane, const Cell& writer) {
+  Lane& at = lane_of(reader, lane);
+  // That it had none the last time either is why nothing takes turns.
+  if (!at.met || !at.none) return use_otherwise(reader, lane, writer, {{}, true, nullptr});
+  Record& record = record_of(reader, at, {writer.producer, 0, is_instance(reader, writer)}, false);
+  record.levels[0].carried += times_;
+  record.instances += times_;
+  note(at, reader, {}, true);
+  at.uneven = true;
+}
+
+void OriginRecords::use(const Reader& reader, std::uint16_t lane, const Cell& writer, const Value& value) {
+  if (value.none) {
+    if (!value.unknown) return use_none(reader, lane, writer);
+  } else if (is_now(reader, value.origin)) {
+    return use_of_now(reader, lane, writer, value.origin, value.load, lane_of(reader, lane));
+  }
+  use_otherwise(reader, lane, writer, value);
+}
+
+[[gnu::noinline, gnu::flatten]] void OriginRecords::use_otherwise(const Reader& reader, std::uint16_t lane,
+                                                                  const Cell& writer, const Value& value) {
   Lane& at = lane_of(reader, lane);
   if (!value.none && (count_of_loop(reader, writer, value.origin, value.load, at) ||
                       count_again(reader, writer, value.origin, value.load, at)))
@@ -256,10 +298,13 @@ void OriginRecords::use_kept(const Reader& reader, std::uint16_t lane, const Cel
                                               const Provenance& kept) {
   Lane& at = lane_of(reader, lane);
   const Provenance* const load = kept.load ? &kept : nullptr;
-  if (kept.origin.entry == reader.entry ? count_of_loop(reader, writer, kept.origin, load, at)
-                                        : count_again(reader, writer, kept.origin, load, at))
+  if (kept.origin.entry == reader.entry) {
+    if (kept.origin.counter == reader.counter) return use_of_now(reader, lane, writer, kept.origin, load, at);
+    if (count_of_loop(reader, writer, kept.origin, load, at)) return;
+  } else if (count_again(reader, writer, kept.origin, load, at)) {
     return;
-  use(reader, lane, writer, {kept.origin, false, load});
+  }
+  use_otherwise(reader, lane, writer, {kept.origin, false, load});
 }
 
 void OriginRecords::mark(Entries& entries) {

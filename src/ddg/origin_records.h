@@ -97,6 +97,8 @@ class OriginRecords {
   }
   /// A chunk of a use that `writer` wrote last: a copy, if it has no origin.
   void use(const Reader& reader, std::uint16_t lane, const Cell& writer, const Value& value);
+  /// The same of what has no origin, but that is known.
+  void use_none(const Reader& reader, std::uint16_t lane, const Cell& writer);
   /// The same of what a register keeps: it has an origin.
   void use_kept(const Reader& reader, std::uint16_t lane, const Cell& writer, const Provenance& kept);
 
@@ -232,6 +234,9 @@ class OriginRecords {
   static constexpr std::size_t kFewRecords = 8;
   static constexpr std::size_t kMaxRecords = 4096;  // of one lane; all others are one that nothing is known of
 
+  void use_of_now(const Reader& reader, std::uint16_t lane, const Cell& writer, const Cell& origin,
+                  const Provenance* load, Lane& at);
+  void use_otherwise(const Reader& reader, std::uint16_t lane, const Cell& writer, const Value& value);
   Lane& lane_of(const Reader& reader, std::uint16_t lane);
   Lane& other_lane(Operand& operand, std::uint16_t lane);
   static void note(Lane& lane, const Reader& reader, const Cell& origin, bool none) {

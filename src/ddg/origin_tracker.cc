@@ -53,6 +53,14 @@ OriginTracker::Value OriginTracker::value(const Source& source) const {
   return {{}, true, nullptr};
 }
 
+const Provenance& OriginTracker::provenance(const Source& source, Provenance& made) const {
+  if (source.kind == Source::Kind::kLiveIn && where_[source.index] == RegisterOrigins::kKept &&
+      writers_[source.index].producer != 0)
+    return kept_[source.index];
+  if (source.kind == Source::Kind::kLoaded && !loads_[source.index].reload) return loads_[source.index].itself;
+  return made = provenance_of(value(source));
+}
+
 /// Whether granules had one writer and one origin when the part began, as nearly all have that are in one register.
 bool OriginTracker::is_one_chunk(Granule first, std::uint32_t count) {
   const GranuleSet::Some behind = GranuleSet::behind(first, count);
@@ -139,7 +147,8 @@ void OriginTracker::spill(const MemoryAccess& access, std::uint64_t address, con
     const Source& source = pieces[i].source;
     i += goes_on_for(pieces[i]);
     const std::uint32_t end = i < code.count ? pieces[i].lane : access.size;
-    spill.value.add(static_cast<std::uint8_t>(end), provenance_of(value(source)));
+    Provenance made;
+    spill.value.add(static_cast<std::uint8_t>(end), provenance(source, made));
   }
   if (code.count == 0) spill.value.add(static_cast<std::uint8_t>(access.size), provenance_of({store, false, nullptr}));
   if (store.producer >= spilled_.size()) spilled_.resize(store.producer + std::size_t{1});

@@ -262,6 +262,8 @@ class OriginTracker {
     return {provenance.origin, provenance.none, provenance.load ? &provenance : nullptr};
   }
   static Provenance provenance_of(const Value& value);
+  /// That of a source, which may be put into `made`.
+  const Provenance& provenance(const Source& source, Provenance& made) const;
   void keep(Granule granule, const Value& value);
   void move_outs();
   void move(const OriginCode::Out& out, Moved& into);
@@ -282,7 +284,7 @@ class OriginTracker {
     const std::uint8_t where = where_[granule];
     if (where == RegisterOrigins::kKept) return records_.use_kept(reader, lane, writer, kept_[granule]);
     if (where == RegisterOrigins::kWriter) return records_.use_directly(reader, lane, writer);
-    records_.use(reader, lane, writer, {{}, true, nullptr});
+    records_.use_none(reader, lane, writer);
   }
   void use_memory(const MemoryAccess& access, std::uint64_t address, std::span<const Chunk> chunks);
   void keep_load(const MemoryAccess& access, std::uint64_t address, std::span<const Chunk> chunks, const Spill* spill);

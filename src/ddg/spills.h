@@ -67,10 +67,15 @@ class ProvenanceBytes {
  public:
   void clear() {
     count_ = 0;
-    more_.clear();
+    if (!more_.empty()) more_.clear();
   }
   /// The next bytes, up to but without `end`.
-  void add(std::uint8_t end, const Provenance& provenance);
+  void add(std::uint8_t end, const Provenance& provenance) {
+    if (count_ != 0) return add_more(end, provenance);
+    first_ = provenance;
+    first_end_ = end;
+    count_ = 1;
+  }
   /// Of the byte; bytes behind the last have none.
   const Provenance& at(std::uint8_t byte) const;
   /// Where the bytes with that provenance end.
@@ -97,6 +102,8 @@ class ProvenanceBytes {
     Provenance provenance;
   };
   static const Provenance kNothing;
+
+  void add_more(std::uint8_t end, const Provenance& provenance);
 
   Provenance first_;
   std::uint8_t first_end_ = 0;
