@@ -404,7 +404,8 @@ class Builder {
                        const PartCode& code);
   void read_in_trail(const TrailNode& node, std::uint64_t* row);
   void read_mixed(const TrailNode& node, std::uint64_t* row);
-  const OriginCode::Use* run_accesses(const TrailNode& node, const Where& where, std::uint64_t* row);
+  void run_accesses(const TrailNode& node, const Where* where, std::uint64_t* row);
+  void take_pointers(const PartCode& code, const std::uint64_t* row);
   /// Addresses from there on are on the stack, if they are not behind its end.
   std::uint64_t lowest_on_stack(const Where& where, const ThreadState& thread) const {
     return thread.left != where.stack && lowest_ != 0 ? lowest_ - kRedZone : ~std::uint64_t{0};
@@ -546,7 +547,7 @@ class Builder {
   bool make_threads(const PathKey& key, WeavePlan& plan);
   TrailNode* node_of(const PathPart& part, TrailNode* before);
   void weave_iteration(const Where& where, const Instance& instance, WeavePlan& plan, const std::uint64_t* slots);
-  void begin_woven(const Where& where, const WeavePlan& plan, std::uint64_t counter, OriginTracker::Loads& loads);
+  void begin_woven(const Where& where, std::uint64_t counter, OriginTracker::Loads& loads);
   void end_woven(OriginTracker::Loads& loads);
   void break_woven(const Where& where, const Instance& instance, WeavePlan& plan, const std::uint64_t* slots,
                    std::size_t at);

@@ -48,7 +48,8 @@ TrailNode* Builder::follow_trail(const Where& where, const Instance& instance, c
             levels_->back().serial,
             where.thread};
   if (trail_.node != nullptr && options_.origins)
-    origins_.begin_trail(tracked(instance, last->uses), thread.registers, thread.origins);
+    origins_.begin_trail(instance.entry, instance.counter, trail_.serial, point_.data(), thread.registers,
+                         thread.origins);
   return trail_.node;
 }
 
@@ -104,48 +105,50 @@ void Builder::run_trail(const TrailNode& node, const Where* where) {
   if (options_.origins)
     origins_.begin_in_trail(code, node.site, node.first_definition, node.uses, node.made_uses, node.loads);
 
-  const OriginCode::Use* const uses = code.origins.uses.data();
-  const OriginCode::Use* use = uses;
-  if (where != nullptr) use = run_accesses(node, *where, row);
-  origins_.use_in_trail(use, uses + node.accesses.back().uses, kOutside);
+  run_accesses(node, where, row);
 }
 
-/// Its accesses, the uses before them, and what becomes of the stack pointer. The use that is next.
-[[gnu::always_inline]] inline const OriginCode::Use* Builder::run_accesses(const TrailNode& node, const Where& where,
-                                                                           std::uint64_t* row) {
+/// Its accesses, the uses before and behind them, and what becomes of the stack pointer.
+[[gnu::always_inline]] inline void Builder::run_accesses(const TrailNode& node, const Where* where,
+                                                         std::uint64_t* row) {
   const PartCode& code = node.code;
   const std::uint64_t* const slots = slots_;
-  const OriginCode::Use* const uses = code.origins.uses.data();
-  const OriginCode::Use* use = uses;
+  const OriginCode::Use* use = code.origins.uses.data();
   ThreadState& thread = *trail_.thread;
   StackState& stack = *trail_.stack;
-  if (code.moves_stack_pointer) {
-    if (results_.size() < code.values.size()) results_.resize(code.values.size());
-    for (const std::uint32_t pointer : code.pointers) results_[pointer] = row[Journal::kHeader + pointer];
-    next_pointer_ = 0;
-  }
-  if (thread.left != where.stack) thread.left = kNoStack;
-  lowest_ = thread.stack_pointer;
   const bool moves = code.moves_stack_pointer;
-  std::uint64_t low = lowest_on_stack(where, thread);
-  for (const TrailNode::Access* access = node.accesses.data();; ++access) {
-    if (moves) {
+  std::uint64_t low = 0;
+  const TrailNode::Access* access = &node.accesses.back();
+  if (where != nullptr) {
+    access = node.accesses.data();
+    if (moves) take_pointers(code, row);
+    if (thread.left != where->stack) thread.left = kNoStack;
+    lowest_ = thread.stack_pointer;
+    low = lowest_on_stack(*where, thread);
+  }
+  for (;; ++access) {
+    if (moves) [[unlikely]] {
       if (next_pointer_ < access->pointers)
-        follow_stack_pointer(where, code, access->instruction, thread, stack);
+        follow_stack_pointer(*where, code, access->instruction, thread, stack);
       else
         lowest_ = thread.stack_pointer;
-      low = lowest_on_stack(where, thread);
+      low = lowest_on_stack(*where, thread);
     }
-    if (access->access == nullptr) return use;
-    const std::uint64_t address = access->address.at(slots);
-    if (access->guarded && address == 0) [[unlikely]] {
-      std::fill_n(row + access->in_row, RowCode::kPlace + (access->store ? 0 : RowCode::kCell), 0);
-      continue;
+    std::uint64_t address = 0;
+    bool copy = false;
+    if (access->access != nullptr) {
+      address = access->address.at(slots);
+      if (access->guarded && address == 0) [[unlikely]] {
+        std::fill_n(row + access->in_row, RowCode::kPlace + (access->store ? 0 : RowCode::kCell), 0);
+        continue;
+      }
+      copy = access->spills && address >= low && in_youngest_frame(*where, thread, stack, address);
     }
-    bool copy = access->spills && address >= low && in_youngest_frame(where, thread, stack, address);
-    const OriginCode::Use* const next = uses + access->uses;
-    origins_.use_in_trail(use, next, copy ? access->instruction : kOutside);
-    use = next;
+    if (use != access->uses) {
+      origins_.use_in_trail(use, access->uses, copy ? access->instruction : kOutside);
+      use = access->uses;
+    }
+    if (access->access == nullptr) return;
     if (access->store) {
       const Cell cell{access->definition, trail_.entry, trail_.counter};
       if (copy) origins_.spill(*access->access, address, cell);
@@ -153,9 +156,16 @@ void Builder::run_trail(const TrailNode& node, const Where* where) {
     } else {
       copy = load_in_trail(node, *access, address, row);
     }
-    const bool on_stack = address >= low && address < end_of_stack(where, stack);
-    note_place(row + access->in_row, on_stack ? in_frame(where, address) : objects_.find(address), copy);
+    const bool on_stack = address >= low && address < end_of_stack(*where, stack);
+    note_place(row + access->in_row, on_stack ? in_frame(*where, address) : objects_.find(address), copy);
   }
+}
+
+/// What the stack pointer is in a part that moves it.
+[[gnu::noinline]] void Builder::take_pointers(const PartCode& code, const std::uint64_t* row) {
+  if (results_.size() < code.values.size()) results_.resize(code.values.size());
+  for (const std::uint32_t pointer : code.pointers) results_[pointer] = row[Journal::kHeader + pointer];
+  next_pointer_ = 0;
 }
 
 /// Behind a part that no trail goes on from, registers are needed.

@@ -61,6 +61,12 @@ const Provenance& OriginTracker::provenance(const Source& source, Provenance& ma
   return made = provenance_of(value(source));
 }
 
+/// What all bytes that were got back have, up to the last ones of these, if it is the same; else null.
+const Provenance* OriginTracker::reloaded_as_a_whole(const Loaded& load, const Source& last) {
+  const std::size_t end = std::min<std::size_t>(std::size_t{last.byte} + last.bytes, load.size);
+  return last.byte < load.size ? load.reloaded.only(static_cast<std::uint8_t>(end - 1)) : nullptr;
+}
+
 /// Whether granules had one writer and one origin when the part began, as nearly all have that are in one register.
 bool OriginTracker::is_one_chunk(Granule first, std::uint32_t count) {
   const GranuleSet::Some behind = GranuleSet::behind(first, count);
@@ -87,10 +93,31 @@ bool OriginTracker::compare_chunk(Granule first, std::uint32_t count) const {
   return true;
 }
 
+/// Of what was written before the part, granule by granule.
+void OriginTracker::use_chunks(const OriginRecords::Reader& reader, const OriginCode::Use& use) {
+  const auto origin = [&](Granule granule) -> const Cell& {
+    return where_[granule] == RegisterOrigins::kKept ? kept_[granule].origin : writers_[granule];
+  };
+  const auto is_like = [&](Granule a, Granule b) {
+    const bool none = where_[a] == RegisterOrigins::kNowhere;
+    return writers_[a] == writers_[b] && none == (where_[b] == RegisterOrigins::kNowhere) &&
+           (none || origin(a) == origin(b));
+  };
+  const OriginCode::Piece* const pieces = code_->origins.pieces.data() + use.first;
+  for (std::uint32_t i = 0; i < use.count; ++i) {
+    const auto granule = static_cast<Granule>(use.granule + i);
+    if (i > 0 && is_like(granule, static_cast<Granule>(granule - 1))) continue;
+    use_chunk(reader, pieces[i].lane, granule);
+  }
+}
+
 /// Neighbours with one writer and one origin are one chunk.
 [[gnu::noinline, gnu::flatten]] void OriginTracker::use_register(const OriginRecords::Reader& reader,
                                                                  const OriginCode::Use& use) {
-  if (use.direct && is_one_chunk(use.granule, use.count)) return use_chunk(reader, use.lane, use.granule);
+  if (use.direct) {
+    if (is_one_chunk(use.granule, use.count)) return use_chunk(reader, use.lane, use.granule);
+    return use_chunks(reader, use);
+  }
   Cell before;
   Value before_value;
   const OriginCode::Piece* const end = code_->origins.pieces.data() + use.first + use.count;
@@ -113,7 +140,10 @@ bool OriginTracker::compare_chunk(Granule first, std::uint32_t count) const {
 std::uint32_t OriginTracker::goes_on_for(const OriginCode::Piece& piece) {
   if (piece.run == 1) return 1;
   const Source& source = piece.source;
-  if (source.kind == Source::Kind::kLoaded) return loads_[source.index].reload ? 1 : piece.run;
+  if (source.kind == Source::Kind::kLoaded) {
+    const Loaded& load = loads_[source.index];
+    return !load.reload || reloaded_as_a_whole(load, (&piece)[piece.run - 1].source) != nullptr ? piece.run : 1;
+  }
   if (source.kind == Source::Kind::kLiveIn)
     return is_one_chunk(static_cast<Granule>(source.index), piece.run) ? piece.run : 1;
   return piece.run;
@@ -226,9 +256,7 @@ const Provenance* OriginTracker::got_as_a_whole(const OriginCode::Out* outs, Pro
   }
   const Loaded& load = loads_[outs->source.index];
   if (!load.reload) return &load.itself;
-  const Source& last = outs[outs->run - 1].source;
-  const std::size_t end = std::min<std::size_t>(std::size_t{last.byte} + last.bytes, load.size);
-  return last.byte < load.size ? load.reloaded.only(static_cast<std::uint8_t>(end - 1)) : nullptr;
+  return reloaded_as_a_whole(load, outs[outs->run - 1].source);
 }
 
 /// So many of the run of outs that begins there. Most are a general register: then all that is done knows that.

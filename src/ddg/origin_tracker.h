@@ -128,11 +128,15 @@ class OriginTracker {
   }
 
   /// The same for parts of a trail (trail.h), whose code names instructions by definitions; what they write waits until
-  /// the trail ends. Use: begin_trail() with the first instance; for each part begin_in_trail() instead of begin(),
+  /// the trail ends. Use: begin_trail() where it begins; for each part begin_in_trail() instead of begin(),
   /// use_in_trail() for what is read before an access or behind the last, load_one() where one instance wrote what is
   /// loaded.
-  void begin_trail(const Instance& instance, const std::vector<Cell>& writers, RegisterOrigins& registers) {
-    begin(instance, nullptr);
+  void begin_trail(EntryId entry, std::uint64_t counter, std::uint64_t serial, const std::int64_t* point,
+                   const std::vector<Cell>& writers, RegisterOrigins& registers) {
+    reader_.entry = entry;
+    reader_.counter = counter;
+    reader_.serial = serial;
+    reader_.point = point;
     first_maker_ = 0;
     followed_ = true;
     look_at(writers, registers);
@@ -276,6 +280,8 @@ class OriginTracker {
   bool is_one_chunk(Granule first, std::uint32_t count);
   bool compare_chunk(Granule first, std::uint32_t count) const;
   void use_register(const OriginRecords::Reader& reader, const OriginCode::Use& use);
+  void use_chunks(const OriginRecords::Reader& reader, const OriginCode::Use& use);
+  static const Provenance* reloaded_as_a_whole(const Loaded& load, const Source& last);
   std::uint32_t goes_on_for(const OriginCode::Piece& piece);
   /// A use of what a granule, and those behind it, had when the part began.
   [[gnu::always_inline]] void use_chunk(const OriginRecords::Reader& reader, std::uint16_t lane, Granule granule) {

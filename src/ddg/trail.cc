@@ -65,8 +65,10 @@ void list_accesses(TrailNode& node, const trace::Block& block, bool uses) {
       return access == nullptr || instruction <= access->instruction;
     };
     // As far as they go in this order: what is behind one that comes later waits for that one.
+    into.uses = code.origins.uses.data();
     if (uses)
-      while (into.uses < code.origins.uses.size() && comes_first(code.origins.uses[into.uses].instruction)) ++into.uses;
+      while (into.uses != code.origins.uses.data() + code.origins.uses.size() && comes_first(into.uses->instruction))
+        ++into.uses;
     while (into.pointers < code.pointers.size() &&
            comes_first(code.values[code.pointers[into.pointers]].instruction))
       ++into.pointers;

@@ -81,7 +81,7 @@ struct TrailNode {
     std::uint32_t size = 0;
     std::uint32_t in_row = 0;
     DefinitionId definition = 0;    // of its instruction
-    std::uint32_t uses = 0;         // of registers, by instructions up to this one
+    const OriginCode::Use* uses = nullptr;  // of registers, by instructions up to this one: the end of these
     std::uint32_t pointers = 0;     // values of the stack pointer, likewise
     std::uint16_t instruction = 0;  // of the part
     bool store = false;
