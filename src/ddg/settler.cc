@@ -171,8 +171,8 @@ void Settler::settle_value(const IntegerValue& value, std::size_t number) {
   streams_.values(rows_.at, value, rows_.all, labels);
 }
 
-/// Those of these rows alone.
-Streams::Instances Settler::choose(std::uint64_t rows) {
+/// Those of these rows alone; `entries`: with the entries that they are in.
+Streams::Instances Settler::choose(std::uint64_t rows, bool entries) {
   static constexpr auto kAll = [] {
     std::array<std::uint8_t, Journal::kMostRows> all{};
     for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<std::uint8_t>(i);
@@ -196,9 +196,10 @@ Streams::Instances Settler::choose(std::uint64_t rows) {
   std::size_t n = 0;
   for (std::uint64_t rest = rows; rest != 0; rest &= rest - 1) {
     const auto i = static_cast<std::size_t>(std::countr_zero(rest));
-    rows_.chosen_rows[n] = static_cast<std::uint8_t>(i);
-    rows_.chosen_serials[n++] = rows_.serials[i];
+    rows_.chosen_rows[n++] = static_cast<std::uint8_t>(i);
   }
+  if (entries)
+    for (std::size_t k = 0; k < n; ++k) rows_.chosen_serials[k] = rows_.serials[rows_.chosen_rows[k]];
   std::uint64_t follows = 0;
   if (follow != 0)
     for (std::size_t k = 0; k < n; ++k) follows |= (follow >> rows_.chosen_rows[k] & 1) << k;
@@ -277,7 +278,7 @@ void Settler::settle_access(const MemoryAccess& access) {
 
 /// The places of these rows, all in one object.
 void Settler::settle_object(const MemoryAccess& access, std::uint64_t rows, ObjectId object) {
-  const Streams::Instances some = choose(rows);
+  const Streams::Instances some = choose(rows, true);
   const std::size_t words = rows_.code->row.words;
   const std::uint64_t* const noted = rows_.numbers + access.in_row + 1;
   std::int64_t* label = rows_.labels.data();
@@ -353,7 +354,7 @@ void Settler::settle_operand(Streams::Reader& reader, std::size_t number, bool m
 void Settler::settle_producer(Streams::Reader& reader, std::size_t number, bool memory, DefinitionId from,
                               std::uint64_t rows) {
   if (from == 0) return;
-  const Streams::Instances some = choose(rows);
+  const Streams::Instances some = choose(rows, false);
   streams_.set_time(rows_.time(rows_.chosen[0]));
   bool more_objects = false;
   std::uint64_t reloads = 0;
