@@ -211,8 +211,8 @@ bool Builder::must_end_behind(const TrailNode& node) const {
 }
 
 /// Whether it is a reload.
-[[gnu::always_inline]] inline bool Builder::load_in_trail(const TrailNode& node, const TrailNode::Access& access, std::uint64_t address,
-                                   std::uint64_t* row) {
+[[gnu::always_inline]] inline bool Builder::load_in_trail(const TrailNode& node, const TrailNode::Access& access,
+                                                          std::uint64_t address, std::uint64_t* row) {
   const Cell* const only = access.size != 0 ? memory_.only_cell(address, access.size) : nullptr;
   if (only == nullptr) [[unlikely]]
     return load_several(node, *access.access, address, row);

@@ -96,8 +96,8 @@ void OriginRecords::note_first_address(Lane& lane, const Reader& reader, const P
 }
 
 /// Whether it is this level of the reader that carries what wrote a cell that a load got.
-[[gnu::always_inline]] inline bool OriginRecords::is_carried(const Reader& reader, const Cell& cell, std::uint16_t level,
-                                      const Record& record) {
+[[gnu::always_inline]] inline bool OriginRecords::is_carried(const Reader& reader, const Cell& cell,
+                                                             std::uint16_t level, const Record& record) {
   if (cell.producer == 0) return false;
   const Writer& by = writer(reader.site, cell.producer);
   if (level >= by.shared) return false;
@@ -118,16 +118,15 @@ void OriginRecords::note_first_address(Lane& lane, const Reader& reader, const P
 }
 
 [[gnu::always_inline]] inline OriginRecords::Loads OriginRecords::count_load(const Reader& reader,
-                                                                                    const Provenance& load,
-                                                                                    std::uint16_t level,
-                                                                                    Record& record) {
+                                                                             const Provenance& load,
+                                                                             std::uint16_t level, Record& record) {
   if (was_rewritten(load)) {
     record.levels[level].rewritten += times_;
     return Loads::kRewritten;
   }
   if (level == record.shared) return Loads::kNone;
-  const bool carried = load.mixed ? is_any_carried(reader, load, level, record)
-                                  : is_carried(reader, load.writers, level, record);
+  const bool carried =
+      load.mixed ? is_any_carried(reader, load, level, record) : is_carried(reader, load.writers, level, record);
   if (carried) record.levels[level].reread += times_;
   return carried ? Loads::kReread : Loads::kNone;
 }
@@ -144,8 +143,9 @@ bool OriginRecords::counts_again(const Value& value, const Distance& far, const 
 
 /// As use() of what a copy or a load got in another iteration of the reader's innermost loop. Else false, and nothing
 /// has been counted.
-[[gnu::always_inline]] inline bool OriginRecords::count_of_loop(const Reader& reader, const Cell& writer, const Cell& origin,
-                                         const Provenance* load, Lane& lane) {
+[[gnu::always_inline]] inline bool OriginRecords::count_of_loop(const Reader& reader, const Cell& writer,
+                                                                const Cell& origin, const Provenance* load,
+                                                                Lane& lane) {
   if (origin.entry != reader.entry || origin.counter == reader.counter) return false;
   const bool by_origin = writer == origin;
   if (by_origin && load == nullptr) return false;
@@ -169,8 +169,8 @@ bool OriginRecords::counts_again(const Value& value, const Distance& far, const 
 }
 
 /// As use(), if it is the same as the last time. Else false, and nothing has changed.
-[[gnu::always_inline]] inline bool OriginRecords::count_again(const Reader& reader, const Cell& writer, const Cell& origin,
-                                       const Provenance* load, Lane& lane) {
+[[gnu::always_inline]] inline bool OriginRecords::count_again(const Reader& reader, const Cell& writer,
+                                                              const Cell& origin, const Provenance* load, Lane& lane) {
   if (lane.again == Again::kNo || lane.entry != reader.entry || !(lane.origin == origin)) return false;
   Record& record = *lane.last;
   const bool by_origin = origin == writer;
@@ -294,8 +294,7 @@ void OriginRecords::use(const Reader& reader, std::uint16_t lane, const Cell& wr
     note_address(at, reader, *value.load);
 }
 
-void OriginRecords::use_kept(const Reader& reader, std::uint16_t lane, const Cell& writer,
-                                              const Provenance& kept) {
+void OriginRecords::use_kept(const Reader& reader, std::uint16_t lane, const Cell& writer, const Provenance& kept) {
   Lane& at = lane_of(reader, lane);
   const Provenance* const load = kept.load ? &kept : nullptr;
   if (kept.origin.entry == reader.entry) {

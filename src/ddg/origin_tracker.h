@@ -29,7 +29,7 @@ struct RegisterOrigins {
   enum Where : std::uint8_t { kWriter = 0, kKept = 1, kNowhere = 2 };
   static constexpr std::size_t kOfGeneral = 4;  // granules of a general register
   std::vector<std::uint8_t> where;              // by granule, and some more
-  std::vector<Provenance> kept;     // by granule
+  std::vector<Provenance> kept;                 // by granule
 
   /// Known to have the last writer and the origin of the one before. Whoever changes them without saying so here clears
   /// it.
@@ -142,8 +142,9 @@ class OriginTracker {
     look_at(writers, registers);
   }
   /// `loads`: that the trail has so far.
-  [[gnu::always_inline]] void begin_in_trail(const PartCode& code, SiteId site, DefinitionId first_definition, OriginRecords::Uses* uses,
-                      std::span<const OriginRecords::MadeUse> made, std::size_t loads) {
+  [[gnu::always_inline]] void begin_in_trail(const PartCode& code, SiteId site, DefinitionId first_definition,
+                                             OriginRecords::Uses* uses, std::span<const OriginRecords::MadeUse> made,
+                                             std::size_t loads) {
     code_ = &code;
     first_definition_ = first_definition;
     reader_.uses = uses;
@@ -339,7 +340,8 @@ inline void OriginTracker::use_registers(std::uint16_t instruction, bool spilled
   next_use_ = next;
 }
 
-[[gnu::always_inline]] inline void OriginTracker::use_in_trail(const OriginCode::Use* use, const OriginCode::Use* end, std::uint32_t spill) {
+[[gnu::always_inline]] inline void OriginTracker::use_in_trail(const OriginCode::Use* use, const OriginCode::Use* end,
+                                                               std::uint32_t spill) {
   const Loaded* const loads = loads_.data();
   for (; use != end; ++use) {
     if (use->spilled && use->instruction == spill) continue;
@@ -385,8 +387,8 @@ inline bool OriginTracker::load(const MemoryAccess& access, std::uint64_t addres
   return spill != nullptr;
 }
 
-[[gnu::always_inline]] inline bool OriginTracker::load_one(const MemoryAccess& access, const OneLoad& load, std::uint64_t address,
-                                    const Cell& cell) {
+[[gnu::always_inline]] inline bool OriginTracker::load_one(const MemoryAccess& access, const OneLoad& load,
+                                                           std::uint64_t address, const Cell& cell) {
   if (cell.producer >= spilled_.size() ? cell.producer == kLostProducer : spilled_[cell.producer] != 0) [[unlikely]] {
     const Chunk chunk{0, access.size, cell};
     return this->load(access, address, {&chunk, 1});
@@ -399,8 +401,8 @@ inline bool OriginTracker::load(const MemoryAccess& access, std::uint64_t addres
   Loaded& loaded = loads_[load.load];
   loaded.reload = false;
   loaded.size = load.size;
-  loaded.itself = {{load.definition, reader_.entry, reader_.counter}, cell, address, load.size, false, true, false,
-                   false};
+  loaded.itself = {
+      {load.definition, reader_.entry, reader_.counter}, cell, address, load.size, false, true, false, false};
   return false;
 }
 

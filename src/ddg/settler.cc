@@ -115,8 +115,8 @@ void Settler::set_points(const Journal::Segment& segment) {
     const std::size_t first = i;
     i = set_points_of_entry(first, n, ordered, follows);
     const std::int64_t* const point = rows_.point(first);
-    ordered = ordered &&
-              (first == 0 || std::lexicographical_compare(point - dimensions, point, point, point + dimensions));
+    ordered =
+        ordered && (first == 0 || std::lexicographical_compare(point - dimensions, point, point, point + dimensions));
     for (std::size_t k = 0; k < inner; ++k) ends[k].include(point[k]);
   }
   rows_.all = {rows_.points.data(), rows_.serials.data(), n, ordered, ends, follows, ends};

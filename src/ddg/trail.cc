@@ -6,8 +6,8 @@ namespace loopfold::ddg {
 
 namespace {
 
-constexpr std::uint32_t kLongest = 48;    // parts
-constexpr std::size_t kMostLoads = 1024;  // of a trail
+constexpr std::uint32_t kLongest = 48;        // parts
+constexpr std::size_t kMostLoads = 1024;      // of a trail
 constexpr std::uint16_t kBehindAll = 0xffff;  // instructions of a part
 
 template <class T>
@@ -53,8 +53,8 @@ void sort_uses(TrailNode& node) {
 
 void list_found(TrailNode& node) {
   for (const RegisterRead& read : node.code.reads)
-    node.found.push_back({read.in_row, node.code.live_ins[read.first].granule, read.consecutive, read.count,
-                          read.behind, &read});
+    node.found.push_back(
+        {read.in_row, node.code.live_ins[read.first].granule, read.consecutive, read.count, read.behind, &read});
 }
 
 /// When its code is complete. `uses`: they are counted.
@@ -69,8 +69,7 @@ void list_accesses(TrailNode& node, const trace::Block& block, bool uses) {
     if (uses)
       while (into.uses != code.origins.uses.data() + code.origins.uses.size() && comes_first(into.uses->instruction))
         ++into.uses;
-    while (into.pointers < code.pointers.size() &&
-           comes_first(code.values[code.pointers[into.pointers]].instruction))
+    while (into.pointers < code.pointers.size() && comes_first(code.values[code.pointers[into.pointers]].instruction))
       ++into.pointers;
   };
   for (const MemoryAccess& access : code.accesses) {
@@ -115,8 +114,8 @@ void list_outs(TrailNode& node) {
 
 std::uint64_t TrailNode::bytes() const {
   return sizeof(*this) + bytes_of(code) + bytes_of(end) + bytes_of(made) + bytes_of(mixed) + bytes_of(mixed_granules) +
-         bytes_of(values) + bytes_of(found) + bytes_of(accesses) + bytes_of(made_uses) + bytes_of(outs) + bytes_of(writers) +
-         (origins ? sizeof(*origins) + writers.size() * sizeof(OriginCompiler::State) : 0);
+         bytes_of(values) + bytes_of(found) + bytes_of(accesses) + bytes_of(made_uses) + bytes_of(outs) +
+         bytes_of(writers) + (origins ? sizeof(*origins) + writers.size() * sizeof(OriginCompiler::State) : 0);
 }
 
 std::unique_ptr<TrailNode> make_trail(TrailNode* parent, const PartCode& code, const trace::Block& block, SiteId site,

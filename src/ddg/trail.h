@@ -80,13 +80,13 @@ struct TrailNode {
     const MemoryAccess* access = nullptr;  // of this node's code; null: none
     std::uint32_t size = 0;
     std::uint32_t in_row = 0;
-    DefinitionId definition = 0;    // of its instruction
+    DefinitionId definition = 0;            // of its instruction
     const OriginCode::Use* uses = nullptr;  // of registers, by instructions up to this one: the end of these
-    std::uint32_t pointers = 0;     // values of the stack pointer, likewise
-    std::uint16_t instruction = 0;  // of the part
+    std::uint32_t pointers = 0;             // values of the stack pointer, likewise
+    std::uint16_t instruction = 0;          // of the part
     bool store = false;
     bool guarded = false;
-    bool spills = false;         // it is a spill if it is in the youngest frame
+    bool spills = false;          // it is a spill if it is in the youngest frame
     OriginTracker::OneLoad load;  // if it is one
   };
   std::vector<Access> accesses;
