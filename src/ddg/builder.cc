@@ -312,7 +312,7 @@ void Builder::store(const Running& part, const MemoryAccess& access, std::uint64
   memory_.write(address, access.size, cell);
   if (Streams::cold(part.at)) return;
   const Objects::Place place = locate(part.where, part.thread, part.stack, address);
-  if (part.row != nullptr) return note_place(part.row, access, place, spill);
+  if (part.row != nullptr) return note_place(part.row + access.in_row, place, spill);
   feed_.access(part.at, access, point_.data(), place, part.serial, spill);
 }
 
@@ -342,7 +342,7 @@ void Builder::load(const Running& part, const MemoryAccess& access, std::uint64_
   if (cold) return;
   const Objects::Place place = locate(part.where, part.thread, part.stack, address);
   if (part.row != nullptr) {
-    note_place(part.row, access, place, reload);
+    note_place(part.row + access.in_row, place, reload);
     Cell first;
     for (const OriginTracker::Chunk& chunk : chunks) {
       if (chunk.offset == 0)

@@ -326,8 +326,7 @@ class Builder {
   void read_apart(SiteId site, const PartCode& code, const RegisterRead& read, std::uint64_t top,
                   const Registers& registers);
   static void note_apart(Journal& journal, const PartCode& code, const RegisterRead& read, const Registers& registers);
-  static void note_place(std::uint64_t* row, const MemoryAccess& access, const Objects::Place& place, bool copy) {
-    std::uint64_t* const noted = row + access.in_row;
+  static void note_place(std::uint64_t* noted, const Objects::Place& place, bool copy) {
     noted[0] = place.object | Journal::kHappened | (copy ? Journal::kCopy : 0);
     noted[1] = static_cast<std::uint64_t>(place.block);
     noted[2] = static_cast<std::uint64_t>(place.offset);
@@ -428,12 +427,14 @@ class Builder {
                        const PartCode& code);
   void read_in_trail(const TrailNode& node, std::uint64_t* row);
   void read_mixed(const TrailNode& node, std::uint64_t* row);
-  void load_in_trail(const TrailNode& node, const Where& where, const MemoryAccess& access, std::uint64_t address,
-                     std::uint64_t* row);
-  void store_in_trail(const TrailNode& node, const Where& where, const MemoryAccess& access, std::uint64_t address,
-                      std::uint64_t* row);
-  void load_several(const TrailNode& node, const Where& where, const MemoryAccess& access, std::uint64_t address,
-                    std::uint64_t* row);
+  void run_accesses(const TrailNode& node, const Where* where, std::uint64_t* row);
+  void take_pointers(const PartCode& code, const std::uint64_t* row);
+  /// Addresses from there on are on the stack, if they are not behind its end.
+  std::uint64_t lowest_on_stack(const Where& where, const ThreadState& thread) const {
+    return thread.left != where.stack && lowest_ != 0 ? lowest_ - kRedZone : ~std::uint64_t{0};
+  }
+  bool load_in_trail(const TrailNode& node, const TrailNode::Access& access, std::uint64_t address, std::uint64_t* row);
+  bool load_several(const TrailNode& node, const MemoryAccess& access, std::uint64_t address, std::uint64_t* row);
   /// Registers become what they are behind the trail.
   void end_trail() {
     if (trail_.node != nullptr) write_trail();
@@ -569,7 +570,7 @@ class Builder {
   bool make_threads(const PathKey& key, WeavePlan& plan);
   TrailNode* node_of(const PathPart& part, TrailNode* before);
   void weave_iteration(const Where& where, const Instance& instance, WeavePlan& plan, const std::uint64_t* slots);
-  void begin_woven(const Where& where, const WeavePlan& plan, std::uint64_t counter, OriginTracker::Loads& loads);
+  void begin_woven(const Where& where, std::uint64_t counter, OriginTracker::Loads& loads);
   void end_woven(OriginTracker::Loads& loads);
   void break_woven(const Where& where, const Instance& instance, WeavePlan& plan, const std::uint64_t* slots,
                    std::size_t at);

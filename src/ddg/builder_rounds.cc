@@ -438,12 +438,17 @@ std::uint64_t Builder::rounds_apart(std::uint64_t most) {
     const RecordedRound::Access* before = nullptr;  // the last one, in the round before
     std::uint64_t apart = most;
     for (const RecordedRound::Access& store : round_.accesses) {
-      if (!store.access->store) continue;
+      if (!store.access->store || most == 0) continue;
       // In one stretch all loads come first (note_round_stretch()).
       const bool earlier = store.step < load.step ||
                            (store.step == load.step && round_.steps[store.step].plan == nullptr && &store < &load);
       if (earlier && meet(store, load)) here = &store;
       const std::uint64_t until = rounds_until(store, load, most);
+      if (store.growth != load.growth) {
+        // It may come in between in any of them.
+        most = std::min(most, until);
+        continue;
+      }
       apart = std::min(apart, until);
       if (until == 1) before = &store;
     }

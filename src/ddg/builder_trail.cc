@@ -13,7 +13,6 @@ namespace {
 constexpr std::size_t kMostTrails = std::size_t{1} << 14;  // nodes
 constexpr std::size_t kMostChildren = 12;
 constexpr std::uint64_t kShareOfMemory = 16;  // of all memory: one such part at most
-constexpr std::uint16_t kBehindAll = 0xffff;  // instructions of a part
 
 }  // namespace
 
@@ -49,7 +48,8 @@ TrailNode* Builder::follow_trail(const Where& where, const Instance& instance, c
             levels_->back().serial,
             where.thread};
   if (trail_.node != nullptr && options_.origins)
-    origins_.begin_trail(tracked(instance, last->uses), thread.registers, thread.origins);
+    origins_.begin_trail(instance.entry, instance.counter, trail_.serial, point_.data(), thread.registers,
+                         thread.origins);
   return trail_.node;
 }
 
@@ -87,7 +87,7 @@ TrailNode* Builder::new_trail(TrailNode* parent, const Where& where, const LastS
 }
 
 /// The part of the node, which trail_ has come to. `where` may be null if it needs no place.
-[[gnu::flatten]] void Builder::run_trail(const TrailNode& node, const Where* where) {
+void Builder::run_trail(const TrailNode& node, const Where* where) {
   const PartCode& code = node.code;
   const std::uint64_t* const slots = slots_;
   std::uint64_t* const row = begin_row(*node.journal, code);
@@ -103,31 +103,70 @@ TrailNode* Builder::new_trail(TrailNode* parent, const Where& where, const LastS
   std::uint64_t* result = row + Journal::kHeader;
   for (const Formula& value : node.values) *result++ = value.at(slots);
   read_in_trail(node, row);
-  if (options_.origins) origins_.begin_in_trail(code, node.site, node.first_definition, node.uses, node.made_uses);
+  if (options_.origins)
+    origins_.begin_in_trail(code, node.site, node.first_definition, node.uses, node.made_uses, node.loads);
 
+  run_accesses(node, where, row);
+}
+
+/// Its accesses, the uses before and behind them, and what becomes of the stack pointer.
+[[gnu::always_inline]] inline void Builder::run_accesses(const TrailNode& node, const Where* where,
+                                                         std::uint64_t* row) {
+  const PartCode& code = node.code;
+  const std::uint64_t* const slots = slots_;
+  const OriginCode::Use* use = code.origins.uses.data();
   ThreadState& thread = *trail_.thread;
-  if (code.moves_stack_pointer) {
-    if (results_.size() < code.values.size()) results_.resize(code.values.size());
-    for (const std::uint32_t pointer : code.pointers) results_[pointer] = row[Journal::kHeader + pointer];
-    next_pointer_ = 0;
-  }
+  StackState& stack = *trail_.stack;
+  const bool moves = code.moves_stack_pointer;
+  std::uint64_t low = 0;
+  const TrailNode::Access* access = &node.accesses.back();
   if (where != nullptr) {
+    access = node.accesses.data();
+    if (moves) take_pointers(code, row);
     if (thread.left != where->stack) thread.left = kNoStack;
     lowest_ = thread.stack_pointer;
-    const Formula* formula = node.addresses.data();
-    for (const MemoryAccess& access : code.accesses) {
-      if (code.moves_stack_pointer) follow_stack_pointer(*where, code, access.instruction, thread, *trail_.stack);
-      const std::uint64_t address = formula++->at(slots);
-      if (access.guarded && address == 0) [[unlikely]]
-        std::fill_n(row + access.in_row, RowCode::kPlace + (access.store ? 0 : RowCode::kCell), 0);
-      else if (access.store)
-        store_in_trail(node, *where, access, address, row);
-      else
-        load_in_trail(node, *where, access, address, row);
-    }
-    if (code.moves_stack_pointer) follow_stack_pointer(*where, code, kBehindAll, thread, *trail_.stack);
+    low = lowest_on_stack(*where, thread);
   }
-  if (options_.origins) origins_.finish_in_trail();
+  for (;; ++access) {
+    if (moves) [[unlikely]] {
+      if (next_pointer_ < access->pointers)
+        follow_stack_pointer(*where, code, access->instruction, thread, stack);
+      else
+        lowest_ = thread.stack_pointer;
+      low = lowest_on_stack(*where, thread);
+    }
+    std::uint64_t address = 0;
+    bool copy = false;
+    if (access->access != nullptr) {
+      address = access->address.at(slots);
+      if (access->guarded && address == 0) [[unlikely]] {
+        std::fill_n(row + access->in_row, RowCode::kPlace + (access->store ? 0 : RowCode::kCell), 0);
+        continue;
+      }
+      copy = access->spills && address >= low && in_youngest_frame(*where, thread, stack, address);
+    }
+    if (use != access->uses) {
+      origins_.use_in_trail(use, access->uses, copy ? access->instruction : kOutside);
+      use = access->uses;
+    }
+    if (access->access == nullptr) return;
+    if (access->store) {
+      const Cell cell{access->definition, trail_.entry, trail_.counter};
+      if (copy) origins_.spill(*access->access, address, cell);
+      memory_.write(address, access->size, cell);
+    } else {
+      copy = load_in_trail(node, *access, address, row);
+    }
+    const bool on_stack = address >= low && address < end_of_stack(*where, stack);
+    note_place(row + access->in_row, on_stack ? in_frame(*where, address) : objects_.find(address), copy);
+  }
+}
+
+/// What the stack pointer is in a part that moves it.
+[[gnu::noinline]] void Builder::take_pointers(const PartCode& code, const std::uint64_t* row) {
+  if (results_.size() < code.values.size()) results_.resize(code.values.size());
+  for (const std::uint32_t pointer : code.pointers) results_[pointer] = row[Journal::kHeader + pointer];
+  next_pointer_ = 0;
 }
 
 /// Behind a part that no trail goes on from, registers are needed.
@@ -135,20 +174,20 @@ bool Builder::must_end_behind(const TrailNode& node) const {
   return node.last || (options_.origins && origins_.took_several());
 }
 
-inline void Builder::read_in_trail(const TrailNode& node, std::uint64_t* row) {
+[[gnu::always_inline]] inline void Builder::read_in_trail(const TrailNode& node, std::uint64_t* row) {
   const std::uint64_t entry = std::uint64_t{trail_.entry} << 32;
+  const std::uint64_t counter = trail_.counter;
   for (const TrailNode::Made& read : node.made) {
     row[read.in_row] = entry | read.writer;
-    row[read.in_row + 1] = trail_.counter;
+    row[read.in_row + 1] = counter;
   }
   const ThreadState& thread = *trail_.thread;
-  for (const RegisterRead& read : node.code.reads) {
-    const LiveIn& first = node.code.live_ins[read.first];
-    const Cell& cell = thread.registers[first.granule];
-    Journal::set_cell(row + read.in_row, cell);
-    if (thread.origins.joined.has(read.behind) || (read.consecutive && are_equal(&cell, read.count))) [[likely]]
+  for (const TrailNode::Found& found : node.found) {
+    const Cell& cell = thread.registers[found.granule];
+    Journal::set_cell(row + found.in_row, cell);
+    if (thread.origins.joined.has(found.behind) || (found.consecutive && are_equal(&cell, found.count))) [[likely]]
       continue;
-    note_apart(*node.journal, node.code, read, thread.registers);
+    note_apart(*node.journal, node.code, *found.read, thread.registers);
   }
   if (!node.mixed.empty()) [[unlikely]]
     read_mixed(node, row);
@@ -172,44 +211,21 @@ inline void Builder::read_in_trail(const TrailNode& node, std::uint64_t* row) {
   }
 }
 
-inline void Builder::store_in_trail(const TrailNode& node, const Where& where, const MemoryAccess& access,
-                                    std::uint64_t address, std::uint64_t* row) {
-  const Cell cell{node.first_definition + access.instruction, trail_.entry, trail_.counter};
-  const ThreadState& thread = *trail_.thread;
-  bool spill = false;
-  if (options_.origins) {
-    spill = access.spill != MemoryAccess::kNo && in_youngest_frame(where, thread, *trail_.stack, address);
-    origins_.read_registers(access.instruction, spill);
-    if (spill) origins_.spill(access, address, cell);
-  }
-  memory_.write(address, access.size, cell);
-  note_place(row, access, locate(where, thread, *trail_.stack, address), spill);
-}
-
-inline void Builder::load_in_trail(const TrailNode& node, const Where& where, const MemoryAccess& access,
-                                   std::uint64_t address, std::uint64_t* row) {
+/// Whether it is a reload.
+[[gnu::always_inline]] inline bool Builder::load_in_trail(const TrailNode& node, const TrailNode::Access& access,
+                                                          std::uint64_t address, std::uint64_t* row) {
   const Cell* const only = access.size != 0 ? memory_.only_cell(address, access.size) : nullptr;
   if (only == nullptr) [[unlikely]]
-    return load_several(node, where, access, address, row);
-  bool reload = false;
+    return load_several(node, *access.access, address, row);
   Journal::set_cell(row + access.in_row + Journal::kPlace, *only);
-  if (options_.origins) {
-    origins_.read_registers(access.instruction, false);
-    reload = origins_.load_one(access, address, *only);
-  }
-  note_place(row, access, locate(where, *trail_.thread, *trail_.stack, address), reload);
+  return options_.origins && origins_.load_one(*access.access, access.load, address, *only);
 }
 
 /// What several instances wrote, or one that is lost.
-[[gnu::noinline]] void Builder::load_several(const TrailNode& node, const Where& where, const MemoryAccess& access,
-                                             std::uint64_t address, std::uint64_t* row) {
+[[gnu::noinline]] bool Builder::load_several(const TrailNode& node, const MemoryAccess& access, std::uint64_t address,
+                                             std::uint64_t* row) {
   const std::span<const OriginTracker::Chunk> chunks{chunks_.data(), read_chunks(address, access.size)};
-  bool reload = false;
-  if (options_.origins) {
-    origins_.read_registers(access.instruction, false);
-    reload = origins_.load(access, address, chunks);
-  }
-  note_place(row, access, locate(where, *trail_.thread, *trail_.stack, address), reload);
+  const bool reload = options_.origins && origins_.load(access, address, chunks);
   Cell first;
   for (const OriginTracker::Chunk& chunk : chunks) {
     if (chunk.offset == 0)
@@ -219,6 +235,7 @@ inline void Builder::load_in_trail(const TrailNode& node, const Where& where, co
                               static_cast<std::uint16_t>(chunk.offset), chunk.cell);
   }
   Journal::set_cell(row + access.in_row + Journal::kPlace, first);
+  return reload;
 }
 
 void Builder::write_trail() {
@@ -230,9 +247,19 @@ void Builder::write_trail() {
 void Builder::leave_behind(std::span<const TrailNode::Out> outs, const PartCode& end) {
   ThreadState& thread = *trail_.thread;
   if (options_.origins) origins_.end_trail(end);
+  Cell* const registers = thread.registers.data();
+  Cell cell{0, trail_.entry, trail_.counter};
   for (const TrailNode::Out& out : outs) {
-    fill_cells(thread.registers.data() + out.granule, out.count, {out.writer, trail_.entry, trail_.counter});
-    thread.origins.set_written(out.granule, out.count);
+    cell.producer = out.writer;
+    const std::size_t count = out.count;
+    // Most are a general register: then both know that.
+    if (count == RegisterOrigins::kOfGeneral) [[likely]] {
+      fill_cells(registers + out.granule, RegisterOrigins::kOfGeneral, cell);
+      thread.origins.set_written(out.granule, RegisterOrigins::kOfGeneral);
+    } else {
+      fill_cells(registers + out.granule, count, cell);
+      thread.origins.set_written(out.granule, count);
+    }
   }
   thread.origins.joined.exchange(end.parted, end.joined, end.parted_words);
   if (options_.origins) origins_.write();

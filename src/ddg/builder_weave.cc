@@ -125,7 +125,7 @@ std::uint64_t Builder::weave_at(const Where& where, const trace::Run& run, std::
 
 void Builder::weave_iteration(const Where& where, const Instance& instance, WeavePlan& plan,
                               const std::uint64_t* slots) {
-  begin_woven(where, plan, instance.counter, plan.loading);
+  begin_woven(where, instance.counter, plan.loading);
   const std::size_t last = plan.nodes.size() - 1;
   for (std::size_t i = 0;; ++i) {
     const TrailNode& node = *plan.nodes[i];
@@ -144,15 +144,13 @@ void Builder::weave_iteration(const Where& where, const Instance& instance, Weav
 }
 
 /// The trail of an iteration along this path, in the entry that control is in; its loads are kept elsewhere.
-void Builder::begin_woven(const Where& where, const WeavePlan& plan, std::uint64_t counter,
-                          OriginTracker::Loads& loads) {
+void Builder::begin_woven(const Where& where, std::uint64_t counter, OriginTracker::Loads& loads) {
   ThreadState& thread = this->thread(where.thread);
   const Level& level = levels_->back();
   trail_ = {nullptr, &thread, &stack(where.stack), level.entry, counter, level.serial, where.thread};
   if (!options_.origins) return;
   origins_.exchange_loads(loads);
-  origins_.begin_trail(tracked({plan.parts[0].site, level.entry, counter}, plan.nodes[0]->uses), thread.registers,
-                       thread.origins);
+  origins_.begin_trail(level.entry, counter, level.serial, point_.data(), thread.registers, thread.origins);
 }
 
 void Builder::end_woven(OriginTracker::Loads& loads) {
@@ -164,12 +162,12 @@ void Builder::break_woven(const Where& where, const Instance& instance, WeavePla
                           std::size_t at) {
   end_woven(plan.loading);
   write_rest(where);
-  begin_woven(where, plan, instance.counter, plan.loading);
+  begin_woven(where, instance.counter, plan.loading);
   trail_.node = plan.nodes[at];
   write_trail();
   end_woven(plan.loading);
   for (std::size_t i = at + 1; i < plan.alone.size(); ++i) {
-    begin_woven(where, plan, instance.counter, plan.loading);
+    begin_woven(where, instance.counter, plan.loading);
     trail_.node = plan.alone[i];
     slots_ = slots + plan.parts[i].slot;
     run_trail(*trail_.node, trail_.node->needs_place ? &where : nullptr);
@@ -185,7 +183,7 @@ void Builder::write_rest(const Where& where) {
             [](const WeavePlan* a, const WeavePlan* b) { return a->counter < b->counter; });
   for (WeavePlan* const plan : waiting_) {
     plan->waits = false;
-    begin_woven(where, *plan, plan->counter, plan->loaded);
+    begin_woven(where, plan->counter, plan->loaded);
     leave_behind(plan->rest.outs, plan->rest.end);
     end_woven(plan->loaded);
   }

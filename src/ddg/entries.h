@@ -60,6 +60,15 @@ class Entries {
   std::uint16_t depth(EntryId id) const { return entries_[id].depth; }
   EntryId parent(EntryId id) const { return entries_[id].parent; }
   std::uint64_t parent_counter(EntryId id) const { return entries_[id].parent_counter; }
+  /// The instance that it is in: of the loop around.
+  struct Around {
+    EntryId entry = kNoEntry;
+    std::uint64_t counter = 0;
+  };
+  Around around(EntryId id) const {
+    const Entry& entry = entries_[id];
+    return {entry.parent, entry.parent_counter};
+  }
   std::uint64_t slice(EntryId id) const { return entries_[id].slice; }
 
   /// Writes the `depth` coordinates of the instance (id, counter).

@@ -56,7 +56,7 @@ class Objects {
   };
 
   /// Where an address is now. If nothing is known to be there: the unknown object, block 0, the address as offset.
-  Place find(std::uint64_t address) {
+  [[gnu::always_inline]] Place find(std::uint64_t address) {
     const std::uint64_t line = address >> kLineBits;
     const Hint& hint = hints_[line & (kHints - 1)];
     const Block& block = blocks_[hint.block];

@@ -24,16 +24,16 @@ OriginRecords::Lane& OriginRecords::other_lane(Operand& operand, std::uint16_t l
     operand.first.lane = lane;
     return operand.first;
   }
-  if (!operand.others) operand.others = std::make_unique<std::vector<Lane>>();
-  for (Lane& known : *operand.others)
+  std::vector<Lane>& others = details_of(operand.first).others;
+  for (Lane& known : others)
     if (known.lane == lane) return known;
   ++lanes_;
-  operand.others->emplace_back().lane = lane;
-  return operand.others->back();
+  others.emplace_back().lane = lane;
+  return others.back();
 }
 
 [[gnu::noinline]] OriginRecords::Record& OriginRecords::find_record(const Reader& reader, Lane& lane, Key key,
-                                                                    const Value& value) {
+                                                                    bool load) {
   LaneDetails& list = details_of(lane);
   if (list.index) {
     if (const auto found = list.index->find(key); found != list.index->end()) return *(lane.last = found->second);
@@ -41,7 +41,7 @@ OriginRecords::Lane& OriginRecords::other_lane(Operand& operand, std::uint16_t l
     for (Record* const record : list.records)
       if (record->key == key) return *(lane.last = record);
   }
-  if (list.records.size() >= kMaxRecords && key != Key{}) return record_of(reader, lane, Key{}, value);
+  if (list.records.size() >= kMaxRecords && key != Key{}) return record_of(reader, lane, Key{}, load);
   Record& record = records_.emplace_back();
   record.key = key;
   record.site = reader.site;
@@ -51,7 +51,7 @@ OriginRecords::Lane& OriginRecords::other_lane(Operand& operand, std::uint16_t l
   record.dense = reader.dense;
   record.dimensions = streams_.dimensions(reader.site);
   if (key.from != 0) {
-    record.load = value.load != nullptr;
+    record.load = load;
     record.shared = shared(reader.site, streams_.site_of(key.from));
   }
   record.levels.resize(record.dimensions + std::size_t{1});
@@ -72,6 +72,13 @@ std::uint16_t OriginRecords::shared(SiteId a, SiteId b) {
   return entry.shared;
 }
 
+/// Of a lane that has been even so far.
+[[gnu::noinline]] void OriginRecords::note_even_address(Lane& lane, const Reader& reader, const Provenance& load) {
+  EvenAddresses& even = details_of(lane).even;
+  if (!steps_.empty() && times_ > 1) note_first_address(lane, reader, load);
+  if (!lane.uneven) lane.uneven = !even.add(reader.serial, reader.counter, load.address);
+}
+
 /// That of the first of the iterations that the reader's stands for. What was loaded outside of the loop is where it
 /// was.
 void OriginRecords::note_first_address(Lane& lane, const Reader& reader, const Provenance& load) {
@@ -83,36 +90,43 @@ void OriginRecords::note_first_address(Lane& lane, const Reader& reader, const P
   lane.uneven = !lane.details->even.add(reader.serial, reader.counter - before, load.address - step * before);
 }
 
-/// Whether it is this level of the reader that carries what wrote a cell that a load got.
-inline bool OriginRecords::is_carried(const Reader& reader, const Cell& cell, std::uint16_t level, Record& record) {
-  if (cell.producer == 0) return false;
-  if (record.cell != cell.producer) {
-    const SiteId site = streams_.site_of(cell.producer);
-    record.cell = cell.producer;
-    record.shared_with_cell = shared(reader.site, site);
-    record.of_cell = streams_.dimensions(site);
-  }
-  if (level >= record.shared_with_cell) return false;
-  // Another entry of the reader's innermost loop is carried further outside. Entries of long ago are not looked at.
-  if (level + 1 == record.dimensions && record.of_cell == record.dimensions && cell.entry != reader.entry &&
-      entries_.in_one_slice())
-    return false;
-  return distance(reader, cell, record.shared_with_cell).level == level;
+[[gnu::noinline]] void OriginRecords::look_up(SiteId reader, DefinitionId definition, Writer& into) {
+  const SiteId site = streams_.site_of(definition);
+  into = {definition, reader, shared(reader, site), streams_.dimensions(site)};
 }
 
-inline OriginRecords::Loads OriginRecords::count_load(const Reader& reader, const Provenance& load, std::uint16_t level,
-                                                      Record& record) {
-  if (is_rewritten(memory_, load)) {
+/// Whether it is this level of the reader that carries what wrote a cell that a load got.
+[[gnu::always_inline]] inline bool OriginRecords::is_carried(const Reader& reader, const Cell& cell,
+                                                             std::uint16_t level, const Record& record) {
+  if (cell.producer == 0) return false;
+  const Writer& by = writer(reader.site, cell.producer);
+  if (level >= by.shared) return false;
+  // Another entry of the reader's innermost loop is carried further outside. Entries of long ago are not looked at.
+  if (level + 1 == record.dimensions && by.dimensions == record.dimensions && cell.entry != reader.entry &&
+      entries_.in_one_slice())
+    return false;
+  return distance(reader, cell, by.shared).level == level;
+}
+
+[[gnu::noinline]] bool OriginRecords::is_any_carried(const Reader& reader, const Provenance& load, std::uint16_t level,
+                                                     const Record& record) {
+  bool carried = false;
+  memory_.read(load.address, load.size, [&](std::uint64_t, std::uint64_t, const Cell& cell) {
+    carried = carried || is_carried(reader, cell, level, record);
+  });
+  return carried;
+}
+
+[[gnu::always_inline]] inline OriginRecords::Loads OriginRecords::count_load(const Reader& reader,
+                                                                             const Provenance& load,
+                                                                             std::uint16_t level, Record& record) {
+  if (was_rewritten(load)) {
     record.levels[level].rewritten += counted_;
     return Loads::kRewritten;
   }
   if (level == record.shared) return Loads::kNone;
-  bool carried = false;
-  const auto look_at = [&](const Cell& cell) { carried = carried || is_carried(reader, cell, level, record); };
-  if (!load.mixed)
-    look_at(load.writers);
-  else
-    memory_.read(load.address, load.size, [&](std::uint64_t, std::uint64_t, const Cell& cell) { look_at(cell); });
+  const bool carried =
+      load.mixed ? is_any_carried(reader, load, level, record) : is_carried(reader, load.writers, level, record);
   if (carried) record.levels[level].reread += counted_;
   return carried ? Loads::kReread : Loads::kNone;
 }
@@ -129,50 +143,47 @@ bool OriginRecords::counts_again(const Value& value, const Distance& far, const 
 
 /// As use() of what a copy or a load got in another iteration of the reader's innermost loop. Else false, and nothing
 /// has been counted.
-inline bool OriginRecords::count_of_loop(const Reader& reader, const Cell& writer, const Value& value, Lane& lane) {
-  const Cell& origin = value.origin;
+[[gnu::always_inline]] inline bool OriginRecords::count_of_loop(const Reader& reader, const Cell& writer,
+                                                                const Cell& origin, const Provenance* load,
+                                                                Lane& lane) {
+  if (origin.entry != reader.entry || origin.counter == reader.counter) return false;
   const bool by_origin = writer == origin;
-  if (origin.entry != reader.entry || origin.counter == reader.counter || value.none ||
-      (by_origin && value.load == nullptr))
-    return false;
+  if (by_origin && load == nullptr) return false;
   const bool local = !by_origin && is_instance(reader, writer);
-  Record& record = record_of(reader, lane, {writer.producer, origin.producer, local}, value);
+  Record& record = record_of(reader, lane, {writer.producer, origin.producer, local}, load != nullptr);
   if (record.shared != record.dimensions) [[unlikely]]
     return false;
   const auto level = static_cast<std::uint16_t>(record.shared - 1);
   Record::AtLevel& counts = record.levels[level];
-  const auto along = static_cast<std::int64_t>(reader.counter - origin.counter);
-  const bool first = counts.carried == 0;
-  counts.least = first ? along : std::min(counts.least, along);
-  counts.greatest = first ? along : std::max(counts.greatest, along);
+  counts.include(static_cast<std::int64_t>(reader.counter - origin.counter));
   counts.carried += counted_;
   record.instances += counted_;
   note(lane, reader, origin, false);
-  if (value.load == nullptr) {
+  if (load == nullptr) {
     lane.uneven = true;
   } else {
-    count_load(reader, *value.load, level, record);
-    note_address(lane, reader, *value.load);
+    count_load(reader, *load, level, record);
+    note_address(lane, reader, *load);
   }
   return true;
 }
 
 /// As use(), if it is the same as the last time. Else false, and nothing has changed.
-inline bool OriginRecords::count_again(const Reader& reader, const Cell& writer, const Value& value, Lane& lane) {
-  if (lane.again == Again::kNo || lane.entry != reader.entry || value.none || !(lane.origin == value.origin))
-    return false;
+[[gnu::always_inline]] inline bool OriginRecords::count_again(const Reader& reader, const Cell& writer,
+                                                              const Cell& origin, const Provenance* load, Lane& lane) {
+  if (lane.again == Again::kNo || lane.entry != reader.entry || !(lane.origin == origin)) return false;
   Record& record = *lane.last;
-  const bool by_origin = value.origin == writer;
+  const bool by_origin = origin == writer;
   if (record.key.by != writer.producer || by_origin != has(lane.again, Again::kByOrigin) ||
       record.key.local != (!by_origin && is_instance(reader, writer)))
     return false;
-  if (value.load != nullptr && is_rewritten(memory_, *value.load)) return false;
+  if (load != nullptr && was_rewritten(*load)) return false;
   Record::AtLevel& counts = record.levels[lane.level];
   counts.carried += counted_;
   record.instances += counted_;
   if (has(lane.again, Again::kReread)) counts.reread += counted_;
   lane.counter = reader.counter;
-  if (value.load != nullptr) note_address(lane, reader, *value.load);
+  if (load != nullptr) note_address(lane, reader, *load);
   return true;
 }
 
@@ -189,12 +200,7 @@ inline bool OriginRecords::count_again(const Reader& reader, const Cell& writer,
   far = {record.shared, level};
   if (by_origin && level == record.shared) return false;
   Record::AtLevel& counts = record.levels[level];
-  if (level < record.shared) {
-    const std::int64_t along = reader.point[level] - coordinate;
-    const bool first = counts.carried == 0;
-    counts.least = first ? along : std::min(counts.least, along);
-    counts.greatest = first ? along : std::max(counts.greatest, along);
-  }
+  if (level < record.shared) counts.include(reader.point[level] - coordinate);
   counts.carried += counted_;
   record.instances += counted_;
   const Loads loads = value.load != nullptr ? count_load(reader, *value.load, level, record) : Loads::kNone;
@@ -219,10 +225,54 @@ inline bool OriginRecords::count_again(const Reader& reader, const Cell& writer,
   for (; loop <= last; ++loop) record.levels[loop].turns += weight_;
 }
 
-[[gnu::flatten]] void OriginRecords::use(const Reader& reader, std::uint16_t lane, const Cell& writer,
-                                         const Value& value) {
+/// As use() of what is of the reader's iteration, in the same entry.
+inline void OriginRecords::use_of_now(const Reader& reader, std::uint16_t lane, const Cell& writer, const Cell& origin,
+                                      const Provenance* load, Lane& at) {
+  if (writer == origin || streams_.site_of(origin.producer) == reader.site) {
+    note(at, reader, origin, false);
+  } else {
+    const bool local = is_instance(reader, writer);
+    Record& record = record_of(reader, at, {writer.producer, origin.producer, local}, load != nullptr);
+    if (record.shared != record.dimensions) [[unlikely]]
+      return use_otherwise(reader, lane, writer, {origin, false, load});
+    Record::AtLevel& counts = record.levels[record.shared];
+    counts.carried += counted_;
+    record.instances += counted_;
+    if (load != nullptr && was_rewritten(*load)) counts.rewritten += counted_;
+    note(at, reader, origin, false);
+  }
+  if (load != nullptr)
+    note_address(at, reader, *load);
+  else
+    at.uneven = true;
+}
+
+void OriginRecords::use_none(const Reader& reader, std::uint16_t lane, const Cell& writer) {
   Lane& at = lane_of(reader, lane);
-  if (count_of_loop(reader, writer, value, at) || count_again(reader, writer, value, at)) return;
+  // That it had none the last time either is why nothing takes turns.
+  if (!at.met || !at.none) return use_otherwise(reader, lane, writer, {{}, true, nullptr});
+  Record& record = record_of(reader, at, {writer.producer, 0, is_instance(reader, writer)}, false);
+  record.levels[0].carried += counted_;
+  record.instances += counted_;
+  note(at, reader, {}, true);
+  at.uneven = true;
+}
+
+void OriginRecords::use(const Reader& reader, std::uint16_t lane, const Cell& writer, const Value& value) {
+  if (value.none) {
+    if (!value.unknown) return use_none(reader, lane, writer);
+  } else if (is_now(reader, value.origin)) {
+    return use_of_now(reader, lane, writer, value.origin, value.load, lane_of(reader, lane));
+  }
+  use_otherwise(reader, lane, writer, value);
+}
+
+[[gnu::noinline, gnu::flatten]] void OriginRecords::use_otherwise(const Reader& reader, std::uint16_t lane,
+                                                                  const Cell& writer, const Value& value) {
+  Lane& at = lane_of(reader, lane);
+  if (!value.none && (count_of_loop(reader, writer, value.origin, value.load, at) ||
+                      count_again(reader, writer, value.origin, value.load, at)))
+    return;
   const bool by_origin = !value.none && value.origin == writer;
   bool is_record = value.none || (by_origin ? value.load != nullptr : !is_instance(reader, value.origin));
   if (by_origin && is_now(reader, value.origin)) is_record = false;
@@ -232,7 +282,7 @@ inline bool OriginRecords::count_again(const Reader& reader, const Cell& writer,
     const Key key = value.unknown ? Key{}
                                   : Key{writer.producer, value.none ? 0 : value.origin.producer,
                                         !by_origin && is_instance(reader, writer)};
-    Record& record = record_of(reader, at, key, value);
+    Record& record = record_of(reader, at, key, value.load != nullptr);
     if (count(reader, value, by_origin, record, far, again) && at.met) count_turns(reader, at, value, far, record);
   }
   note(at, reader, value.none ? Cell{} : value.origin, value.none);
@@ -244,7 +294,20 @@ inline bool OriginRecords::count_again(const Reader& reader, const Cell& writer,
     note_address(at, reader, *value.load);
 }
 
-void OriginRecords::mark(Entries& entries) const {
+void OriginRecords::use_kept(const Reader& reader, std::uint16_t lane, const Cell& writer, const Provenance& kept) {
+  Lane& at = lane_of(reader, lane);
+  const Provenance* const load = kept.load ? &kept : nullptr;
+  if (kept.origin.entry == reader.entry) {
+    if (kept.origin.counter == reader.counter) return use_of_now(reader, lane, writer, kept.origin, load, at);
+    if (count_of_loop(reader, writer, kept.origin, load, at)) return;
+  } else if (count_again(reader, writer, kept.origin, load, at)) {
+    return;
+  }
+  use_otherwise(reader, lane, writer, {kept.origin, false, load});
+}
+
+void OriginRecords::mark(Entries& entries) {
+  looked_ = {};
   const auto look_at = [&](const Lane& lane) {
     if (!lane.met) return;
     entries.mark(lane.entry);
@@ -252,11 +315,7 @@ void OriginRecords::mark(Entries& entries) const {
   };
   for (const std::unique_ptr<Uses>& uses : uses_) {
     if (!uses) continue;
-    for (const Operand& operand : uses->operands_) {
-      look_at(operand.first);
-      if (!operand.others) continue;
-      for (const Lane& lane : *operand.others) look_at(lane);
-    }
+    for (const Operand& operand : uses->operands_) operand.for_each(look_at);
   }
 }
 
@@ -285,9 +344,7 @@ std::map<OriginRecords::LaneKey, bool> OriginRecords::even_lanes() const {
         if (!lane.uneven) return;
         if (const auto found = even.find({statement, dense, lane.lane}); found != even.end()) found->second = false;
       };
-      look_at(operands[dense].first);
-      if (!operands[dense].others) continue;
-      for (const Lane& lane : *operands[dense].others) look_at(lane);
+      operands[dense].for_each(look_at);
     }
   }
   return even;

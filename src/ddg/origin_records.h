@@ -11,10 +11,12 @@
 #include <array>
 #include <cstdint>
 #include <deque>
+#include <limits>
 #include <map>
 #include <memory>
 #include <span>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "ddg/entries.h"
@@ -60,7 +62,7 @@ class OriginRecords {
   Uses& uses(SiteId site, std::size_t operands);
 
   /// A chunk of a use, from byte `lane` on, that `writer` made: no record, but the next may be one.
-  void use_directly(const Reader& reader, std::uint16_t lane, const Cell& writer) {
+  [[gnu::always_inline]] void use_directly(const Reader& reader, std::uint16_t lane, const Cell& writer) {
     Lane& at = lane_of(reader, lane);
     note(at, reader, writer, false);
     at.uneven = true;
@@ -74,7 +76,7 @@ class OriginRecords {
   /// The same for such uses.
   void use_made(Reader& reader, std::span<const MadeUse> uses);
   /// A chunk of a use that a plain load of the same instance got: no record either.
-  void use_loaded(const Reader& reader, std::uint16_t lane, const Provenance& load) {
+  [[gnu::always_inline]] void use_loaded(const Reader& reader, std::uint16_t lane, const Provenance& load) {
     Lane& at = lane_of(reader, lane);
     note(at, reader, load.origin, false);
     note_address(at, reader, load);
@@ -95,6 +97,10 @@ class OriginRecords {
   }
   /// A chunk of a use that `writer` wrote last: a copy, if it has no origin.
   void use(const Reader& reader, std::uint16_t lane, const Cell& writer, const Value& value);
+  /// The same of what has no origin, but that is known.
+  void use_none(const Reader& reader, std::uint16_t lane, const Cell& writer);
+  /// The same of what a register keeps: it has an origin.
+  void use_kept(const Reader& reader, std::uint16_t lane, const Cell& writer, const Provenance& kept);
 
   /// From here on, every use stands for so many, of as many iterations of the innermost loop: all alike, but that what
   /// the loop made is one iteration later each time.
@@ -124,7 +130,7 @@ class OriginRecords {
   std::uint16_t shared(SiteId a, SiteId b);
 
   /// Marks the entries that are still needed.
-  void mark(Entries& entries) const;
+  void mark(Entries& entries);
 
   /// visit(DefinitionId) for all origins and last writers.
   template <class Visit>
@@ -161,52 +167,84 @@ class OriginRecords {
     /// By level of the reader: as in Origin. Those up to `shared` may carry it, or 0 if there is no origin.
     struct AtLevel {
       std::uint64_t carried = 0, rewritten = 0, reread = 0, turns = 0;
-      std::int64_t least = 0, greatest = 0;
+      std::int64_t least = std::numeric_limits<std::int64_t>::max();
+      std::int64_t greatest = std::numeric_limits<std::int64_t>::min();
+
+      void include(std::int64_t along) {
+        if (along < least) least = along;
+        if (along > greatest) greatest = along;
+      }
     };
     std::vector<AtLevel> levels;
-    std::uint16_t dimensions = 0;        // of the reader
-    std::uint16_t shared_with_cell = 0;  // dimensions that the reader shares with the next
-    std::uint16_t of_cell = 0;           // dimensions of the next
-    DefinitionId cell = 0;               // that had written what the load got, the last time that this was asked
+    std::uint16_t dimensions = 0;  // of the reader
   };
   /// What most lanes of irregular code need only when they are new.
+  struct Lane;
   struct LaneDetails {
     EvenAddresses even;
     std::vector<Record*> records;
     std::unique_ptr<std::map<Key, Record*>> index;  // of them, if they are many
+    std::vector<Lane> others;                       // of the first lane: those of the operand
   };
   /// Whether the last use was a record, in a way that does not depend on how far the reader is in its innermost loop:
   /// the next one, of the same origin in the same entry of that loop, counts the same.
   enum class Again : std::uint8_t { kNo = 0, kYes = 1, kByOrigin = 2, kReread = 4 };
   static bool has(Again flags, Again flag) { return (static_cast<unsigned>(flags) & static_cast<unsigned>(flag)) != 0; }
-  /// The bytes of an operand from one on, as of the last time.
+  /// The bytes of an operand from one on, as of the last time. What is written for every use is first.
   struct Lane {
     Cell origin;
     std::uint64_t counter = 0;
     EntryId entry = kNoEntry;
+    Again again = Again::kNo;
+    bool none = false;
+    std::uint16_t level = 0;  // as the record was counted, if it may be so again
     std::uint16_t lane = 0;
     bool met = false;
-    bool none = false;
     bool uneven = false;
-    Again again = Again::kNo;
-    std::uint16_t level = 0;  // as the record was counted, if it may be so again
-    Record* last = nullptr;   // record that was used last
+    Record* last = nullptr;    // record that was used last
+    Record* before = nullptr;  // and another one, before that
     std::unique_ptr<LaneDetails> details;
   };
   /// One line of the cache: this is written for every use.
   struct alignas(64) Operand {
     Lane first;  // that was met
-    std::unique_ptr<std::vector<Lane>> others;
+    template <class Visit>
+    void for_each(Visit&& visit) const {
+      visit(first);
+      if (first.details)
+        for (const Lane& lane : first.details->others) visit(lane);
+    }
   };
+  static_assert(sizeof(Operand) == 64);
   struct SharedEntry {
     SiteId a = 0;
     SiteId b = 0;
     std::uint16_t shared = 0;
   };
+  /// What wrote a cell, as seen from a reader: dimensions that they share, and those that it has.
+  struct Writer {
+    DefinitionId definition = 0;
+    SiteId reader = 0;
+    std::uint16_t shared = 0;
+    std::uint16_t dimensions = 0;
+  };
+  /// Whether a load was rewritten, when it was asked.
+  struct Looked {
+    const Provenance* load = nullptr;
+    std::uint64_t changes = 0;
+    Cell origin;
+    std::uint64_t address = 0;
+    bool rewritten = false;
+  };
+  static constexpr std::size_t kLooked = 16;
   static constexpr std::size_t kSharedEntries = 4096;
+  static constexpr std::size_t kWriters = 4096;
   static constexpr std::size_t kFewRecords = 8;
   static constexpr std::size_t kMaxRecords = 4096;  // of one lane; all others are one that nothing is known of
 
+  void use_of_now(const Reader& reader, std::uint16_t lane, const Cell& writer, const Cell& origin,
+                  const Provenance* load, Lane& at);
+  void use_otherwise(const Reader& reader, std::uint16_t lane, const Cell& writer, const Value& value);
   Lane& lane_of(const Reader& reader, std::uint16_t lane);
   Lane& other_lane(Operand& operand, std::uint16_t lane);
   static void note(Lane& lane, const Reader& reader, const Cell& origin, bool none) {
@@ -220,10 +258,20 @@ class OriginRecords {
   /// Without loops, there is nothing to be even along.
   void note_address(Lane& lane, const Reader& reader, const Provenance& load) {
     if (lane.uneven || !in_loop(reader)) return;
-    EvenAddresses& even = details_of(lane).even;
-    if (!steps_.empty() && times_ > 1) note_first_address(lane, reader, load);
-    if (!lane.uneven) lane.uneven = !even.add(reader.serial, reader.counter, load.address);
+    note_even_address(lane, reader, load);
   }
+  /// Whether what a load got was rewritten. A register is often used several times between two stores.
+  bool was_rewritten(const Provenance& load) {
+    if (load.stale) return true;
+    Looked& last = looked_[reinterpret_cast<std::uintptr_t>(&load) / 64 % kLooked];
+    if (last.load == &load && last.changes == memory_.changes() && last.origin == load.origin &&
+        last.address == load.address)
+      return last.rewritten;
+    const bool rewritten = is_rewritten(memory_, load);
+    last = {&load, memory_.changes(), load.origin, load.address, rewritten};
+    return rewritten;
+  }
+  void note_even_address(Lane& lane, const Reader& reader, const Provenance& load);
   static bool in_loop(const Reader& reader);
   static LaneDetails& details_of(Lane& lane) {
     if (!lane.details) lane.details = std::make_unique<LaneDetails>();
@@ -233,14 +281,20 @@ class OriginRecords {
   using LaneKey = std::tuple<StatementId, std::uint32_t, std::uint16_t>;  // operand's number, lane
   std::map<LaneKey, bool> even_lanes() const;
   /// Mostly that of the last time.
-  Record& record_of(const Reader& reader, Lane& lane, Key key, const Value& value) {
-    if (lane.last != nullptr && lane.last->key == key) return *lane.last;
-    return find_record(reader, lane, key, value);
+  Record& record_of(const Reader& reader, Lane& lane, Key key, bool load) {
+    if (lane.last != nullptr && lane.last->key == key) [[likely]]
+      return *lane.last;
+    if (lane.before != nullptr && lane.before->key == key) {
+      std::swap(lane.last, lane.before);
+      return *lane.last;
+    }
+    lane.before = lane.last;
+    return find_record(reader, lane, key, load);
   }
   /// Null if all of it is done.
   Record* count_copied(const Reader& reader, std::uint16_t lane, DefinitionId writer, const Value& value, bool local) {
     Lane& at = lane_of(reader, lane);
-    Record& record = record_of(reader, at, {writer, value.origin.producer, local}, value);
+    Record& record = record_of(reader, at, {writer, value.origin.producer, local}, value.load != nullptr);
     if (record.shared != record.dimensions) [[unlikely]] {
       use(reader, lane, {writer, reader.entry, reader.counter}, value);
       return nullptr;
@@ -250,7 +304,8 @@ class OriginRecords {
     note(at, reader, value.origin, false);
     return &record;
   }
-  Record& find_record(const Reader& reader, Lane& lane, Key key, const Value& value);
+  /// `load`: the origin is a plain load.
+  Record& find_record(const Reader& reader, Lane& lane, Key key, bool load);
   /// Dimensions that the reader and an instance share, and the first of these in which they differ.
   struct Distance {
     std::uint16_t shared = 0;
@@ -276,9 +331,17 @@ class OriginRecords {
   bool is_instance(const Reader& reader, const Cell& cell) const {
     return is_now(reader, cell) && streams_.site_of(cell.producer) == reader.site;
   }
-  bool count_again(const Reader& reader, const Cell& writer, const Value& value, Lane& lane);
-  bool count_of_loop(const Reader& reader, const Cell& writer, const Value& value, Lane& lane);
-  bool is_carried(const Reader& reader, const Cell& cell, std::uint16_t level, Record& record);
+  bool count_again(const Reader& reader, const Cell& writer, const Cell& origin, const Provenance* load, Lane& lane);
+  bool count_of_loop(const Reader& reader, const Cell& writer, const Cell& origin, const Provenance* load, Lane& lane);
+  bool is_carried(const Reader& reader, const Cell& cell, std::uint16_t level, const Record& record);
+  bool is_any_carried(const Reader& reader, const Provenance& load, std::uint16_t level, const Record& record);
+  const Writer& writer(SiteId reader, DefinitionId definition) {
+    Writer& known = writers_[(definition + reader * 31) % kWriters];
+    if (known.definition != definition || known.reader != reader) [[unlikely]]
+      look_up(reader, definition, known);
+    return known;
+  }
+  void look_up(SiteId reader, DefinitionId definition, Writer& into);
   static bool counts_again(const Value& value, const Distance& far, const Record& record);
   bool count(const Reader& reader, const Value& value, bool by_origin, Record& record, Distance& far, Again& again);
   /// What it counted.
@@ -293,6 +356,8 @@ class OriginRecords {
   std::vector<std::unique_ptr<Uses>> uses_;  // by site
   std::deque<Record> records_;
   std::array<SharedEntry, kSharedEntries> shared_{};
+  std::array<Looked, kLooked> looked_{};
+  std::array<Writer, kWriters> writers_{};  // of cells that loads got
   std::uint64_t times_ = 1;
   std::uint64_t weight_ = 1;
   std::uint64_t counted_ = 1;        // both together
@@ -309,13 +374,13 @@ class OriginRecords::Uses {
 
 inline bool OriginRecords::in_loop(const Reader& reader) { return reader.uses->in_loop_; }
 
-inline OriginRecords::Lane& OriginRecords::lane_of(const Reader& reader, std::uint16_t lane) {
+[[gnu::always_inline]] inline OriginRecords::Lane& OriginRecords::lane_of(const Reader& reader, std::uint16_t lane) {
   Operand& operand = reader.uses->operands_[reader.dense];
   if (operand.first.lane == lane && operand.first.met) return operand.first;
   return other_lane(operand, lane);
 }
 
-inline void OriginRecords::use_made(Reader& reader, std::span<const MadeUse> uses) {
+[[gnu::always_inline]] inline void OriginRecords::use_made(Reader& reader, std::span<const MadeUse> uses) {
   for (const MadeUse& use : uses) {
     reader.dense = use.dense;
     use_directly(reader, use.lane, {use.maker, reader.entry, reader.counter});

@@ -53,6 +53,20 @@ OriginTracker::Value OriginTracker::value(const Source& source) const {
   return {{}, true, nullptr};
 }
 
+const Provenance& OriginTracker::provenance(const Source& source, Provenance& made) const {
+  if (source.kind == Source::Kind::kLiveIn && where_[source.index] == RegisterOrigins::kKept &&
+      writers_[source.index].producer != 0)
+    return kept_[source.index];
+  if (source.kind == Source::Kind::kLoaded && !loads_[source.index].reload) return loads_[source.index].itself;
+  return made = provenance_of(value(source));
+}
+
+/// What all bytes that were got back have, up to the last ones of these, if it is the same; else null.
+const Provenance* OriginTracker::reloaded_as_a_whole(const Loaded& load, const Source& last) {
+  const std::size_t end = std::min<std::size_t>(std::size_t{last.byte} + last.bytes, load.size);
+  return last.byte < load.size ? load.reloaded.only(static_cast<std::uint8_t>(end - 1)) : nullptr;
+}
+
 /// Whether granules had one writer and one origin when the part began, as nearly all have that are in one register.
 bool OriginTracker::is_one_chunk(Granule first, std::uint32_t count) {
   const GranuleSet::Some behind = GranuleSet::behind(first, count);
@@ -63,8 +77,8 @@ bool OriginTracker::is_one_chunk(Granule first, std::uint32_t count) {
 }
 
 bool OriginTracker::compare_chunk(Granule first, std::uint32_t count) const {
-  if (!are_equal(writers_->data() + first, count)) return false;
-  const std::uint8_t* const where = registers_->where.data() + first;
+  if (!are_equal(writers_ + first, count)) return false;
+  const std::uint8_t* const where = where_ + first;
   for (std::uint32_t i = 0; i < count; i += 8) {
     std::uint64_t some = 0;
     std::memcpy(&some, where + i, sizeof(some));
@@ -73,21 +87,42 @@ bool OriginTracker::compare_chunk(Granule first, std::uint32_t count) const {
     if (some != 0) return false;
   }
   if (where[0] != RegisterOrigins::kKept) return true;
-  const Provenance* const kept = registers_->kept.data() + first;
+  const Provenance* const kept = kept_ + first;
   for (std::uint32_t i = 1; i < count; ++i)
     if (!kept[i].same_origin(kept[0])) return false;
   return true;
 }
 
+/// Of what was written before the part, granule by granule.
+void OriginTracker::use_chunks(const OriginRecords::Reader& reader, const OriginCode::Use& use) {
+  const auto origin = [&](Granule granule) -> const Cell& {
+    return where_[granule] == RegisterOrigins::kKept ? kept_[granule].origin : writers_[granule];
+  };
+  const auto is_like = [&](Granule a, Granule b) {
+    const bool none = where_[a] == RegisterOrigins::kNowhere;
+    return writers_[a] == writers_[b] && none == (where_[b] == RegisterOrigins::kNowhere) &&
+           (none || origin(a) == origin(b));
+  };
+  const OriginCode::Piece* const pieces = code_->origins.pieces.data() + use.first;
+  for (std::uint32_t i = 0; i < use.count; ++i) {
+    const auto granule = static_cast<Granule>(use.granule + i);
+    if (i > 0 && is_like(granule, static_cast<Granule>(granule - 1))) continue;
+    use_chunk(reader, pieces[i].lane, granule);
+  }
+}
+
 /// Neighbours with one writer and one origin are one chunk.
 [[gnu::noinline, gnu::flatten]] void OriginTracker::use_register(const OriginRecords::Reader& reader,
                                                                  const OriginCode::Use& use) {
-  if (use.direct && is_one_chunk(use.granule, use.count)) return use_chunk(reader, use.lane, use.granule);
+  if (use.direct) {
+    if (is_one_chunk(use.granule, use.count)) return use_chunk(reader, use.lane, use.granule);
+    return use_chunks(reader, use);
+  }
   Cell before;
   Value before_value;
   const OriginCode::Piece* const end = code_->origins.pieces.data() + use.first + use.count;
   for (const OriginCode::Piece* piece = end - use.count; piece < end; piece += goes_on_for(*piece)) {
-    const Cell writer = piece->writer == kOutside ? (*writers_)[piece->granule] : cell(piece->writer);
+    const Cell writer = piece->writer == kOutside ? writers_[piece->granule] : cell(piece->writer);
     if (writer.producer == 0) {
       before = {};
       continue;
@@ -105,7 +140,10 @@ bool OriginTracker::compare_chunk(Granule first, std::uint32_t count) const {
 std::uint32_t OriginTracker::goes_on_for(const OriginCode::Piece& piece) {
   if (piece.run == 1) return 1;
   const Source& source = piece.source;
-  if (source.kind == Source::Kind::kLoaded) return loads_[source.index].reload ? 1 : piece.run;
+  if (source.kind == Source::Kind::kLoaded) {
+    const Loaded& load = loads_[source.index];
+    return !load.reload || reloaded_as_a_whole(load, (&piece)[piece.run - 1].source) != nullptr ? piece.run : 1;
+  }
   if (source.kind == Source::Kind::kLiveIn)
     return is_one_chunk(static_cast<Granule>(source.index), piece.run) ? piece.run : 1;
   return piece.run;
@@ -115,8 +153,7 @@ void OriginTracker::use_arguments(const Instance& instance, std::uint8_t operand
                                   const std::vector<Cell>& writers, const RegisterOrigins& registers) {
   if (!instance.followed) return;
   begin(instance, &records_.uses(instance.site, operand + 1u));
-  writers_ = &writers;
-  registers_ = const_cast<RegisterOrigins*>(&registers);
+  look_at(writers, const_cast<RegisterOrigins&>(registers));
   const OriginRecords::Reader& reader = this->reader(0, operand, operand);
   Cell before;
   Value before_value;
@@ -140,7 +177,8 @@ void OriginTracker::spill(const MemoryAccess& access, std::uint64_t address, con
     const Source& source = pieces[i].source;
     i += goes_on_for(pieces[i]);
     const std::uint32_t end = i < code.count ? pieces[i].lane : access.size;
-    spill.value.add(static_cast<std::uint8_t>(end), provenance_of(value(source)));
+    Provenance made;
+    spill.value.add(static_cast<std::uint8_t>(end), provenance(source, made));
   }
   if (code.count == 0) spill.value.add(static_cast<std::uint8_t>(access.size), provenance_of({store, false, nullptr}));
   if (store.producer >= spilled_.size()) spilled_.resize(store.producer + std::size_t{1});
@@ -218,36 +256,46 @@ const Provenance* OriginTracker::got_as_a_whole(const OriginCode::Out* outs, Pro
   }
   const Loaded& load = loads_[outs->source.index];
   if (!load.reload) return &load.itself;
-  const Source& last = outs[outs->run - 1].source;
-  const std::size_t end = std::min<std::size_t>(std::size_t{last.byte} + last.bytes, load.size);
-  return last.byte < load.size ? load.reloaded.only(static_cast<std::uint8_t>(end - 1)) : nullptr;
+  return reloaded_as_a_whole(load, outs[outs->run - 1].source);
+}
+
+/// So many of the run of outs that begins there. Most are a general register: then all that is done knows that.
+[[gnu::always_inline]] inline void OriginTracker::fill(const OriginCode::Out& out, std::uint16_t run,
+                                                       RegisterOrigins::Where where, const Provenance& kept) {
+  RegisterOrigins& registers = *registers_;
+  const auto fill_so_many = [&](std::size_t count) __attribute__((always_inline)) {
+    registers.set_where(out.granule, count, where);
+    if (where == RegisterOrigins::kKept) fill_provenances(registers.kept.data() + out.granule, count, kept);
+  };
+  if (run == RegisterOrigins::kOfGeneral) [[likely]]
+    fill_so_many(RegisterOrigins::kOfGeneral);
+  else
+    fill_so_many(run);
+  if (run == out.run) registers.joined.add(out.joined);
 }
 
 /// Only what is done as a whole is known to be one chunk.
-[[gnu::flatten]] void OriginTracker::write_outs() {
+void OriginTracker::write_outs() {
   const OriginCode& code = code_->origins;
   registers_->joined.remove(code.parted, code.parted_words);
-  for (std::size_t i = 0; i < code.moved_outs; i += moved_[i].run)
-    fill(code.outs[i], moved_[i].run, moved_[i].where, moved_[i].provenance);
-  Provenance made;
-  for (std::size_t i = code.moved_outs; i < code.outs.size();) {
-    const OriginCode::Out& out = code.outs[i];
-    if (const Provenance* const got = got_as_a_whole(&out, made)) {
-      fill(out, out.run, got->none ? RegisterOrigins::kNowhere : RegisterOrigins::kKept, *got);
-      i += out.run;
+  const OriginCode::Out* out = code.outs.data();
+  const OriginCode::Out* const end = out + code.outs.size();
+  const OriginCode::Out* const made_from = out + code.moved_outs;
+  for (const Moved* moved = moved_.data(); out < made_from; out += moved->run, moved += moved->run)
+    fill(*out, moved->run, moved->where, moved->provenance);
+  while (out < end) {
+    Provenance made;
+    if (out->source.kind == Source::Kind::kLoaded && !loads_[out->source.index].reload) {
+      fill(*out, out->run, RegisterOrigins::kKept, loads_[out->source.index].itself);
+      out += out->run;
+    } else if (const Provenance* const got = got_as_a_whole(out, made)) {
+      fill(*out, out->run, got->none ? RegisterOrigins::kNowhere : RegisterOrigins::kKept, *got);
+      out += out->run;
     } else {
-      keep(out.granule, value(out.source));
-      ++i;
+      keep(out->granule, value(out->source));
+      ++out;
     }
   }
-}
-
-/// So many of the run of outs that begins there.
-void OriginTracker::fill(const OriginCode::Out& out, std::uint16_t run, RegisterOrigins::Where where,
-                         const Provenance& kept) {
-  registers_->set_where(out.granule, run, where);
-  if (where == RegisterOrigins::kKept) std::fill_n(registers_->kept.data() + out.granule, run, kept);
-  if (run == out.run) registers_->joined.add(out.joined);
 }
 
 /// Where several wrote what a load got, their entries are not kept for it: if they are others by now, that is noted.

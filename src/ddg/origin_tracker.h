@@ -27,8 +27,9 @@ namespace loopfold::ddg {
 /// The origins of a thread's registers, beside their last writers.
 struct RegisterOrigins {
   enum Where : std::uint8_t { kWriter = 0, kKept = 1, kNowhere = 2 };
-  std::vector<std::uint8_t> where;  // by granule, and some more
-  std::vector<Provenance> kept;     // by granule
+  static constexpr std::size_t kOfGeneral = 4;  // granules of a general register
+  std::vector<std::uint8_t> where;              // by granule, and some more
+  std::vector<Provenance> kept;                 // by granule
 
   /// Known to have the last writer and the origin of the one before. Whoever changes them without saying so here clears
   /// it.
@@ -39,10 +40,14 @@ struct RegisterOrigins {
     std::fill(where.begin(), where.end(), std::uint8_t{kWriter});
     joined.clear();
   }
-  /// Eight at a time: mostly, that is once.
-  void set_where(Granule first, std::size_t count, Where where_to) {
+  /// Eight at a time: mostly, that is once. Most are the four of a general register.
+  [[gnu::always_inline]] void set_where(Granule first, std::size_t count, Where where_to) {
     const std::uint64_t all = where_to * std::uint64_t{0x0101010101010101};
     std::uint8_t* at = where.data() + first;
+    if (count == kOfGeneral) [[likely]] {
+      std::memcpy(at, &all, kOfGeneral);
+      return;
+    }
     for (; count >= 8; count -= 8, at += 8) std::memcpy(at, &all, sizeof(all));
     std::uint64_t eight = 0;
     std::memcpy(&eight, at, sizeof(eight));
@@ -75,8 +80,7 @@ class OriginTracker {
     if (uses == nullptr && instance.followed) uses = &records_.uses(instance.site, code.operands);
     begin(instance, uses);
     code_ = &code;
-    writers_ = &writers;
-    registers_ = &registers;
+    look_at(writers, registers);
     next_use_ = code.origins.uses.data();
     last_use_ = followed_ ? next_use_ + code.origins.uses.size() : next_use_;
     if (loads_.size() < code.origins.loads.size()) [[unlikely]]
@@ -89,7 +93,7 @@ class OriginTracker {
   }
 
   /// One of them, which is not of what a load of the part got, or may be of what it got back.
-  void use_as_found(const OriginCode::Use& use) {
+  [[gnu::always_inline]] void use_as_found(const OriginCode::Use& use) {
     const OriginRecords::Reader& reader = this->reader(use.instruction, use.operand, use.dense);
     if (registers_->joined.has(use.behind))
       use_chunk(reader, use.lane, use.granule);
@@ -124,28 +128,34 @@ class OriginTracker {
   }
 
   /// The same for parts of a trail (trail.h), whose code names instructions by definitions; what they write waits until
-  /// the trail ends. Use: begin_trail() with the first instance; for each part begin_in_trail() instead of begin(),
-  /// load_one() where one instance wrote what is loaded, finish_in_trail() instead of finish_part().
-  void begin_trail(const Instance& instance, const std::vector<Cell>& writers, RegisterOrigins& registers) {
-    begin(instance, nullptr);
+  /// the trail ends. Use: begin_trail() where it begins; for each part begin_in_trail() instead of begin(),
+  /// use_in_trail() for what is read before an access or behind the last, load_one() where one instance wrote what is
+  /// loaded.
+  void begin_trail(EntryId entry, std::uint64_t counter, std::uint64_t serial, const std::int64_t* point,
+                   const std::vector<Cell>& writers, RegisterOrigins& registers) {
+    reader_.entry = entry;
+    reader_.counter = counter;
+    reader_.serial = serial;
+    reader_.point = point;
     first_maker_ = 0;
     followed_ = true;
-    writers_ = &writers;
-    registers_ = &registers;
+    look_at(writers, registers);
   }
-  void begin_in_trail(const PartCode& code, SiteId site, DefinitionId first_definition, OriginRecords::Uses* uses,
-                      std::span<const OriginRecords::MadeUse> made) {
+  /// `loads`: that the trail has so far.
+  [[gnu::always_inline]] void begin_in_trail(const PartCode& code, SiteId site, DefinitionId first_definition,
+                                             OriginRecords::Uses* uses, std::span<const OriginRecords::MadeUse> made,
+                                             std::size_t loads) {
     code_ = &code;
     first_definition_ = first_definition;
     reader_.uses = uses;
     reader_.site = site;
-    next_use_ = code.origins.uses.data();
-    last_use_ = next_use_ + code.origins.uses.size();
     mixed_ = false;
-    if (loads_.size() < code.origins.loads.size()) [[unlikely]]
-      loads_.resize(code.origins.loads.size());
+    if (loads_.size() < loads) [[unlikely]]
+      loads_.resize(loads);
     records_.use_made(reader_, made);
   }
+  /// These uses, which all come before the next access. `spill`: the instruction that is a spill, if one is.
+  void use_in_trail(const OriginCode::Use* use, const OriginCode::Use* end, std::uint32_t spill);
   /// What the loads of a trail got: as long as they are needed, they can be kept elsewhere.
   class Loads {
     friend class OriginTracker;
@@ -158,8 +168,16 @@ class OriginTracker {
     std::vector<Loaded> all_;
   };
   void exchange_loads(Loads& other) { loads_.swap(other.all_); }
-  bool load_one(const MemoryAccess& access, std::uint64_t address, const Cell& cell);
-  void finish_in_trail() { read_registers(0xffff, false); }
+  /// A load of a part of a trail, as load_one() needs it.
+  struct OneLoad {
+    DefinitionId definition = 0;  // of its instruction
+    std::uint32_t operand = 0;    // dense number
+    std::uint32_t size = 0;
+    bool kept = false;       // what it loads is needed later
+    std::uint16_t load = 0;  // if so: among those of the trail
+  };
+  /// As load() of one chunk, or of none if the cell has no producer.
+  bool load_one(const MemoryAccess& access, const OneLoad& load, std::uint64_t address, const Cell& cell);
   /// A load got back values of several origins: the trail must end behind the part.
   bool took_several() const { return mixed_; }
   /// What the trail leaves: before the registers get their new writers; then write().
@@ -220,6 +238,12 @@ class OriginTracker {
     reader_.dense = dense;
     return reader_;
   }
+  void look_at(const std::vector<Cell>& writers, RegisterOrigins& registers) {
+    writers_ = writers.data();
+    registers_ = &registers;
+    where_ = registers.where.data();
+    kept_ = registers.kept.data();
+  }
   void begin(const Instance& instance, OriginRecords::Uses* uses) {
     followed_ = instance.followed;
     first_definition_ = streams_.definition(instance.site, 0);
@@ -233,10 +257,10 @@ class OriginTracker {
   }
   /// What a granule had when the part began.
   Value found(std::size_t granule) const {
-    const Cell& writer = (*writers_)[granule];
-    const std::uint8_t where = registers_->where[granule];
+    const Cell& writer = writers_[granule];
+    const std::uint8_t where = where_[granule];
     if (writer.producer == 0 || where == RegisterOrigins::kNowhere) return {{}, true, nullptr};
-    return where == RegisterOrigins::kKept ? value_of(registers_->kept[granule]) : Value{writer, false, nullptr};
+    return where == RegisterOrigins::kKept ? value_of(kept_[granule]) : Value{writer, false, nullptr};
   }
   Value value(const Source& source) const;
   static Value together(const Value& a, const Value& b);
@@ -245,6 +269,8 @@ class OriginTracker {
     return {provenance.origin, provenance.none, provenance.load ? &provenance : nullptr};
   }
   static Provenance provenance_of(const Value& value);
+  /// That of a source, which may be put into `made`.
+  const Provenance& provenance(const Source& source, Provenance& made) const;
   void keep(Granule granule, const Value& value);
   void move_outs();
   void move(const OriginCode::Out& out, Moved& into);
@@ -257,13 +283,17 @@ class OriginTracker {
   bool is_one_chunk(Granule first, std::uint32_t count);
   bool compare_chunk(Granule first, std::uint32_t count) const;
   void use_register(const OriginRecords::Reader& reader, const OriginCode::Use& use);
+  void use_chunks(const OriginRecords::Reader& reader, const OriginCode::Use& use);
+  static const Provenance* reloaded_as_a_whole(const Loaded& load, const Source& last);
   std::uint32_t goes_on_for(const OriginCode::Piece& piece);
   /// A use of what a granule, and those behind it, had when the part began.
-  void use_chunk(const OriginRecords::Reader& reader, std::uint16_t lane, Granule granule) {
-    const Cell& writer = (*writers_)[granule];
+  [[gnu::always_inline]] void use_chunk(const OriginRecords::Reader& reader, std::uint16_t lane, Granule granule) {
+    const Cell& writer = writers_[granule];
     if (writer.producer == 0) return;
-    if (registers_->where[granule] == RegisterOrigins::kWriter) return records_.use_directly(reader, lane, writer);
-    records_.use(reader, lane, writer, found(granule));
+    const std::uint8_t where = where_[granule];
+    if (where == RegisterOrigins::kKept) return records_.use_kept(reader, lane, writer, kept_[granule]);
+    if (where == RegisterOrigins::kWriter) return records_.use_directly(reader, lane, writer);
+    records_.use_none(reader, lane, writer);
   }
   void use_memory(const MemoryAccess& access, std::uint64_t address, std::span<const Chunk> chunks);
   void keep_load(const MemoryAccess& access, std::uint64_t address, std::span<const Chunk> chunks, const Spill* spill);
@@ -286,8 +316,10 @@ class OriginTracker {
   DefinitionId first_definition_ = 0;
   DefinitionId first_maker_ = 0;  // what numbers of instructions in the code are behind
   bool mixed_ = false;
-  const std::vector<Cell>* writers_ = nullptr;
+  const Cell* writers_ = nullptr;
   RegisterOrigins* registers_ = nullptr;
+  const std::uint8_t* where_ = nullptr;  // of the registers, as what they keep
+  const Provenance* kept_ = nullptr;
   const OriginCode::Use* next_use_ = nullptr;  // none are left if its uses are not counted
   const OriginCode::Use* last_use_ = nullptr;  // behind the last one
   OriginRecords::Reader reader_;
@@ -310,7 +342,21 @@ inline void OriginTracker::use_registers(std::uint16_t instruction, bool spilled
   next_use_ = next;
 }
 
-inline void OriginTracker::use_loaded(const OriginCode::Use& use) {
+[[gnu::always_inline]] inline void OriginTracker::use_in_trail(const OriginCode::Use* use, const OriginCode::Use* end,
+                                                               std::uint32_t spill) {
+  const Loaded* const loads = loads_.data();
+  for (; use != end; ++use) {
+    if (use->spilled && use->instruction == spill) continue;
+    if (use->load != kOutside && !loads[use->load].reload)
+      use_loaded(*use);
+    else if (use->maker != kOutside)
+      use_made(*use);
+    else
+      use_as_found(*use);
+  }
+}
+
+[[gnu::always_inline]] inline void OriginTracker::use_loaded(const OriginCode::Use& use) {
   const OriginRecords::Reader& reader = this->reader(use.instruction, use.operand, use.dense);
   const Provenance& load = loads_[use.load].itself;
   if (use.copier == kOutside)
@@ -343,28 +389,22 @@ inline bool OriginTracker::load(const MemoryAccess& access, std::uint64_t addres
   return spill != nullptr;
 }
 
-/// As load() of one chunk, or of none if the cell has no producer.
-inline bool OriginTracker::load_one(const MemoryAccess& access, std::uint64_t address, const Cell& cell) {
-  if (spilled(cell) != 0 || cell.producer == kLostProducer) [[unlikely]] {
+[[gnu::always_inline]] inline bool OriginTracker::load_one(const MemoryAccess& access, const OneLoad& load,
+                                                           std::uint64_t address, const Cell& cell) {
+  if (cell.producer >= spilled_.size() ? cell.producer == kLostProducer : spilled_[cell.producer] != 0) [[unlikely]] {
     const Chunk chunk{0, access.size, cell};
-    return load(access, address, {&chunk, 1});
+    return this->load(access, address, {&chunk, 1});
   }
-  if (cell.producer != 0)
-    records_.use_directly(
-        reader(access.instruction, static_cast<std::uint8_t>(kFirstMemoryOperand + access.index), access.operand), 0,
-        cell);
-  if (access.load == MemoryAccess::kNo || !code_->origins.loads[access.load].kept) return false;
-  Loaded& loaded = loads_[access.load];
+  if (cell.producer != 0) {
+    reader_.dense = load.operand;
+    records_.use_directly(reader_, 0, cell);
+  }
+  if (!load.kept) return false;
+  Loaded& loaded = loads_[load.load];
   loaded.reload = false;
-  loaded.size = access.size;
-  loaded.itself = {{first_definition_ + access.instruction, reader_.entry, reader_.counter},
-                   cell,
-                   address,
-                   access.size,
-                   false,
-                   true,
-                   false,
-                   false};
+  loaded.size = load.size;
+  loaded.itself = {
+      {load.definition, reader_.entry, reader_.counter}, cell, address, load.size, false, true, false, false};
   return false;
 }
 

@@ -4,12 +4,40 @@
 
 #include <algorithm>
 #include <bit>
+#include <type_traits>
 
 #include "ddg/progression.h"
 
 namespace loopfold::ddg {
 
 namespace {
+
+/// Numbers that may be touched behind the points of rows.
+constexpr std::size_t kBeyond = 1;
+
+constexpr std::size_t pairs_of(std::size_t dimensions) { return (dimensions + 1) / 2; }
+
+/// The coordinates of a point, two at a time: what is behind it, one number at most, is written too.
+inline void copy_point(std::int64_t* into, const std::int64_t* from, std::size_t pairs) {
+  for (std::size_t i = 0; i < pairs; ++i)
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(into + 2 * i),
+                     _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + 2 * i)));
+}
+
+/// Calls one that has the number of pairs as a constant, if it is usual; else with 0.
+template <class Call>
+inline auto for_pairs(std::size_t pairs, Call&& call) {
+  switch (pairs) {
+    case 1:
+      return call(std::integral_constant<std::size_t, 1>{});
+    case 2:
+      return call(std::integral_constant<std::size_t, 2>{});
+    case 3:
+      return call(std::integral_constant<std::size_t, 3>{});
+    default:
+      return call(std::integral_constant<std::size_t, 0>{});
+  }
+}
 
 std::uint64_t first_rows(std::size_t n) { return n == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << n) - 1; }
 
@@ -74,44 +102,61 @@ void Settler::set_points(const Journal::Segment& segment) {
   const std::size_t n = segment.rows;
   const std::size_t dimensions = rows_.dimensions;
   const std::size_t inner = dimensions - 1;
-  if (rows_.points.size() < Journal::kMostRows * dimensions) {
-    rows_.points.resize(Journal::kMostRows * dimensions);
+  if (rows_.points.size() < Journal::kMostRows * dimensions + kBeyond) {
+    rows_.points.resize(Journal::kMostRows * dimensions + kBeyond);
     rows_.around.resize(Journal::kMostRows * dimensions);
     rows_.ends.resize(dimensions);
   }
   fold::Ends* const ends = rows_.ends.data();
   std::fill_n(ends, dimensions, fold::Ends{});
-  fold::Ends counters;
   bool ordered = true;
   std::uint64_t follows = 0;
-  std::int64_t* point = rows_.points.data();
-  const std::uint64_t* row = rows_.numbers;
-  const std::size_t words = rows_.code->row.words;
-  EntryId before = kNoEntry;
-  std::uint32_t around = 0;
-  for (std::size_t i = 0; i < n; ++i, point += dimensions, row += words) {
-    const auto entry = static_cast<EntryId>(row[0]);
-    const auto counter = static_cast<std::int64_t>(row[1]);
-    rows_.serials[i] = row[2];
-    if (entry == before && i > 0) {
-      const std::int64_t* const last = point - dimensions;
-      for (std::size_t k = 0; k < inner; ++k) point[k] = last[k];
-      point[inner] = counter;
-      ordered = ordered && counter > last[inner];
-      follows |= std::uint64_t{counter == last[inner] + 1} << i;
-    } else {
-      before = entry;
-      around = static_cast<std::uint32_t>(i * dimensions);
-      entries_.vector(entry, row[1], point, rows_.around.data() + around);
-      ordered =
-          ordered && (i == 0 || std::lexicographical_compare(point - dimensions, point, point, point + dimensions));
-      for (std::size_t k = 0; k < inner; ++k) ends[k].include(point[k]);
-    }
-    rows_.around_row[i] = around;
-    counters.include(counter);
+  for (std::size_t i = 0; i < n;) {
+    const std::size_t first = i;
+    i = set_points_of_entry(first, n, ordered, follows);
+    const std::int64_t* const point = rows_.point(first);
+    ordered =
+        ordered && (first == 0 || std::lexicographical_compare(point - dimensions, point, point, point + dimensions));
+    for (std::size_t k = 0; k < inner; ++k) ends[k].include(point[k]);
   }
-  ends[inner] = counters;
   rows_.all = {rows_.points.data(), rows_.serials.data(), n, ordered, ends, follows, ends};
+}
+
+/// Those from this row on that are in one entry of the innermost loop. The row behind them.
+std::size_t Settler::set_points_of_entry(std::size_t first, std::size_t n, bool& ordered, std::uint64_t& follows) {
+  const std::size_t dimensions = rows_.dimensions;
+  const std::size_t inner = dimensions - 1;
+  const std::size_t pairs = pairs_of(inner);
+  const std::size_t words = rows_.code->row.words;
+  const std::uint64_t* row = rows_.row(first);
+  const auto around = static_cast<std::uint32_t>(first * dimensions);
+  const auto entry = static_cast<EntryId>(row[0]);
+  std::int64_t* const begin = rows_.points.data() + around;
+  entries_.vector(entry, row[1], begin, rows_.around.data() + around);
+  rows_.serials[first] = row[2];
+  rows_.around_row[first] = around;
+  auto last = static_cast<std::int64_t>(row[1]);
+  fold::Ends counters{last, last};
+  bool grows = true;
+  std::uint64_t next = 0;
+  std::int64_t* point = begin + dimensions;
+  std::size_t i = first + 1;
+  for (row += words; i < n && static_cast<EntryId>(row[0]) == entry; ++i, row += words, point += dimensions) {
+    const auto counter = static_cast<std::int64_t>(row[1]);
+    copy_point(point, begin, pairs);
+    point[inner] = counter;
+    rows_.serials[i] = row[2];
+    rows_.around_row[i] = around;
+    grows = grows && counter > last;
+    next |= std::uint64_t{counter == last + 1} << i;
+    counters.include(counter);
+    last = counter;
+  }
+  ordered = ordered && grows;
+  follows |= next;
+  rows_.ends[inner].include(counters.low);
+  rows_.ends[inner].include(counters.high);
+  return i;
 }
 
 void Settler::settle_value(const IntegerValue& value, std::size_t number) {
@@ -126,8 +171,8 @@ void Settler::settle_value(const IntegerValue& value, std::size_t number) {
   streams_.values(rows_.at, value, rows_.all, labels);
 }
 
-/// Those of these rows alone.
-Streams::Instances Settler::choose(std::uint64_t rows) {
+/// Those of these rows alone; `entries`: with the entries that they are in.
+Streams::Instances Settler::choose(std::uint64_t rows, bool entries) {
   static constexpr auto kAll = [] {
     std::array<std::uint8_t, Journal::kMostRows> all{};
     for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<std::uint8_t>(i);
@@ -146,19 +191,26 @@ Streams::Instances Settler::choose(std::uint64_t rows) {
     return {rows_.point(first), rows_.serials.data() + first, count, rows_.all.ordered, nullptr, follow >> first,
             rows_.all.ends};
   }
-  if (rows_.chosen_points.size() < Journal::kMostRows * dimensions)
-    rows_.chosen_points.resize(Journal::kMostRows * dimensions);
+  if (rows_.chosen_points.size() < Journal::kMostRows * dimensions + kBeyond)
+    rows_.chosen_points.resize(Journal::kMostRows * dimensions + kBeyond);
   std::size_t n = 0;
-  std::uint64_t follows = 0;
-  std::int64_t* into = rows_.chosen_points.data();
-  for (std::uint64_t rest = rows; rest != 0; rest &= rest - 1, into += dimensions) {
+  for (std::uint64_t rest = rows; rest != 0; rest &= rest - 1) {
     const auto i = static_cast<std::size_t>(std::countr_zero(rest));
-    rows_.chosen_rows[n] = static_cast<std::uint8_t>(i);
-    follows |= (follow >> i & 1) << n;
-    rows_.chosen_serials[n++] = rows_.serials[i];
-    const std::int64_t* const point = rows_.point(i);
-    for (std::size_t k = 0; k < dimensions; ++k) into[k] = point[k];
+    rows_.chosen_rows[n++] = static_cast<std::uint8_t>(i);
   }
+  if (entries)
+    for (std::size_t k = 0; k < n; ++k) rows_.chosen_serials[k] = rows_.serials[rows_.chosen_rows[k]];
+  std::uint64_t follows = 0;
+  if (follow != 0)
+    for (std::size_t k = 0; k < n; ++k) follows |= (follow >> rows_.chosen_rows[k] & 1) << k;
+  const std::size_t pairs = pairs_of(dimensions);
+  for_pairs(pairs, [&](auto constant) {
+    const std::size_t each = constant != 0 ? constant : pairs;
+    const std::int64_t* const points = rows_.points.data();
+    std::int64_t* into = rows_.chosen_points.data();
+    for (std::size_t k = 0; k < n; ++k, into += dimensions)
+      copy_point(into, points + rows_.chosen_rows[k] * dimensions, each);
+  });
   rows_.chosen = rows_.chosen_rows.data();
   return {
       rows_.chosen_points.data(), rows_.chosen_serials.data(), n, rows_.all.ordered, nullptr, follows, rows_.all.ends};
@@ -226,7 +278,7 @@ void Settler::settle_access(const MemoryAccess& access) {
 
 /// The places of these rows, all in one object.
 void Settler::settle_object(const MemoryAccess& access, std::uint64_t rows, ObjectId object) {
-  const Streams::Instances some = choose(rows);
+  const Streams::Instances some = choose(rows, true);
   const std::size_t words = rows_.code->row.words;
   const std::uint64_t* const noted = rows_.numbers + access.in_row + 1;
   std::int64_t* label = rows_.labels.data();
@@ -247,28 +299,40 @@ std::size_t Settler::producer_of(std::size_t row, const Cell& cell, std::int64_t
 }
 
 /// The same for the cells that are here in these rows, of one producer. `depth` may be a constant; the least of the
-/// numbers is the result. Most producers are in the row's own entry of their loop.
+/// numbers is the result. Most producers are in the row's own entry of their loop, or in one of the loop around it.
 template <std::size_t kDepth>
 std::size_t Settler::set_producers(const Streams::Instances& some, std::size_t number, std::size_t deep) {
   const std::size_t depth = kDepth != 0 ? kDepth : deep;
   const std::size_t dimensions = rows_.dimensions;
   const std::size_t words = rows_.code->row.words;
   const std::uint64_t* const cells = rows_.numbers + number;
-  const bool shallow = depth <= dimensions;
+  const std::uint8_t* const chosen = rows_.chosen;
+  std::uint16_t* const equals = rows_.equal.data();
   std::size_t all_equal = depth;
   std::int64_t* into = rows_.producers.data();
+  if (depth > dimensions) {
+    for (std::size_t k = 0; k < some.n; ++k, into += depth) {
+      const std::size_t equal = producer_of(chosen[k], Journal::cell(cells + chosen[k] * words), into);
+      equals[k] = static_cast<std::uint16_t>(equal);
+      all_equal = std::min(all_equal, equal);
+    }
+    return all_equal;
+  }
+  const EntryId* const around = rows_.around.data();
   const std::int64_t* point = some.points;
   for (std::size_t k = 0; k < some.n; ++k, into += depth, point += dimensions) {
-    const std::size_t i = rows_.chosen[k];
+    const std::size_t i = chosen[k];
     const std::uint64_t* const cell = cells + i * words;
+    const EntryId* const around_row = around + rows_.around_row[i];
+    copy_point(into, point, pairs_of(depth));
     std::size_t equal = depth - 1;
-    if (shallow && rows_.around[rows_.around_row[i] + equal] == static_cast<EntryId>(cell[0] >> 32)) [[likely]] {
-      for (std::size_t d = 0; d + 1 < depth; ++d) into[d] = point[d];
-      into[equal] = static_cast<std::int64_t>(cell[1]);
-    } else {
-      equal = producer_of(i, Journal::cell(cell), into);
+    Entries::Around at{static_cast<EntryId>(cell[0] >> 32), cell[1]};
+    into[equal] = static_cast<std::int64_t>(at.counter);
+    while (around_row[equal] != at.entry && equal != 0) {
+      at = entries_.around(at.entry);
+      into[--equal] = static_cast<std::int64_t>(at.counter);
     }
-    rows_.equal[k] = static_cast<std::uint16_t>(equal);
+    equals[k] = static_cast<std::uint16_t>(equal);
     all_equal = std::min(all_equal, equal);
   }
   return all_equal;
@@ -290,7 +354,7 @@ void Settler::settle_operand(Streams::Reader& reader, std::size_t number, bool m
 void Settler::settle_producer(Streams::Reader& reader, std::size_t number, bool memory, DefinitionId from,
                               std::uint64_t rows) {
   if (from == 0) return;
-  const Streams::Instances some = choose(rows);
+  const Streams::Instances some = choose(rows, false);
   streams_.set_time(rows_.time(rows_.chosen[0]));
   bool more_objects = false;
   std::uint64_t reloads = 0;
@@ -310,7 +374,7 @@ void Settler::settle_producer(Streams::Reader& reader, std::size_t number, bool 
     if (elsewhere) note_late_rows(some, number);
     return;
   }
-  rows_.producers.resize(std::max(rows_.producers.size(), Journal::kMostRows * depth));
+  rows_.producers.resize(std::max(rows_.producers.size(), Journal::kMostRows * depth + kBeyond));
   std::size_t all_equal = 0;
   switch (depth) {
     case 1:

@@ -62,6 +62,7 @@ class Settler {
   void settle_rows(const Journal::Segment& segment, const std::uint64_t* numbers,
                    std::span<const Journal::Extra> extras);
   void set_points(const Journal::Segment& segment);
+  std::size_t set_points_of_entry(std::size_t first, std::size_t n, bool& ordered, std::uint64_t& follows);
   bool set_from(std::size_t number);
   void settle_value(const IntegerValue& value, std::size_t number);
   void settle_access(const MemoryAccess& access);
@@ -75,7 +76,7 @@ class Settler {
   void note_late_rows(const Streams::Instances& some, std::size_t number);
   void settle_extra(const Journal::Extra& extra, std::uint32_t row);
   std::size_t producer_of(std::size_t row, const Cell& cell, std::int64_t* into) const;
-  Streams::Instances choose(std::uint64_t rows);
+  Streams::Instances choose(std::uint64_t rows, bool entries);
   std::uint64_t alike(std::uint64_t left, const std::uint32_t* keys) const;
   void note_late_then(const Cell& cell, std::uint32_t since, std::size_t dimensions);
 

@@ -87,7 +87,7 @@ void ShadowMemory::fill(Slot& slot, std::uint64_t offset, std::uint64_t size, co
   const unsigned shift = shift_of(slot);
   const std::uint64_t first = (offset + low_bits(shift)) >> shift;
   const std::uint64_t last = end >> shift;
-  if (first < last) std::fill(cells_of(slot) + first, cells_of(slot) + last, cell);
+  if (first < last) fill_cells(cells_of(slot) + first, last - first, cell);
 }
 
 void ShadowMemory::write_in_page(std::uint64_t page, std::uint64_t offset, std::uint64_t size, const Cell& cell) {

@@ -41,10 +41,11 @@ static_assert(sizeof(Cell) == 16);
 
 /// Puts a cell into `count` places, each with one store: what is stored in pieces cannot be loaded as a whole until the
 /// stores are done, and cells are read soon after they were written.
-inline void fill_cells(Cell* into, std::size_t count, const Cell& cell) {
+[[gnu::always_inline]] inline void fill_cells(Cell* into, std::size_t count, const Cell& cell) {
   const __m128i whole = _mm_set_epi64x(static_cast<long long>(cell.counter),
                                        static_cast<long long>(std::uint64_t{cell.entry} << 32 | cell.producer));
   const auto store = [&](std::size_t i) { _mm_storeu_si128(reinterpret_cast<__m128i*>(into + i), whole); };
+  if (count == 1) return store(0);
   for (; count >= 4; count -= 4, into += 4) {
     store(0);
     store(1);
@@ -63,14 +64,23 @@ inline void fill_cells(Cell* into, std::size_t count, const Cell& cell) {
 inline bool are_equal(const Cell* cells, std::size_t count, const Cell& like) {
   const auto load = [](const Cell* cell) { return _mm_loadu_si128(reinterpret_cast<const __m128i*>(cell)); };
   const __m128i first = load(&like);
+  const auto differs = [&](const Cell* cell) { return _mm_xor_si128(first, load(cell)); };
+  const auto four = [&](const Cell* cell) {
+    return _mm_or_si128(_mm_or_si128(differs(cell), differs(cell + 1)),
+                        _mm_or_si128(differs(cell + 2), differs(cell + 3)));
+  };
   __m128i difference = _mm_setzero_si128();
-#pragma GCC unroll 4
-  for (std::size_t i = 0; i < count; ++i) difference = _mm_or_si128(difference, _mm_xor_si128(first, load(cells + i)));
+  for (; count >= 4; count -= 4, cells += 4) difference = _mm_or_si128(difference, four(cells));
+  if ((count & 2) != 0) {
+    difference = _mm_or_si128(difference, _mm_or_si128(differs(cells), differs(cells + 1)));
+    cells += 2;
+  }
+  if ((count & 1) != 0) difference = _mm_or_si128(difference, differs(cells));
   return _mm_movemask_epi8(_mm_cmpeq_epi8(difference, _mm_setzero_si128())) == 0xffff;
 }
 /// Whether `count` neighbours, at least one, are all the same.
 inline bool are_equal(const Cell* cells, std::size_t count) {
-  return count == 1 || are_equal(cells + 1, count - 1, cells[0]);
+  return count == 1 || are_equal(cells + (count & 1), count & ~std::size_t{1}, cells[0]);
 }
 
 /// Something wrote it, and there was no memory to keep what.
@@ -85,13 +95,14 @@ class ShadowMemory {
 
   /// `cell` wrote these bytes. Its producer is neither 0 nor kLostProducer. What lies beyond the end of the address
   /// space is ignored, here and below.
-  void write(std::uint64_t address, std::uint64_t size, const Cell& cell) {
+  [[gnu::always_inline]] void write(std::uint64_t address, std::uint64_t size, const Cell& cell) {
     const std::uint64_t offset = address & kPageMask;
-    if (const Slot slot = slot_of(address >> kPageBits); has_cells(slot)) [[likely]] {
+    Region& region = region_at(address >> kPageBits >> kRegionBits);
+    if (const Slot slot = region.slots[address >> kPageBits & (kRegionPages - 1)]; has_cells(slot)) [[likely]] {
       const unsigned shift = shift_of(slot);
       if (((address | size) & low_bits(shift)) == 0 && size <= kPageSize - offset) [[likely]] {
         fill_cells(cells_of(slot) + (offset >> shift), size >> shift, cell);
-        note_change(address);
+        note_change(region, address);
         return;
       }
     }
@@ -100,7 +111,7 @@ class ShadowMemory {
 
   /// The cell of all of these bytes, if they are in one page and have the same one; else null. It stays where it is
   /// until memory changes.
-  const Cell* only_cell(std::uint64_t address, std::uint64_t size) const {
+  [[gnu::always_inline]] const Cell* only_cell(std::uint64_t address, std::uint64_t size) const {
     static constexpr Cell kEmpty{};
     const Slot slot = slot_of(address >> kPageBits);
     const std::uint64_t last = address + (size - 1);
@@ -113,7 +124,7 @@ class ShadowMemory {
   }
 
   /// Whether all of these bytes, at least one, are in one page and have this cell. Of one that is lost: false.
-  bool holds(std::uint64_t address, std::uint64_t size, const Cell& cell) const {
+  [[gnu::always_inline]] bool holds(std::uint64_t address, std::uint64_t size, const Cell& cell) const {
     const Slot slot = slot_of(address >> kPageBits);
     const std::uint64_t last = address + (size - 1);
     if ((address ^ last) >> kPageBits != 0) return false;
@@ -133,6 +144,8 @@ class ShadowMemory {
   std::uint64_t matching(std::uint64_t address, std::uint64_t size, std::uint64_t step, std::uint64_t n, Cell expected,
                          std::uint64_t counter_step) const;
 
+  /// As long as this is the same, nothing has changed.
+  std::uint64_t changes() const { return changes_; }
   /// A time that is later than all changes so far.
   std::uint64_t time() { return ++now_; }
   /// No byte from `first` to `last` has changed since. May say no if neighbours have.
@@ -230,8 +243,10 @@ class ShadowMemory {
   }
 
   /// In a page that has cells.
-  void note_change(std::uint64_t address) {
-    region_at(address >> kPageBits >> kRegionBits).changed[(address >> kSectorBits) & (kRegionSectors - 1)] = now_;
+  void note_change(std::uint64_t address) { note_change(region_at(address >> kPageBits >> kRegionBits), address); }
+  void note_change(Region& region, std::uint64_t address) {
+    ++changes_;
+    region.changed[(address >> kSectorBits) & (kRegionSectors - 1)] = now_;
   }
 
   struct Chunk {
@@ -257,6 +272,7 @@ class ShadowMemory {
 
   std::map<std::uint64_t, std::unique_ptr<Region>> regions_;  // by number
   mutable std::array<CacheEntry, kCacheSize> cache_{};
+  std::uint64_t changes_ = 0;
   std::uint64_t now_ = 1;
   std::uint64_t bytes_ = 0;
   std::uint64_t limit_ = ~std::uint64_t{0};

@@ -59,12 +59,8 @@ const Provenance ProvenanceBytes::kNothing = [] {
   return nothing;
 }();
 
-void ProvenanceBytes::add(std::uint8_t end, const Provenance& provenance) {
-  if (count_ == 0) {
-    first_ = provenance;
-    first_end_ = end;
-    count_ = 1;
-  } else if (more_.empty() && first_.same_origin(provenance)) {
+void ProvenanceBytes::add_more(std::uint8_t end, const Provenance& provenance) {
+  if (more_.empty() && first_.same_origin(provenance)) {
     first_end_ = end;
   } else if (!more_.empty() && more_.back().provenance.same_origin(provenance)) {
     more_.back().end = end;

@@ -54,6 +54,13 @@ class Steady {
 class EvenAddresses {
  public:
   bool add(std::uint64_t entry, std::uint64_t counter, std::uint64_t address) {
+    // Mostly, it goes on as the last time.
+    if (entry == entry_ && seen_ == 2 && iterations_ == 1 && counter - counter_ == 1 && counter > counter_ &&
+        static_cast<Wide>(address) - address_ == growth_) {
+      counter_ = counter;
+      address_ = address;
+      return true;
+    }
     if (entry != entry_) {
       entry_ = entry;
       seen_ = 0;

@@ -6,8 +6,9 @@ namespace loopfold::ddg {
 
 namespace {
 
-constexpr std::uint32_t kLongest = 48;    // parts
-constexpr std::size_t kMostLoads = 1024;  // of a trail
+constexpr std::uint32_t kLongest = 48;        // parts
+constexpr std::size_t kMostLoads = 1024;      // of a trail
+constexpr std::uint16_t kBehindAll = 0xffff;  // instructions of a part
 
 template <class T>
 std::uint64_t bytes_of(const std::vector<T>& all) {
@@ -50,6 +51,47 @@ void sort_uses(TrailNode& node) {
   });
 }
 
+void list_found(TrailNode& node) {
+  for (const RegisterRead& read : node.code.reads)
+    node.found.push_back(
+        {read.in_row, node.code.live_ins[read.first].granule, read.consecutive, read.count, read.behind, &read});
+}
+
+/// When its code is complete. `uses`: they are counted.
+void list_accesses(TrailNode& node, const trace::Block& block, bool uses) {
+  const PartCode& code = node.code;
+  const auto before = [&](const MemoryAccess* access, TrailNode::Access& into) {
+    const auto comes_first = [&](std::uint16_t instruction) {
+      return access == nullptr || instruction <= access->instruction;
+    };
+    // As far as they go in this order: what is behind one that comes later waits for that one.
+    into.uses = code.origins.uses.data();
+    if (uses)
+      while (into.uses != code.origins.uses.data() + code.origins.uses.size() && comes_first(into.uses->instruction))
+        ++into.uses;
+    while (into.pointers < code.pointers.size() && comes_first(code.values[code.pointers[into.pointers]].instruction))
+      ++into.pointers;
+  };
+  for (const MemoryAccess& access : code.accesses) {
+    TrailNode::Access& into = node.accesses.emplace_back();
+    into.address = Formula(block, access.address);
+    into.access = &access;
+    into.size = access.size;
+    into.in_row = access.in_row;
+    into.definition = node.first_definition + access.instruction;
+    into.instruction = access.instruction;
+    into.store = access.store;
+    into.guarded = access.guarded;
+    into.spills = uses && access.spill != MemoryAccess::kNo;
+    into.load = {into.definition, access.operand, access.size,
+                 uses && access.load != MemoryAccess::kNo && code.origins.loads[access.load].kept, access.load};
+    before(&access, into);
+  }
+  node.accesses.emplace_back().instruction = kBehindAll;
+  before(nullptr, node.accesses.back());
+  node.loads = uses ? code.origins.loads.size() : 0;
+}
+
 void list_outs(TrailNode& node) {
   PartCode& end = node.end;
   for (std::size_t i = 0; i < node.writers.size(); ++i) {
@@ -72,8 +114,8 @@ void list_outs(TrailNode& node) {
 
 std::uint64_t TrailNode::bytes() const {
   return sizeof(*this) + bytes_of(code) + bytes_of(end) + bytes_of(made) + bytes_of(mixed) + bytes_of(mixed_granules) +
-         bytes_of(values) + bytes_of(addresses) + bytes_of(made_uses) + bytes_of(outs) + bytes_of(writers) +
-         (origins ? sizeof(*origins) + writers.size() * sizeof(OriginCompiler::State) : 0);
+         bytes_of(values) + bytes_of(found) + bytes_of(accesses) + bytes_of(made_uses) + bytes_of(outs) +
+         bytes_of(writers) + (origins ? sizeof(*origins) + writers.size() * sizeof(OriginCompiler::State) : 0);
 }
 
 std::unique_ptr<TrailNode> make_trail(TrailNode* parent, const PartCode& code, const trace::Block& block, SiteId site,
@@ -95,12 +137,15 @@ std::unique_ptr<TrailNode> make_trail(TrailNode* parent, const PartCode& code, c
   else
     node->writers.resize(granules.count());
   for (const IntegerValue& value : code.values) node->values.emplace_back(block, value.value);
-  for (const MemoryAccess& access : code.accesses) node->addresses.emplace_back(block, access.address);
   sort_reads(code, *node);
+  list_found(*node);
   for (const LiveOut& out : code.live_outs)
     std::fill_n(node->writers.begin() + out.granule, out.count, first_definition + out.instruction);
   list_outs(*node);
-  if (!origins) return node;
+  if (!origins) {
+    list_accesses(*node, block, false);
+    return node;
+  }
   node->origins = parent != nullptr ? std::make_unique<OriginCompiler>(*parent->origins)
                                     : std::make_unique<OriginCompiler>(granules);
   node->origins->add(facts, node->code, first_definition);
@@ -109,6 +154,7 @@ std::unique_ptr<TrailNode> make_trail(TrailNode* parent, const PartCode& code, c
     for (const OriginCode::Use& same : code.origins.uses)
       if (same.instruction == use.instruction && same.operand == use.operand) use.dense = same.dense;
   sort_uses(*node);
+  list_accesses(*node, block, true);
   // What several sources make of a granule is only found out where it is written back.
   node->last = node->code.origins.loads.size() > kMostLoads ||
                std::any_of(node->end.origins.outs.begin(), node->end.origins.outs.end(),

@@ -23,6 +23,7 @@
 #include "ddg/formula.h"
 #include "ddg/journal.h"
 #include "ddg/origin_records.h"
+#include "ddg/origin_tracker.h"
 #include "ddg/part_code.h"
 #include "ddg/streams.h"
 #include "structure/loop_tree.h"
@@ -62,8 +63,34 @@ struct TrailNode {
   };
   std::vector<Mixed> mixed;
   std::vector<MixedGranule> mixed_granules;
-  std::vector<Formula> values;     // of the part's integer results
-  std::vector<Formula> addresses;  // of its accesses
+  std::vector<Formula> values;  // of the part's integer results
+  /// A read of what was there when the trail began: as RegisterRead.
+  struct Found {
+    std::uint32_t in_row = 0;
+    Granule granule = 0;  // the first one
+    bool consecutive = false;
+    std::uint32_t count = 0;
+    GranuleSet::Some behind;
+    const RegisterRead* read = nullptr;  // of this node's code
+  };
+  std::vector<Found> found;
+  /// An access, and what comes before it: as MemoryAccess. One more says what comes behind the last.
+  struct Access {
+    Formula address;
+    const MemoryAccess* access = nullptr;  // of this node's code; null: none
+    std::uint32_t size = 0;
+    std::uint32_t in_row = 0;
+    DefinitionId definition = 0;            // of its instruction
+    const OriginCode::Use* uses = nullptr;  // of registers, by instructions up to this one: the end of these
+    std::uint32_t pointers = 0;             // values of the stack pointer, likewise
+    std::uint16_t instruction = 0;          // of the part
+    bool store = false;
+    bool guarded = false;
+    bool spills = false;          // it is a spill if it is in the youngest frame
+    OriginTracker::OneLoad load;  // if it is one
+  };
+  std::vector<Access> accesses;
+  std::size_t loads = 0;  // of the trail so far
   /// Uses, behind copies, of what an instruction of the trail made: nothing about them can change.
   std::vector<OriginRecords::MadeUse> made_uses;
 
