@@ -252,7 +252,7 @@ void LoopValues::find_data() {
   for (std::uint32_t edge = 0; edge < flow_.edges.size(); ++edge) {
     const FlowEdge& e = flow_.edges[edge];
     const bool data = e.from != kOutside && data_[e.from] && e.carried + e.inside > 0;
-    if (data || edge_facts_[edge].turns > 0 || e.kind == Kind::kEnvironment) mark(e.to);
+    if (data || edge_facts_[edge].differs() || e.kind == Kind::kEnvironment) mark(e.to);
   }
   while (!work.empty()) {
     const std::uint32_t node = work.back();
@@ -270,7 +270,7 @@ bool LoopValues::is_computable(std::uint32_t node, int depth) const {
   for (const std::uint32_t edge : flow_.in[node]) {
     const FlowEdge& e = flow_.edges[edge];
     if (e.address) continue;
-    if (edge_facts_[edge].turns > 0) return false;
+    if (edge_facts_[edge].differs()) return false;
     if (e.from == kOutside || e.carried + e.inside == 0) continue;
     if (!is_computable(e.from, depth + 1)) return false;
   }
@@ -282,7 +282,7 @@ bool LoopValues::can_be_repeated(std::uint32_t node) const {
   for (const std::uint32_t edge : flow_.in[node]) {
     const FlowEdge& e = flow_.edges[edge];
     if (!e.address) continue;
-    if (edge_facts_[edge].turns > 0) return false;
+    if (edge_facts_[edge].differs()) return false;
     if (e.from != kOutside && e.carried + e.inside > 0 && data_[e.from]) return false;
   }
   return true;

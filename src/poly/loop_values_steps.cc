@@ -291,7 +291,7 @@ bool LoopValues::is_unchanging(std::uint32_t node, std::vector<bool>& above) con
   above[node] = true;
   for (const std::uint32_t edge : flow_.in[node]) {
     const FlowEdge& e = flow_.edges[edge];
-    if (edge_facts_[edge].turns > 0 || e.kind == Kind::kEnvironment || e.carried > 0) return false;
+    if (edge_facts_[edge].differs() || e.kind == Kind::kEnvironment || e.carried > 0) return false;
     if (e.from == kOutside || e.inside == 0) continue;
     if (e.kind == Kind::kMemory || !is_unchanging(e.from, above)) return false;
   }
@@ -331,7 +331,7 @@ bool LoopValues::adds_constant(std::uint32_t node) const {
   int recurring = -1;
   for (const std::uint32_t edge : flow_.in[node]) {
     const FlowEdge& e = flow_.edges[edge];
-    if (edge_facts_[edge].turns > 0) return false;
+    if (edge_facts_[edge].differs()) return false;
     if (e.address || e.from == kOutside || e.carried + e.inside == 0) continue;
     if (e.from != node || e.inside > 0 || (recurring >= 0 && recurring != e.operand)) return false;
     recurring = e.operand;
