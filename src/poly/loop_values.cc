@@ -50,6 +50,7 @@ LoopValues::LoopValues(const FlowIndex& index, const Control& control, const Sou
   for (const structure::ContextId copy : flow_.loops)
     tells_lines_ = tells_lines_ || index.tree()[copy].trips.max >= kFewestForALine;
   judge_alone();
+  find_refreshing();
   find_handing();
   build_edges();
   find_agreed();
@@ -192,7 +193,7 @@ bool LoopValues::find_decided() {
       more = true;
       for (std::size_t i = 0; i < index_.graph().statements[statement].instructions.size(); ++i) {
         flow_.nodes[first + i].data_decided = true;
-        if (agreed_[first + i] == 0 && !known_[first + i]) data_[first + i] = true;
+        if (agreed_[first + i] == 0 && !known_[first + i] && !refreshing_[first + i]) data_[first + i] = true;
       }
       break;
     }
@@ -211,7 +212,8 @@ bool LoopValues::find_opaque() {
       for (std::uint16_t i = 0; i < statement.instructions.size(); ++i) {
         const std::uint32_t node = base_[id] + i;
         if (passes_[node] == Pass::kNone || opaque_[node]) continue;
-        const bool decided = flow_.nodes[node].data_decided && !index_.preserves(flow_.nodes[node].at);
+        const bool decided =
+            flow_.nodes[node].data_decided && !refreshing_[node] && !index_.preserves(flow_.nodes[node].at);
         if (!decided && !passes_opaque(statement, i)) continue;
         opaque_[node] = true;
         more = any = true;
@@ -278,7 +280,7 @@ bool LoopValues::is_computable(std::uint32_t node, int depth) const {
 }
 
 bool LoopValues::can_be_repeated(std::uint32_t node) const {
-  if (flow_.nodes[node].data_decided || opaque_[node]) return false;
+  if ((flow_.nodes[node].data_decided && !refreshing_[node]) || opaque_[node]) return false;
   for (const std::uint32_t edge : flow_.in[node]) {
     const FlowEdge& e = flow_.edges[edge];
     if (!e.address) continue;

@@ -116,6 +116,11 @@ class LoopValues {
   bool sees_through(std::uint32_t node) const { return flow_.nodes[node].copy && !opaque_[node]; }
   bool passes_on(std::uint32_t node, std::uint8_t operand) const;
   bool consumes(std::uint32_t node, std::uint8_t operand) const;
+  void find_refreshing();
+  bool is_refreshing(std::uint32_t node) const;
+  bool is_read_before(const ddg::Dependence& d, const ddg::Access& cell) const;
+  bool is_same_cell(const ddg::Access& one, const ddg::Access& other) const;
+  const ddg::Access* only_load(CodePoint at) const;
   void find_handing();
   bool merges(std::uint32_t node) const;
   bool hands_on(const ddg::Origin& origin, std::uint32_t by, std::uint32_t to) const;
@@ -162,6 +167,7 @@ class LoopValues {
   std::vector<ddg::StatementId> exits_;  // statements that decide the loop's exit
   std::vector<Pass> passes_;             // by node
   std::vector<bool> data_;               // by node
+  std::vector<bool> refreshing_;         // by node: a load that gets again what its register holds
   std::vector<bool> opaque_;             // by node: passes values on, and is not seen through
   std::vector<bool> materialised_;       // by node: seen through, and a node all the same
   std::vector<bool> before_;             // by node: a copy that may pass on what was there before the loop
