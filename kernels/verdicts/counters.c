@@ -115,18 +115,6 @@ KERNEL void wheel(int* b, const int* a, int n, int size) {
   }
 }
 
-/// An inner loop that does not always run puts there what was before the outer one.
-KERNEL void put_there_at_times(int* b, const int* a, int value, int first, int odd, int n) {
-  STATE(int, kept, first);
-  // anew: GCC at -O3 makes one iteration of two, and the first of these always puts it there
-  FOR(int i = 0, i < n, i++) {                      // expect: no: what an iteration before has put there
-    FOR(int k = 0, k < ((i + odd) & 1) * 3, k++) {  // expect: parallel
-      kept = value;
-    }
-    b[i] = a[i] + kept;
-  }
-}
-
 KERNEL void rotate_three(int* out, int first, int second, int third, int n) {
   STATE(int, a, first);
   STATE(int, b, second);
@@ -253,8 +241,6 @@ int main(int argc, char** argv) {
   show_ints("wheel", b, n);
   rotate_three(b, 3, 8, 1, n);
   show_ints("rotated", b, n);
-  put_there_at_times(b, a, 7, 3, 1, n);
-  show_ints("at times", b, n);
   powers(b, n);
   show_ints("powers", b, n);
   int* const crossed = calloc((size_t)(4 * n), sizeof(int));
