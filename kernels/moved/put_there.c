@@ -24,11 +24,37 @@ __attribute__((noinline)) void as_often_as_not(int one, int other, int phase) {
   }
 }
 
+/// The first iteration leaves its loop before the use.
+__attribute__((noinline)) void left_before_use(int value, int kept, int phase) {
+  for (int i = 0; i < N; i++) {  // loop: at -O0 verdict no; at -O1 verdict no
+    for (int k = 0; k < 2; k++) {
+      b[i] += k + 1;
+      if ((i + phase) % 3 == 0) break;
+      a[i] += kept;
+    }
+    kept = value;
+  }
+}
+
+/// Some iterations leave their loop before they put it there.
+__attribute__((noinline)) void left_before_copy(int value, int kept, int phase) {
+  for (int i = 0; i < N; i++) {  // loop: verdict no
+    for (int k = 0; k < 1; k++) {
+      b[i] += k + 1;
+      if ((i + phase) % 3 == 0) break;
+      kept = value;
+    }
+    a[i] += kept;
+  }
+}
+
 int main(void) {
   for (int i = 0; i < N; i++) a[i] = i * 7 % 11;
   at_times(7, 3, 3);
   int sum = b[4];
   as_often_as_not(2, 5, 3);
-  printf("%d %d\n", sum, b[9]);
+  left_before_use(3, 4, 3);
+  left_before_copy(8, 9, 4);
+  printf("%d %d %d\n", sum, b[9], a[5]);
   return 0;
 }

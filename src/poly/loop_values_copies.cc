@@ -129,17 +129,20 @@ bool LoopValues::keeps_place(std::uint32_t copy, bool seen_always) const {
   return index_.preserves(point) || index_.restores(point) || (seen_always && runs_in_each(point.statement, true));
 }
 
-/// At least once in every iteration: an inner loop that it is in went round each time. `as_often`: as often in each, so
-/// that copies have put everything where the first iteration would have.
+/// At least once in every iteration: an inner loop that it is in went round each time, and never without it.
+/// `as_often`: as often in each, so that copies have put everything where the first iteration would have.
 bool LoopValues::runs_in_each(ddg::StatementId statement, bool as_often) const {
   const structure::LoopTree& tree = index_.tree();
+  std::uint64_t count = index_.graph().statements[statement].count;
   for (structure::ContextId context = index_.graph().statements[statement].context;
        std::find(flow_.loops.begin(), flow_.loops.end(), context) == flow_.loops.end();
        context = tree[context].parent) {
     const structure::Context& around = tree[context];
     if (around.kind == structure::Context::Kind::kRecursion) return false;
     if (around.kind != structure::Context::Kind::kLoop) continue;
-    if (around.trips.min == 0 || (as_often && around.trips.min != around.trips.max)) return false;
+    if (around.finished != around.entries || around.trips.total != count || around.trips.min == 0) return false;
+    if (as_often && around.trips.min != around.trips.max) return false;
+    count = around.entries;
   }
   return runs_always(statement);
 }
