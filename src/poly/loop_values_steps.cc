@@ -322,7 +322,7 @@ bool LoopValues::is_anchored(std::uint32_t node) const {
   return read;
 }
 
-/// x = x + c, once in every iteration, c from before the loop.
+/// x = x + c, once in every iteration, c from before the loop, or loaded anew each time from a cell that keeps it.
 bool LoopValues::adds_constant(std::uint32_t node) const {
   const trace::InstructionFacts* facts = flow_.nodes[node].facts;
   if (facts == nullptr || facts->floating) return false;
@@ -333,6 +333,7 @@ bool LoopValues::adds_constant(std::uint32_t node) const {
     const FlowEdge& e = flow_.edges[edge];
     if (edge_facts_[edge].differs()) return false;
     if (e.address || e.from == kOutside || e.carried + e.inside == 0) continue;
+    if (e.from != node && e.carried == 0 && is_unchanging(e.from)) continue;
     if (e.from != node || e.inside > 0 || (recurring >= 0 && recurring != e.operand)) return false;
     recurring = e.operand;
   }
