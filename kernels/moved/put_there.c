@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 enum { N = 43 };
-int a[N], b[N];
+int a[N], b[N], c[16 * N];
 
 __attribute__((noinline)) void at_times(int value, int kept, int phase) {
   for (int i = 0; i < N; i++) {  // loop: verdict no
@@ -48,13 +48,36 @@ __attribute__((noinline)) void left_before_copy(int value, int kept, int phase) 
   }
 }
 
+__attribute__((noinline)) unsigned mixed(unsigned x, unsigned y) { return (x ^ y >> 3) * 2654435761u; }
+
+__attribute__((noinline)) unsigned busy(unsigned x, unsigned y, unsigned z) {
+  const unsigned one = mixed(x, y);
+  const unsigned other = mixed(y, z);
+  return one * x + other + mixed(z, x);
+}
+
+/// Between the iterations a callee saves and restores the registers in which they change places.
+__attribute__((noinline)) void around_a_call(int one, int other) {
+  for (int i = 1; i < N; i += 2) {  // loop: verdict no
+    for (int j = i; j < N; j++)
+      for (int k = 0; k < 7; k++) {
+        c[16 * j + k] = one;
+        int kept = one;
+        one = other;
+        other = kept;
+      }
+    a[i] = (int)busy((unsigned)a[i], (unsigned)i, 7);
+  }
+}
+
 int main(void) {
   for (int i = 0; i < N; i++) a[i] = i * 7 % 11;
   at_times(7, 3, 3);
   int sum = b[4];
   as_often_as_not(2, 5, 3);
+  around_a_call(11, 12);
   left_before_use(3, 4, 3);
   left_before_copy(8, 9, 4);
-  printf("%d %d %d\n", sum, b[9], a[5]);
+  printf("%d %d %d\n", sum, b[9] + c[20], a[5]);
   return 0;
 }

@@ -76,17 +76,29 @@ void LoopValues::find_handing() {
   for (std::uint32_t node = 0; node < count; ++node)
     if (before_[node]) mixed[node] = true;
   spread(mixed, true);
-  moved_.assign(count, false);
-  for (const Hop& hop : hops)
-    if (hop.carried && mixed[hop.from] && !index_.preserves(flow_.nodes[hop.from].at)) moved_[hop.to] = true;
-  spread(moved_, false);
-  for (const bool always : {false, true}) {
-    std::vector<bool>& handed = handed_[always ? 1 : 0];
-    handed.assign(count, false);
+  // What copies that keep everything in its place pass on may have been put there before.
+  const auto find = [&](const std::vector<bool>& from_before, const auto& puts) {
+    std::vector<bool> puts_there(count);
     for (const Hop& hop : hops)
-      if (hop.carried && before_[hop.from] && !keeps_place(hop.from, always)) handed[hop.to] = true;
-    spread(handed, false);
-  }
+      if (from_before[hop.from] && !puts_there[hop.from]) puts_there[hop.from] = puts(hop.from);
+    std::vector<bool> put(count);
+    for (bool more = true; more;) {
+      more = false;
+      for (const Hop& hop : hops) {
+        if (put[hop.to]) continue;
+        const bool brought = puts_there[hop.from] && !index_.restores(flow_.nodes[hop.to].at);
+        if (brought || put[hop.from]) put[hop.to] = more = true;
+      }
+    }
+    std::vector<bool> found(count);
+    for (const Hop& hop : hops)
+      if (hop.carried && from_before[hop.from] && (put[hop.from] || puts_there[hop.from])) found[hop.to] = true;
+    spread(found, false);
+    return found;
+  };
+  moved_ = find(mixed, [&](std::uint32_t copy) { return !index_.preserves(flow_.nodes[copy].at); });
+  for (const bool always : {false, true})
+    handed_[always ? 1 : 0] = find(before_, [&](std::uint32_t copy) { return !keeps_place(copy, always); });
 }
 
 /// It keeps a part of what was in a register.
