@@ -123,6 +123,7 @@ class LoopValues {
   const ddg::Access* only_load(CodePoint at) const;
   void find_handing();
   bool merges(std::uint32_t node) const;
+  bool makes_frame(std::uint32_t copy) const;
   bool hands_on(const ddg::Origin& origin, std::uint32_t by, std::uint32_t to) const;
   bool is_moved(const ddg::Origin& origin, std::uint32_t by) const;
   bool is_carried(const ddg::Origin& origin) const;

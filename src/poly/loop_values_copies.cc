@@ -76,11 +76,13 @@ void LoopValues::find_handing() {
   for (std::uint32_t node = 0; node < count; ++node)
     if (before_[node]) mixed[node] = true;
   spread(mixed, true);
-  // What copies that keep everything in its place pass on may have been put there before.
+  // What copies that keep everything in its place pass on may have been put there before; not so that it is in a
+  // frame, of which a recursive function has many.
   const auto find = [&](const std::vector<bool>& from_before, const auto& puts) {
     std::vector<bool> puts_there(count);
     for (const Hop& hop : hops)
-      if (from_before[hop.from] && !puts_there[hop.from]) puts_there[hop.from] = puts(hop.from);
+      if (from_before[hop.from] && !puts_there[hop.from] && !makes_frame(hop.from))
+        puts_there[hop.from] = puts(hop.from);
     std::vector<bool> put(count);
     for (bool more = true; more;) {
       more = false;
@@ -99,6 +101,16 @@ void LoopValues::find_handing() {
   moved_ = find(mixed, [&](std::uint32_t copy) { return !index_.preserves(flow_.nodes[copy].at); });
   for (const bool always : {false, true})
     handed_[always ? 1 : 0] = find(before_, [&](std::uint32_t copy) { return !keeps_place(copy, always); });
+}
+
+/// It moves the stack pointer elsewhere.
+bool LoopValues::makes_frame(std::uint32_t copy) const {
+  constexpr std::uint8_t kStackPointer = 4;
+  const trace::InstructionFacts* const facts = flow_.nodes[copy].facts;
+  return passes_[copy] == Pass::kRegisterCopy && facts != nullptr &&
+         std::any_of(facts->reads.begin(), facts->reads.end(), [](const trace::RegisterUse& read) {
+           return read.file == trace::RegisterFile::kGeneral && read.index == kStackPointer;
+         });
 }
 
 /// It keeps a part of what was in a register.
