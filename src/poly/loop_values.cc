@@ -16,6 +16,7 @@ constexpr std::uint32_t kOutside = FlowEdge::kOutside;
 constexpr std::uint8_t kStackPointer = 4;
 constexpr std::uint64_t kFewestForALine = 3;  // iterations: two values always lie on a line
 constexpr int kLongestChain = 64;             // of copies
+constexpr std::size_t kMostObjects = 8;       // that one load may take turns between
 
 /// Whether a label does not change along a coordinate, as far as the pieces tell.
 bool is_constant_along(const fold::Folded& folded, std::size_t output, std::size_t coordinate) {
@@ -32,6 +33,32 @@ bool is_affine_along(const fold::Folded& folded, std::size_t coordinate) {
   if (folded.pieces.size() != 1) return false;
   const fold::Output& output = folded.pieces.front().outputs.front();
   return !output.top[coordinate] && output.modulus == 0;
+}
+
+/// Whether two streams have no entry of a loop in common, as far as one coordinate of a loop around it tells: one has
+/// the even ones, the other one the odd ones.
+bool are_of_other_entries(const fold::Piece& a, const fold::Piece& b, std::size_t level) {
+  if (!a.exact_domain || !b.exact_domain) return false;
+  const auto is_number = [](const fold::Affine& bound) {
+    return std::all_of(bound.coefficients.begin(), bound.coefficients.end(), [](std::int64_t c) { return c == 0; });
+  };
+  for (std::size_t k = 0; k < level && k < a.ranges.size() && k < b.ranges.size(); ++k) {
+    const fold::Range& x = a.ranges[k];
+    const fold::Range& y = b.ranges[k];
+    if (x.divisor != 1 || y.divisor != 1 || !is_number(x.lower) || !is_number(y.lower)) continue;
+    if (!is_number(x.upper) || !is_number(y.upper)) continue;
+    if (x.upper.constant < y.lower.constant || y.upper.constant < x.lower.constant) return true;
+    if (x.stride == y.stride && (x.lower.constant - y.lower.constant) % x.stride != 0) return true;
+  }
+  return false;
+}
+
+bool are_of_other_entries(const fold::Folded& a, const fold::Folded& b, std::size_t level) {
+  if (a.pieces.empty() || b.pieces.empty()) return false;
+  return std::all_of(a.pieces.begin(), a.pieces.end(), [&](const fold::Piece& x) {
+    return std::all_of(b.pieces.begin(), b.pieces.end(),
+                       [&](const fold::Piece& y) { return are_of_other_entries(x, y, level); });
+  });
 }
 
 }  // namespace
@@ -138,14 +165,19 @@ void LoopValues::judge_alone() {
     steady_[node] = known && is_steady(n.at);
   }
   for (const ddg::StatementId statement : statements_) {
-    const ddg::Access* before = nullptr;
+    std::vector<const ddg::Access*> others;  // of the same load or store, in other objects
     for (const std::uint32_t number : index_.accesses_of(statement)) {
       const ddg::Access& access = index_.graph().accesses[number];
       const std::uint32_t node = base_[statement] + access.instruction;
       const bool stack = index_.graph().objects[access.object].kind == ddg::Object::Kind::kStack;
-      const bool another = before != nullptr && before->instruction == access.instruction &&
-                           before->index == access.index && before->object != access.object;
-      before = &access;
+      if (!others.empty() &&
+          (others.front()->instruction != access.instruction || others.front()->index != access.index))
+        others.clear();
+      const bool another =
+          others.size() > kMostObjects || std::any_of(others.begin(), others.end(), [&](const ddg::Access* other) {
+            return !are_of_other_entries(other->address, access.address, flow_.level);
+          });
+      others.push_back(&access);
       const bool innermost = index_.dimensions(statement) == flow_.level + 1;
       const bool same_offset = (innermost && access.same_offset) || is_constant_along(access.address, 1, flow_.level);
       const bool same_block =
