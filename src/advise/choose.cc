@@ -234,9 +234,8 @@ Constraints constraints_within(isl_ctx* isl, const poly::Program& program, bool 
 }
 
 bool is_far(const Row& row) {
-  constexpr std::int64_t kFarthest = 3;
   return std::any_of(row.coefficients.begin(), row.coefficients.end(),
-                     [](std::int64_t c) { return c > kFarthest || c < -kFarthest; });
+                     [](std::int64_t c) { return c > kGreatestCoefficient || c < -kGreatestCoefficient; });
 }
 
 /// Where nothing can be changed, the scheduler counts instances one by one: i + 100 t, j + 50 i + 5000 t. Such a band

@@ -640,6 +640,7 @@ Constraints scheduling_constraints(isl_ctx* isl, const Program& program, bool bo
   if (!bounded) sizes.choose();
 
   Constraints made;
+  made.bounded = bounded;
   made.sizes = sizes.values();
   made.domain = Isl<isl_union_set>(isl_union_set_empty_ctx(isl));
   for (const Isl<isl_map>& domain : domains) {
@@ -666,6 +667,8 @@ std::optional<Order> find_order(isl_ctx* isl, const Program& program, const Cons
   if (!asked.all) return std::nullopt;
   isl_options_set_schedule_serialize_sccs(isl, fusion == Fusion::kNone ? 1 : 0);
   isl_options_set_schedule_maximize_coincidence(isl, fusion == Fusion::kSmart ? 1 : 0);
+  constexpr int kNoLimit = -1;
+  isl_options_set_schedule_max_coefficient(isl, asked.bounded ? kGreatestCoefficient : kNoLimit);
   Isl<isl_schedule_constraints> constraints(isl_schedule_constraints_on_domain(asked.domain.copy()));
   constraints =
       Isl<isl_schedule_constraints>(isl_schedule_constraints_set_validity(constraints.release(), asked.all.copy()));

@@ -29,6 +29,9 @@
 
 namespace loopfold::advise {
 
+/// A row with a greater coefficient is a skew that nobody would write down.
+inline constexpr std::int64_t kGreatestCoefficient = 3;
+
 struct Row {
   std::vector<std::int64_t> coefficients;  // by coordinate of the group
   std::int64_t constant = 0;
@@ -76,6 +79,7 @@ struct Constraints {
   poly::Isl<isl_union_map> implied;  // those that follow from two others each
   poly::Isl<isl_union_map> near;     // those with one distance, which is to be short
   std::vector<std::int64_t> sizes;   // by parameter: what it stands for
+  bool bounded = false;              // with all bounds
 };
 /// `bounded`: with large upper bounds, as numbers.
 Constraints scheduling_constraints(isl_ctx* isl, const poly::Program& program, bool bounded);

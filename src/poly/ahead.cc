@@ -106,7 +106,7 @@ bool Ahead::comes_from(const FlowEdge& edge) const {
   for (const std::uint32_t number : flow_.in[edge.to]) {
     const FlowEdge& e = flow_.edges[number];
     if (e.operand != edge.operand) continue;
-    if (values_.facts(number).turns > 0) return false;
+    if (values_.facts(number).differs()) return false;
     if (e.from == kOutside ? e.carried + e.inside > 0
                            : e.from != edge.from || e.inside + e.before > 0 || e.greatest != 1)
       return false;
@@ -231,7 +231,7 @@ bool Ahead::can_compute(std::uint32_t node, std::set<std::uint32_t>& above) cons
   if (!above.insert(node).second) return false;
   for (const std::uint32_t number : flow_.in[node]) {
     const FlowEdge& e = flow_.edges[number];
-    if (values_.facts(number).turns > 0 || e.kind == Kind::kEnvironment) return false;
+    if (values_.facts(number).differs() || e.kind == Kind::kEnvironment) return false;
     if (e.from == kOutside || e.carried + e.inside == 0) continue;
     if (e.kind == Kind::kMemory) return false;
     if (e.carried > 0 && (!values_.is_computable(e.from) || e.greatest != 1)) return false;

@@ -477,17 +477,51 @@ class ControlBuilder {
 Control::Control(const ddg::Graph& graph, const structure::Structure& structure, const structure::LoopTree& tree) {
   ControlBuilder(graph, structure, tree, *this);
   tree_ = &tree;
+  structure_ = &structure;
   for (const ddg::Statement& statement : graph.statements) {
     context_of_.push_back(statement.context);
     const bool placed = statement.kind == ddg::Statement::Kind::kCode && statement.function != structure::kNoFunction &&
                         statement.node != structure::kNoNode;
     index_of_.push_back(placed ? structure.forests[statement.function].index_of(statement.node) : 0);
+    node_of_.push_back(placed && tree[statement.context].function == statement.function ? statement.node
+                                                                                        : structure::kNoNode);
   }
+}
+
+/// Whether a way leads from a node to a loop of its function, with no new iteration of the loop around that one.
+bool Control::leads_to(structure::NodeId node, const structure::Context& loop) const {
+  using structure::Context;
+  const Context& around = (*tree_)[loop.parent];
+  const bool plain = loop.kind == Context::Kind::kLoop && loop.hidden == 0 && around.hidden == 0 &&
+                     around.function == loop.function && around.kind != Context::Kind::kRecursion;
+  if (node == structure::kNoNode || !plain) return true;
+  const structure::LoopForest& forest = structure_->forests[loop.function];
+  const structure::LoopId parent = forest.loops()[loop.loop].parent;
+  if (parent != (around.kind == Context::Kind::kLoop ? around.loop : structure::kNoLoop)) return true;
+  if (parent != structure::kNoLoop && forest.loops()[parent].irreducible) return true;
+  const structure::Digraph& graph = structure_->flow.functions()[loop.function].graph;
+  std::vector<bool> seen(graph.size());
+  std::vector<structure::NodeId> open;
+  for (structure::NodeId inside = 0; inside < graph.size(); ++inside)
+    if (forest.contains(loop.loop, inside)) open.push_back(inside);
+  while (!open.empty()) {
+    const structure::NodeId at = open.back();
+    open.pop_back();
+    if (parent != structure::kNoLoop && forest.loops()[parent].header == at) continue;
+    for (const structure::NodeId before : graph.predecessors(at)) {
+      if (before == node) return true;
+      if (seen[before] || forest.contains(loop.loop, before)) continue;
+      seen[before] = true;
+      open.push_back(before);
+    }
+  }
+  return false;
 }
 
 bool Control::may_come_between(ddg::StatementId statement, structure::ContextId loop) const {
   const structure::Context& its = (*tree_)[loop];
-  if (context_of_[statement] == its.parent) return index_of_[statement] <= its.index;
+  if (context_of_[statement] == its.parent)
+    return index_of_[statement] <= its.index && leads_to(node_of_[statement], its);
   structure::ContextId at = context_of_[statement];
   while (at != loop && at != structure::kNoContext && (*tree_)[at].parent != its.parent) at = (*tree_)[at].parent;
   return at != loop && at != structure::kNoContext && (*tree_)[at].index <= its.index;

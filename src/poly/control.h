@@ -71,7 +71,7 @@ class Control {
 
   /// Whether a statement may run between the beginning of the body that a loop stands in (an iteration of the loop
   /// around it, or a call of its function) and the loop's entry there. False for what is in the loop, what stands
-  /// behind it in every order of the body, and what is not below the body.
+  /// behind it in every order of the body or on another way through it, and what is not below the body.
   bool may_come_between(ddg::StatementId statement, structure::ContextId loop) const;
 
  private:
@@ -87,9 +87,13 @@ class Control {
   }
 
   std::vector<ddg::StatementId> pool_;
+  bool leads_to(structure::NodeId node, const structure::Context& loop) const;
+
   const structure::LoopTree* tree_ = nullptr;
+  const structure::Structure* structure_ = nullptr;
   std::vector<structure::ContextId> context_of_;  // by statement
   std::vector<std::uint32_t> index_of_;           // by statement: its static index among what is in its context
+  std::vector<structure::NodeId> node_of_;        // by statement: kNoNode if it is no code of its context's function
   std::vector<Set> sets_;                         // the first is empty
   std::vector<std::uint32_t> deciders_;           // by statement: set
   std::vector<bool> on_every_round_;              // by statement

@@ -16,6 +16,7 @@ constexpr std::uint32_t kOutside = FlowEdge::kOutside;
 constexpr std::uint8_t kStackPointer = 4;
 constexpr std::uint64_t kFewestForALine = 3;  // iterations: two values always lie on a line
 constexpr int kLongestChain = 64;             // of copies
+constexpr std::size_t kMostObjects = 8;       // that one load may take turns between
 
 /// Whether a label does not change along a coordinate, as far as the pieces tell.
 bool is_constant_along(const fold::Folded& folded, std::size_t output, std::size_t coordinate) {
@@ -34,6 +35,32 @@ bool is_affine_along(const fold::Folded& folded, std::size_t coordinate) {
   return !output.top[coordinate] && output.modulus == 0;
 }
 
+/// Whether two streams have no entry of a loop in common, as far as one coordinate of a loop around it tells: one has
+/// the even ones, the other one the odd ones.
+bool are_of_other_entries(const fold::Piece& a, const fold::Piece& b, std::size_t level) {
+  if (!a.exact_domain || !b.exact_domain) return false;
+  const auto is_number = [](const fold::Affine& bound) {
+    return std::all_of(bound.coefficients.begin(), bound.coefficients.end(), [](std::int64_t c) { return c == 0; });
+  };
+  for (std::size_t k = 0; k < level && k < a.ranges.size() && k < b.ranges.size(); ++k) {
+    const fold::Range& x = a.ranges[k];
+    const fold::Range& y = b.ranges[k];
+    if (x.divisor != 1 || y.divisor != 1 || !is_number(x.lower) || !is_number(y.lower)) continue;
+    if (!is_number(x.upper) || !is_number(y.upper)) continue;
+    if (x.upper.constant < y.lower.constant || y.upper.constant < x.lower.constant) return true;
+    if (x.stride == y.stride && (x.lower.constant - y.lower.constant) % x.stride != 0) return true;
+  }
+  return false;
+}
+
+bool are_of_other_entries(const fold::Folded& a, const fold::Folded& b, std::size_t level) {
+  if (a.pieces.empty() || b.pieces.empty()) return false;
+  return std::all_of(a.pieces.begin(), a.pieces.end(), [&](const fold::Piece& x) {
+    return std::all_of(b.pieces.begin(), b.pieces.end(),
+                       [&](const fold::Piece& y) { return are_of_other_entries(x, y, level); });
+  });
+}
+
 }  // namespace
 
 LoopValues::LoopValues(const FlowIndex& index, const Control& control, const SourceLoop& loop,
@@ -50,6 +77,7 @@ LoopValues::LoopValues(const FlowIndex& index, const Control& control, const Sou
   for (const structure::ContextId copy : flow_.loops)
     tells_lines_ = tells_lines_ || index.tree()[copy].trips.max >= kFewestForALine;
   judge_alone();
+  find_refreshing();
   find_handing();
   build_edges();
   find_agreed();
@@ -137,14 +165,19 @@ void LoopValues::judge_alone() {
     steady_[node] = known && is_steady(n.at);
   }
   for (const ddg::StatementId statement : statements_) {
-    const ddg::Access* before = nullptr;
+    std::vector<const ddg::Access*> others;  // of the same load or store, in other objects
     for (const std::uint32_t number : index_.accesses_of(statement)) {
       const ddg::Access& access = index_.graph().accesses[number];
       const std::uint32_t node = base_[statement] + access.instruction;
       const bool stack = index_.graph().objects[access.object].kind == ddg::Object::Kind::kStack;
-      const bool another = before != nullptr && before->instruction == access.instruction &&
-                           before->index == access.index && before->object != access.object;
-      before = &access;
+      if (!others.empty() &&
+          (others.front()->instruction != access.instruction || others.front()->index != access.index))
+        others.clear();
+      const bool another =
+          others.size() > kMostObjects || std::any_of(others.begin(), others.end(), [&](const ddg::Access* other) {
+            return !are_of_other_entries(other->address, access.address, flow_.level);
+          });
+      others.push_back(&access);
       const bool innermost = index_.dimensions(statement) == flow_.level + 1;
       const bool same_offset = (innermost && access.same_offset) || is_constant_along(access.address, 1, flow_.level);
       const bool same_block =
@@ -192,7 +225,7 @@ bool LoopValues::find_decided() {
       more = true;
       for (std::size_t i = 0; i < index_.graph().statements[statement].instructions.size(); ++i) {
         flow_.nodes[first + i].data_decided = true;
-        if (agreed_[first + i] == 0 && !known_[first + i]) data_[first + i] = true;
+        if (agreed_[first + i] == 0 && !known_[first + i] && !refreshing_[first + i]) data_[first + i] = true;
       }
       break;
     }
@@ -211,7 +244,8 @@ bool LoopValues::find_opaque() {
       for (std::uint16_t i = 0; i < statement.instructions.size(); ++i) {
         const std::uint32_t node = base_[id] + i;
         if (passes_[node] == Pass::kNone || opaque_[node]) continue;
-        const bool decided = flow_.nodes[node].data_decided && !index_.preserves(flow_.nodes[node].at);
+        const bool decided =
+            flow_.nodes[node].data_decided && !refreshing_[node] && !index_.preserves(flow_.nodes[node].at);
         if (!decided && !passes_opaque(statement, i)) continue;
         opaque_[node] = true;
         more = any = true;
@@ -252,7 +286,7 @@ void LoopValues::find_data() {
   for (std::uint32_t edge = 0; edge < flow_.edges.size(); ++edge) {
     const FlowEdge& e = flow_.edges[edge];
     const bool data = e.from != kOutside && data_[e.from] && e.carried + e.inside > 0;
-    if (data || edge_facts_[edge].turns > 0 || e.kind == Kind::kEnvironment) mark(e.to);
+    if (data || edge_facts_[edge].differs() || e.kind == Kind::kEnvironment) mark(e.to);
   }
   while (!work.empty()) {
     const std::uint32_t node = work.back();
@@ -270,7 +304,7 @@ bool LoopValues::is_computable(std::uint32_t node, int depth) const {
   for (const std::uint32_t edge : flow_.in[node]) {
     const FlowEdge& e = flow_.edges[edge];
     if (e.address) continue;
-    if (edge_facts_[edge].turns > 0) return false;
+    if (edge_facts_[edge].differs()) return false;
     if (e.from == kOutside || e.carried + e.inside == 0) continue;
     if (!is_computable(e.from, depth + 1)) return false;
   }
@@ -278,11 +312,11 @@ bool LoopValues::is_computable(std::uint32_t node, int depth) const {
 }
 
 bool LoopValues::can_be_repeated(std::uint32_t node) const {
-  if (flow_.nodes[node].data_decided || opaque_[node]) return false;
+  if ((flow_.nodes[node].data_decided && !refreshing_[node]) || opaque_[node]) return false;
   for (const std::uint32_t edge : flow_.in[node]) {
     const FlowEdge& e = flow_.edges[edge];
     if (!e.address) continue;
-    if (edge_facts_[edge].turns > 0) return false;
+    if (edge_facts_[edge].differs()) return false;
     if (e.from != kOutside && e.carried + e.inside > 0 && data_[e.from]) return false;
   }
   return true;

@@ -31,7 +31,11 @@ struct EdgeFacts {
   std::uint64_t rewritten = 0;  // of the carried ones: the cell has been written since
   std::uint64_t reread = 0;     // of the others: the cell's writer is carried, too
   std::uint64_t turns = 0;      // instances that come from before the loop, from elsewhere than the last time
-  std::uint64_t window = 0;     // the same, where the addresses advance evenly: elements of an array, one by one
+  std::uint64_t varies = 0;     // the same, where each was brought from there in its own iteration
+  std::uint64_t window = 0;     // as turns, where the addresses advance evenly: elements of an array, one by one
+
+  /// What comes from before the loop is not always the same.
+  bool differs() const { return turns > 0 || varies > 0; }
 };
 
 class LoopValues {
@@ -112,11 +116,19 @@ class LoopValues {
   bool sees_through(std::uint32_t node) const { return flow_.nodes[node].copy && !opaque_[node]; }
   bool passes_on(std::uint32_t node, std::uint8_t operand) const;
   bool consumes(std::uint32_t node, std::uint8_t operand) const;
+  void find_refreshing();
+  bool is_refreshing(std::uint32_t node) const;
+  bool is_read_before(const ddg::Dependence& d, const ddg::Access& cell) const;
+  bool is_same_cell(const ddg::Access& one, const ddg::Access& other) const;
+  const ddg::Access* only_load(CodePoint at) const;
   void find_handing();
+  bool merges(std::uint32_t node) const;
+  bool makes_frame(std::uint32_t copy) const;
   bool hands_on(const ddg::Origin& origin, std::uint32_t by, std::uint32_t to) const;
   bool is_moved(const ddg::Origin& origin, std::uint32_t by) const;
   bool is_carried(const ddg::Origin& origin) const;
   bool keeps_place(std::uint32_t copy, bool seen_always) const;
+  bool runs_in_each(ddg::StatementId statement, bool as_often) const;
   void add_edge(FlowEdge edge, EdgeFacts facts);
   void set_distance(const fold::Folded& map, FlowEdge& edge) const;
   FlowEdge counted(std::span<const std::uint64_t> carried, CodePoint from) const;
@@ -156,6 +168,7 @@ class LoopValues {
   std::vector<ddg::StatementId> exits_;  // statements that decide the loop's exit
   std::vector<Pass> passes_;             // by node
   std::vector<bool> data_;               // by node
+  std::vector<bool> refreshing_;         // by node: a load that gets again what its register holds
   std::vector<bool> opaque_;             // by node: passes values on, and is not seen through
   std::vector<bool> materialised_;       // by node: seen through, and a node all the same
   std::vector<bool> before_;             // by node: a copy that may pass on what was there before the loop

@@ -273,9 +273,12 @@ void LoopValues::origin_edges(const ddg::Statement& statement) {
     }
     // A use in an inner loop gets one after the other in each iteration; it is this loop's matter only if an earlier
     // iteration may have put something in its place.
-    if (!o.load && by != kOutside && passes_[by] != Pass::kNone && index_.dimensions(statement.id) > flow_.level + 1u &&
-        !is_moved(o, by))
-      more.turns = 0;
+    const bool copied = by != kOutside && passes_[by] != Pass::kNone;
+    if (!o.load && copied && index_.dimensions(statement.id) > flow_.level + 1u && !is_moved(o, by)) more.turns = 0;
+    // Cells that were filled before the loop, read one after the other: where they are read, they are memory like any
+    // other; where a copy in this iteration got them, what it gets changes.
+    if (by == kOutside && edge.kind == Kind::kMemory) more.turns = 0;
+    if (copied && !is_moved(o, by)) more.varies = std::exchange(more.turns, 0);
     // Handed on from iteration to iteration: only what is in its place anyway, or is seen by every iteration.
     if (edge.before > 0 && !more.even && by != kOutside && hands_on(o, by, to)) more.turns += edge.before;
     add_edge(edge, more);

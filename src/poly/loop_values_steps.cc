@@ -291,7 +291,7 @@ bool LoopValues::is_unchanging(std::uint32_t node, std::vector<bool>& above) con
   above[node] = true;
   for (const std::uint32_t edge : flow_.in[node]) {
     const FlowEdge& e = flow_.edges[edge];
-    if (edge_facts_[edge].turns > 0 || e.kind == Kind::kEnvironment || e.carried > 0) return false;
+    if (edge_facts_[edge].differs() || e.kind == Kind::kEnvironment || e.carried > 0) return false;
     if (e.from == kOutside || e.inside == 0) continue;
     if (e.kind == Kind::kMemory || !is_unchanging(e.from, above)) return false;
   }
@@ -322,7 +322,7 @@ bool LoopValues::is_anchored(std::uint32_t node) const {
   return read;
 }
 
-/// x = x + c, once in every iteration, c from before the loop.
+/// x = x + c, once in every iteration, c from before the loop, or loaded anew each time from a cell that keeps it.
 bool LoopValues::adds_constant(std::uint32_t node) const {
   const trace::InstructionFacts* facts = flow_.nodes[node].facts;
   if (facts == nullptr || facts->floating) return false;
@@ -331,8 +331,9 @@ bool LoopValues::adds_constant(std::uint32_t node) const {
   int recurring = -1;
   for (const std::uint32_t edge : flow_.in[node]) {
     const FlowEdge& e = flow_.edges[edge];
-    if (edge_facts_[edge].turns > 0) return false;
+    if (edge_facts_[edge].differs()) return false;
     if (e.address || e.from == kOutside || e.carried + e.inside == 0) continue;
+    if (e.from != node && e.carried == 0 && is_unchanging(e.from)) continue;
     if (e.from != node || e.inside > 0 || (recurring >= 0 && recurring != e.operand)) return false;
     recurring = e.operand;
   }

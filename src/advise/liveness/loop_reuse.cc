@@ -811,6 +811,8 @@ class LoopReuse {
   void add(const Variable& variable, const Finding& finding, Loop& row) const {
     if (finding.kind == Finding::Kind::kNothing) return;
     if (finding.kind == Finding::Kind::kUnknown) return unknown(finding.why, row);
+    if (finding.kind == Finding::Kind::kPrivate && variable.named_in_source && is_of_range(variable, finding, row))
+      return;
     profile::Touched made;
     made.variable = variable.name;
     if (variable.object != ddg::kEnvironmentObject) made.object = variable.object;
@@ -830,6 +832,21 @@ class LoopReuse {
              (!made.variable.empty() || other.source == made.source);
     });
     if (!known) list.push_back(std::move(made));
+  }
+
+  /// Of `for (auto& element : elements)`: the element, which each iteration declares, is in one block with the counter
+  /// and the end that the compiler has made up.
+  bool is_of_range(const Variable& variable, const Finding& finding, const Loop& row) const {
+    const auto made_up = [](const std::string& name) { return name.starts_with("__for_"); };
+    if (made_up(variable.name)) return true;
+    if (finding.first || finding.last || finding.linear || !row.source) return false;
+    const std::vector<symbols::LocalVariable>& locals = locals_.of(function_of(context_, loop_.loop.loops.front()));
+    return std::any_of(locals.begin(), locals.end(), [&](const symbols::LocalVariable& local) {
+      if (local.name != variable.name || local.line != row.source->line) return false;
+      return std::any_of(locals.begin(), locals.end(), [&](const symbols::LocalVariable& other) {
+        return made_up(other.name) && other.scope == local.scope && !other.scope.empty();
+      });
+    });
   }
 
   static std::string clause_of(const std::string& name, const Finding& finding) {
