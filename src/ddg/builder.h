@@ -724,6 +724,7 @@ class Builder {
   bool find_round_accesses(const structure::Round& round);
   const trace::RunExpander& expand_rounds(const structure::Round& round, const RecordedRound::Step& step,
                                           std::uint64_t first, std::uint64_t n, std::uint64_t k);
+  bool is_within(const Where& where, std::uint64_t lowest, std::uint64_t highest);
   std::uint64_t rounds_within(const Where& where, const RecordedRound::Access& at);
   std::uint64_t rounds_apart(std::uint64_t most);
   bool keeps_loads(std::uint64_t rounds) const;

@@ -366,6 +366,12 @@ bool Builder::find_round_accesses(const structure::Round& round) {
   return true;
 }
 
+/// Whether these bytes are known to be in one block.
+bool Builder::is_within(const Where& where, std::uint64_t lowest, std::uint64_t highest) {
+  const Objects::Extent extent = extent_of(where, thread(where.thread), stack(where.stack), lowest);
+  return lowest >= extent.first && highest <= extent.last;
+}
+
 /// How many more rounds an access stays in its block for.
 std::uint64_t Builder::rounds_within(const Where& where, const RecordedRound::Access& at) {
   const Objects::Extent extent = extent_of(where, thread(where.thread), stack(where.stack), at.lowest);

@@ -161,7 +161,7 @@ std::uint64_t Builder::look_at_cells(RecordedRound::Access& at, std::uint64_t fi
 
 /// The same for one of a stretch.
 std::uint64_t Builder::look_at_rows(RecordedRound::Access& at, std::uint64_t first, std::uint64_t n) {
-  at.rows.clear();
+  at.row_count = 0;
   StretchAccess row;
   row.access = at.access;
   row.address.step = at.inner;
@@ -171,7 +171,8 @@ std::uint64_t Builder::look_at_rows(RecordedRound::Access& at, std::uint64_t fir
   stretch_.n = at.n;
   for (std::uint64_t k = 0; k < n; ++k) {
     row.address.start = at.address + at.growth * (first + k);
-    RecordedRound::Row& found = at.rows.emplace_back();
+    if (at.row_count == at.rows.size()) at.rows.emplace_back();
+    RecordedRound::Row& found = at.rows[at.row_count++];
     if (!find_row(row, found) || (found.count == 0) != at.empty) return k;
     for (std::size_t i = 0; i < found.count; ++i) {
       const RecordedRound::Segment& segment = found.segments[i];
@@ -475,11 +476,9 @@ std::uint64_t Builder::take_rounds(const Where& where, const structure::Round& r
   const std::uint64_t alike = look_at_loads(first, most + 1);
   if (alike < 2) return 0;
   const std::uint64_t n = alike - 1;
-  for (RecordedRound::Access at : round_.accesses) {
-    at.lowest += at.growth * (first + n);
-    at.highest += at.growth * (first + n);
-    at.growth = 0;
-    if (rounds_within(where, at) == 0) return 0;
+  for (const RecordedRound::Access& at : round_.accesses) {
+    const std::uint64_t moved = at.growth * (first + n);
+    if (!is_within(where, at.lowest + moved, at.highest + moved)) return 0;
   }
 
   for (std::size_t i = 0; i < round_.count; ++i) {

@@ -103,7 +103,8 @@ struct RecordedRound {
     std::vector<DefinitionId>* producers = nullptr;
     // In rounds that are taken.
     std::vector<DependencePiece> pieces;  // of a load of a part: one iteration is one round
-    std::vector<Row> rows;                // of one in a stretch, by round; only one if all are the same
+    std::size_t row_count = 0;
+    std::vector<Row> rows;  // of one in a stretch, by round; only one if all are the same
   };
 
   /// Of a load, while what it gets is put together: the group of a producer, and its last run.

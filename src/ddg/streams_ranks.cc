@@ -203,11 +203,15 @@ void Streams::load_ranks(const LoadRanks& ranks) {
       if (group.moves) one_producer_[outputs - 2] += along;
     }
     one_point_[around] -= along * static_cast<std::int64_t>(times);
-    rank_steps_.assign(outputs, 0);
-    rank_steps_.back() = group.growth;
-    if (group.moves) rank_steps_[outputs - 2] = along;
-    add_ranks(details.sink, {one_point_.data(), first, steps, group.n, group.stride},
-              {group.entries, along, rank_steps_.data()});
+    if (group.entries == 1) {
+      add_run(details.sink, {one_point_.data(), first, steps, group.n, group.stride});
+    } else {
+      rank_steps_.assign(outputs, 0);
+      rank_steps_.back() = group.growth;
+      if (group.moves) rank_steps_[outputs - 2] = along;
+      add_ranks(details.sink, {one_point_.data(), first, steps, group.n, group.stride},
+                {group.entries, along, rank_steps_.data()});
+    }
     std::fill(steps, steps + outputs, 0);
   }
 }
