@@ -290,7 +290,7 @@ class Judge {
       const bool same_distance = edge.greatest <= 1 || edge.least == edge.greatest;
       if (values_.is_computable(edge.from) && (!edge.behind_copies || same_distance)) continue;
       if (edge.from == edge.to && edge.kind == Kind::kRegister && values_.counts_repetitions(edge.from)) continue;
-      if (is_end_of_inner_loop(edge) || is_only_counted(edge)) continue;
+      if (is_end_of_inner_loop(edge)) continue;
       if (facts.load && values_.can_be_repeated(edge.from) && facts.rewritten == 0 && facts.reread == 0) {
         reload_.insert(from.at);
         continue;
@@ -316,16 +316,6 @@ class Judge {
     return compares && values_.is_line(edge.from) &&
            std::all_of(flow_.out[edge.to].begin(), flow_.out[edge.to].end(),
                        [&](std::uint32_t number) { return ends_a_loop(flow_.nodes[flow_.edges[number].to]); });
-  }
-
-  /// What the only iteration of a loop hands to the test that finds it to be the last one: a step, but nothing ever
-  /// comes back to it.
-  bool is_only_counted(const FlowEdge& edge) const {
-    const FlowNode& to = flow_.nodes[edge.to];
-    const bool once = std::all_of(flow_.loops.begin(), flow_.loops.end(),
-                                  [&](structure::ContextId loop) { return index_.tree()[loop].trips.max <= 1; });
-    return once && flow_.nodes[edge.from].index && to.index && to.facts != nullptr &&
-           (to.facts->kinds & trace::kStore) == 0;
   }
 
   /// A branch that decides whether the loop around it goes on.
