@@ -9,8 +9,8 @@
 //   stretch, if the row has few writers or was read before (row_memo.h);
 // - then their stores are done, round by round, and registers that they pass on become what the last of them leaves.
 //
-// No stream is made here: where a load finds a producer that it did not have in a round that was followed, the rounds
-// that are taken end before it.
+// No stream of a load is made here: where one finds a producer that it did not have in a round that was followed, the
+// rounds that are taken end before it.
 // Cost: some hundreds of instructions per round and access of a stretch, a few thousand for all rounds together.
 #include <algorithm>
 #include <stdexcept>
