@@ -191,7 +191,8 @@ class Builder {
                             std::uint64_t most, std::uint64_t serials) {
     return take_rounds(where(walk.thread(), stack), round, first, most, serials);
   }
-  void weigh_round(std::uint64_t weight);
+  void begin_silent_round(std::uint64_t weight);
+  void end_silent_rounds();
 
   /// The whole result but for the damage; the builder is of no use afterwards.
   void finish(Graph& graph);
@@ -707,6 +708,7 @@ class Builder {
 
   // Rounds (builder_rounds.cc).
   void begin_round(const Where& where);
+  void check_silent_round() const;
   void see_round_part(SiteId site, const PartCode& code, const trace::Block& block);
   void note_round_part(SiteId site, const PartCode& code, const trace::Block& block);
   void note_round_stretch(StretchPlan& plan);

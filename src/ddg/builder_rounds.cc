@@ -19,7 +19,7 @@ namespace loopfold::ddg {
 namespace {
 
 constexpr std::uint64_t kMostRounds = 1024;  // at once
-constexpr std::uint64_t kFewestRounds = 3;
+constexpr std::uint64_t kFewestRounds = 4;
 
 }  // namespace
 

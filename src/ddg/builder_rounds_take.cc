@@ -1,8 +1,9 @@
 // Rounds: taking many of them at once (builder_rounds.cc says when that may be).
 //
-// All but the last of the rounds are taken; the last one is followed as any other, and stands for them in what is only
-// counted about origins (OriginRecords::set_weight()). It leaves everything as it must be behind it, but tells the
-// streams nothing: they have got that with the others. For those that are taken,
+// All but the last two of the rounds are taken. These two are followed as any other: they leave everything as it must
+// be behind them, but tell the streams nothing, which have got that with the others. The last one stands for all but
+// one in what is only counted about origins (OriginRecords::set_weight()): there, what a use counts may depend on what
+// it got the last time. For those that are taken,
 // - instances, values, places and what registers give are one segment each for a part, and ranks for a stretch
 // (ranks.h);
 // - what loads find is looked at load by load, before anything is stored: cell by cell for a part, row by row for a
@@ -464,7 +465,7 @@ std::uint64_t Builder::take_rounds(const Where& where, const structure::Round& r
   StackState& stack = this->stack(where.stack);
   const std::size_t around = round_.around;
   if (slice_ != 1 || most == 0 || stack.levels.size() <= around || stack.levels[around].entry != round_.entry ||
-      !may_be_moved(thread) || !follow_numbers(round, first, most + 1))
+      !may_be_moved(thread) || !follow_numbers(round, first, most + 2))
     return 0;
   stack.levels.resize(around + 1);
   levels_ = &stack.levels;
@@ -472,12 +473,12 @@ std::uint64_t Builder::take_rounds(const Where& where, const structure::Round& r
   for (std::size_t k = 0; k <= around; ++k) point_[k] = static_cast<std::int64_t>(where.dimensions[k].counter);
   near_ = point_;
   innermost_ = around;
-  // The round behind them must be like them, too. Its streams get it with them.
-  const std::uint64_t alike = look_at_loads(first, most + 1);
-  if (alike < 2) return 0;
-  const std::uint64_t n = alike - 1;
+  // The two behind them must be like them, too. Their streams get them with the others.
+  const std::uint64_t alike = look_at_loads(first, most + 2);
+  if (alike < 3) return 0;
+  const std::uint64_t n = alike - 2;
   for (const RecordedRound::Access& at : round_.accesses) {
-    const std::uint64_t moved = at.growth * (first + n);
+    const std::uint64_t moved = at.growth * (first + alike - 1);
     if (!is_within(where, at.lowest + moved, at.highest + moved)) return 0;
   }
 
@@ -525,17 +526,24 @@ std::uint64_t Builder::take_rounds(const Where& where, const structure::Round& r
   return n;
 }
 
-/// The round that comes next counts as much, and is silent if rounds before it were taken. With 1: it has come.
-void Builder::weigh_round(std::uint64_t weight) {
+/// The round that comes next counts as much in what is counted about origins.
+void Builder::begin_silent_round(std::uint64_t weight) {
+  check_silent_round();
   origins_.records().set_weight(weight);
-  if (weight > 1) {
-    round_.watching = true;
-    round_.seen = 0;
-    return;
-  }
-  if (!round_.silent) return;
-  if (round_.seen != round_.expected) throw std::logic_error("a round is not what it was predicted to be");
-  round_.watching = round_.silent = false;
+  round_.watching = true;
+  round_.followed = true;
+  round_.seen = 0;
+}
+
+void Builder::end_silent_rounds() {
+  check_silent_round();
+  origins_.records().set_weight(1);
+  round_.watching = round_.silent = round_.followed = false;
+}
+
+void Builder::check_silent_round() const {
+  if (round_.followed && round_.seen != round_.expected)
+    throw std::logic_error("a round is not what it was predicted to be");
 }
 
 }  // namespace loopfold::ddg

@@ -118,8 +118,9 @@ struct RecordedRound {
 
   bool watching = false;  // it is being recorded, or silent
   bool recording = false;
-  bool silent = false;  // the streams have got what it gives
-  bool whole = false;   // nothing happened that cannot be taken
+  bool silent = false;    // the streams have got what it gives
+  bool followed = false;  // a silent one is, or was
+  bool whole = false;     // nothing happened that cannot be taken
   // When it began.
   std::uint64_t events = 0;
   std::uint64_t instructions = 0;

@@ -457,8 +457,11 @@ class LoopWalk {
       return 0;
     }
   }
-  void weigh_round(std::uint64_t weight) {
-    if constexpr (kRounds) observer_.weigh_round(weight);
+  void begin_silent_round(std::uint64_t weight) {
+    if constexpr (kRounds) observer_.begin_silent_round(weight);
+  }
+  void end_silent_rounds() {
+    if constexpr (kRounds) observer_.end_silent_rounds();
   }
 
  private:
