@@ -22,6 +22,7 @@
 #include "structure/function_facts.h"
 #include "structure/loop_names.h"
 #include "structure/loop_walk.h"
+#include "structure/merged_loops.h"
 #include "structure/structure.h"
 #include "structure/tree_profile.h"
 #include "support/stopwatch.h"
@@ -167,6 +168,7 @@ class Analysis {
         structure::find_control_flow(reader_, structure_.code, structure_.damage, pass1_progress(options_));
     lap(&StageSeconds::pass1);
     structure::find_loops(structure_);
+    structure::separate_loops(reader_, structure_);
     lap(&StageSeconds::loops);
     names_.emplace(structure_, symbolizer_);
     structure::find_tests(structure_, *names_, symbolizer_);

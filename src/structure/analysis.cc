@@ -4,6 +4,7 @@
 #include "structure/function_facts.h"
 #include "structure/loop_names.h"
 #include "structure/loop_walk.h"
+#include "structure/merged_loops.h"
 #include "structure/structure.h"
 #include "structure/tree_profile.h"
 #include "support/stopwatch.h"
@@ -30,6 +31,7 @@ profile::Profile analyse(const trace::Reader& reader, const AnalysisOptions& opt
   structure.flow = find_control_flow(reader, structure.code, structure.damage, half(options.progress, 0.0));
   costs.pass1 = watch.lap();
   find_loops(structure);
+  separate_loops(reader, structure);
   costs.loops = watch.lap();
   LoopNames names(structure, symbolizer);
   find_tests(structure, names, symbolizer);

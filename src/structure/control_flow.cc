@@ -177,7 +177,7 @@ class ControlFlowBuilder {
     FunctionId& id = result_.function_at_[entry];
     if (id == kNoFunction) {
       id = static_cast<FunctionId>(result_.functions_.size());
-      result_.functions_.push_back({entry, {}, {}, {}, {}});
+      result_.functions_.push_back({entry, {}, {}, {}, {}, {}});
       nodes_.emplace_back();
       node(id, entry);
     }
@@ -226,6 +226,28 @@ class ControlFlowBuilder {
   std::vector<std::vector<Node>> nodes_;  // by function
   std::vector<Landing> landings_;
 };
+
+void ControlFlow::add_gate(FunctionId id, NodeId header, std::span<const NodeId> inner) {
+  Function& function = functions_[id];
+  const auto gate = static_cast<NodeId>(function.places.size());
+  function.places.push_back(function.places[header]);
+  function.gates.resize(function.places.size(), kNoNode);
+  function.gates[header] = gate;
+  std::vector<Edge> edges = {{gate, header}};
+  for (NodeId from = 0; from < gate; ++from)
+    for (const NodeId to : function.graph.successors(from))
+      edges.push_back({from, to == header && !std::binary_search(inner.begin(), inner.end(), from) ? gate : to});
+  function.graph = Digraph(function.places.size(), edges);
+}
+
+NodeId ControlFlow::behind_gates(FunctionId id, NodeId node) const {
+  const std::vector<NodeId>& gates = functions_[id].gates;
+  for (;;) {
+    const auto behind = std::find(gates.begin(), gates.end(), node);
+    if (behind == gates.end()) return node;
+    node = static_cast<NodeId>(behind - gates.begin());
+  }
+}
 
 ControlFlow find_control_flow(const trace::Reader& reader, const CodeMap& code, std::string& damage,
                               const std::function<void(double)>& progress) {

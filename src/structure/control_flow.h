@@ -40,6 +40,7 @@ struct Function {
   Digraph graph;
   std::vector<NodeId> exits;       // where it was left, each once, increasing
   std::vector<std::uint8_t> left;  // by exit: how, bits of LeftBy
+  std::vector<NodeId> gates;       // by node: add_gate(); kNoNode: none; empty: no node has one
 };
 
 struct CallSite {
@@ -79,6 +80,16 @@ class ControlFlow {
   };
   /// The first function that came to the place, if one did, and its node.
   Owner owner(PlaceId place) const { return owner_[place]; }
+
+  /// A *gate*: a node in front of a header, with its place, at which nothing runs. All edges to the header but those
+  /// from `inner`, nodes in increasing order, lead to the gate now (merged_loops.h).
+  void add_gate(FunctionId function, NodeId header, std::span<const NodeId> inner);
+  NodeId gate_of(FunctionId function, NodeId node) const {
+    const std::vector<NodeId>& gates = functions_[function].gates;
+    return gates.empty() ? kNoNode : gates[node];
+  }
+  /// What a gate, or one in front of it, is the gate of; another node is that itself.
+  NodeId behind_gates(FunctionId function, NodeId node) const;
 
  private:
   friend class ControlFlowBuilder;

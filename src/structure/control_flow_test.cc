@@ -17,7 +17,7 @@ using Edges = std::set<std::tuple<std::uint64_t, std::uint64_t, std::uint64_t>>;
 
 /// Graphs by addresses.
 struct Found {
-  explicit Found(const Story& story) : structure(find_structure(*story.reader, story.facts)) {
+  explicit Found(const Story& story) : structure(find_structure(*story.reader, story.facts, false)) {
     const auto address = [&](PlaceId place) { return structure.code.address(place); };
     for (const Function& function : structure.flow.functions()) {
       for (NodeId from = 0; from < function.places.size(); ++from)

@@ -262,10 +262,22 @@ class LoopWalk {
   }
   void go(S& stack, NodeId to) {
     Frame& frame = stack.frames.back().data;
-    const NodeId from = frame.current;
+    NodeId from = frame.current;
+    if (to == kNoNode) to = from;
+    if (structure_.flow.gate_of(frame.function, to) != kNoNode) [[unlikely]]
+      from = come_through_gates(stack, frame, to, from);
     frame.current = to;
-    if (frame.current == kNoNode) frame.current = from;
     move(stack, frame, from);
+  }
+  /// From outside of the loop of a header that has a gate. Where control is then.
+  NodeId come_through_gates(S& stack, Frame& frame, NodeId header, NodeId from) {
+    const NodeId gate = structure_.flow.gate_of(frame.function, header);
+    const LoopForest& forest = structure_.forests[frame.function];
+    if (gate == kNoNode || forest.contains(forest.innermost(header), from)) return from;
+    from = come_through_gates(stack, frame, gate, from);
+    frame.current = gate;
+    move(stack, frame, from);
+    return gate;
   }
 
   bool was_at(PlaceId) const { return false; }
@@ -460,8 +472,8 @@ class LoopWalk {
   void begin_silent_round(std::uint64_t weight) {
     if constexpr (kRounds) observer_.begin_silent_round(weight);
   }
-  void end_silent_rounds() {
-    if constexpr (kRounds) observer_.end_silent_rounds();
+  void end_silent_round() {
+    if constexpr (kRounds) observer_.end_silent_round();
   }
 
  private:

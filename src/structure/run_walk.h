@@ -36,9 +36,9 @@
 //   uint64_t end_round(S&, const Round&)
 //   uint64_t take_rounds(S&, Round&, uint64_t first, uint64_t most)   from this one on, counted from the one that
 //   ended:
-//                                              so many of them were done, and so were the two behind them, but for
-//   begin_silent_round(uint64_t)               what they leave and count: they are followed, and count as so many
-//   end_silent_rounds()
+//                                              so many of them were done, and so was the one behind them, but for
+//   begin_silent_round(uint64_t)               what it leaves and counts: it is followed, and counts as so many
+//   end_silent_round()
 #pragma once
 
 #include <algorithm>
@@ -330,17 +330,14 @@ class RunWalk {
     for (std::uint64_t done = 0; done < rounds; ++done) {
       if (in_vain < kMostInVain && rounds - done >= kFewestRounds) {
         client_.set_thread(round.thread());
-        const std::uint64_t some = client_.take_rounds(*tracker.current(), round, done + 1, rounds - done - 2);
+        const std::uint64_t some = client_.take_rounds(*tracker.current(), round, done + 1, rounds - done - 1);
         if (some == 0) ++in_vain;
         taken += some;
         done += some;
-        // What the first one counts may depend on the round that was followed last, the second one is like the others.
         if (some > 0) {
-          client_.begin_silent_round(1);
-          follow_predicted(round, ++done);
           client_.begin_silent_round(some + 1);
           follow_predicted(round, done + 1);
-          client_.end_silent_rounds();
+          client_.end_silent_round();
           continue;
         }
       }
@@ -693,7 +690,7 @@ class RunWalk {
   static constexpr std::uint64_t kShortestStretch = 8;
   static constexpr std::uint64_t kShortestWeave = 3;
   static constexpr std::uint32_t kWorthRounds = 4;      // runs behind which one may begin, before it is looked at
-  static constexpr std::uint64_t kFewestRounds = 4;     // that are worth it
+  static constexpr std::uint64_t kFewestRounds = 3;     // that are worth it
   static constexpr std::uint64_t kMostInVain = 4;       // times that none was taken, of those that were put off
   static constexpr std::uint64_t kMostWatched = 4;      // rounds, before it is clear that they cannot be done at once
   static constexpr std::uint32_t kMostOtherRounds = 2;  // failures, before other items are tried

@@ -75,7 +75,7 @@ struct PartsWalked {
 };
 
 std::uint64_t walked_in_pass_2(const Story& story) {
-  const Structure structure = find_structure(*story.reader, story.facts);
+  const Structure structure = find_structure(*story.reader, story.facts, false);
   std::vector<std::uint8_t> starts = structure.flow.starts();
   LoopTree tree;
   PartsWalked walked;

@@ -61,7 +61,7 @@ std::string without_levels(const Structure& structure, const LoopTree& tree, Con
 
 void expect_split(const Story& story, const Splits& splits) {
   const Walked walked(story);
-  Structure structure = find_structure(*story.reader, story.facts);
+  Structure structure = find_structure(*story.reader, story.facts, false);
   structure.splits = splits;
   LoopTree tree;
   PartsSeen seen{structure, {}, {}, {}, {}, {}};
@@ -118,7 +118,7 @@ TEST(Splits, CountsOfLevels) {
   }
   script.jump(kMain + 0x60);
   const Story story = script.finish();
-  Structure structure = find_structure(*story.reader, story.facts);
+  Structure structure = find_structure(*story.reader, story.facts, false);
   LoopTree unsplit;
   NoObserver nothing;
   std::string damage;

@@ -4,12 +4,15 @@
 #include <algorithm>
 #include <utility>
 
+#include "structure/merged_loops.h"
+
 namespace loopfold::structure {
 
-Structure find_structure(const trace::Reader& reader, const FunctionFacts& facts) {
+Structure find_structure(const trace::Reader& reader, const FunctionFacts& facts, bool separate) {
   Structure structure{CodeMap(reader, facts), {}, {}, {}, {}, {}};
   structure.flow = find_control_flow(reader, structure.code, structure.damage);
   find_loops(structure);
+  if (separate) separate_loops(reader, structure);
   return structure;
 }
 

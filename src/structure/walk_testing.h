@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "structure/loop_walk.h"
@@ -78,8 +79,8 @@ struct PartsSeen {
 
 /// A story, walked both ways.
 struct Walked {
-  explicit Walked(const Story& story)
-      : structure(find_structure(*story.reader, story.facts)), seen{structure, {}, {}, {}, {}, {}} {
+  explicit Walked(const Story& story) : Walked(story, find_structure(*story.reader, story.facts, false)) {}
+  Walked(const Story& story, Structure found) : structure(std::move(found)), seen{structure, {}, {}, {}, {}, {}} {
     LoopWalk<PartsSeen> events(structure, by_events, seen);
     events.walk(*story.reader, damage);
     NoObserver nothing;
