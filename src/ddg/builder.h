@@ -192,7 +192,7 @@ class Builder {
     return take_rounds(where(walk.thread(), stack), round, first, most, serials);
   }
   void begin_silent_round(std::uint64_t weight);
-  void end_silent_rounds();
+  void end_silent_round();
 
   /// The whole result but for the damage; the builder is of no use afterwards.
   void finish(Graph& graph);
@@ -692,6 +692,7 @@ class Builder {
   // Stretches that repeat (builder_ranks.cc).
   bool may_be_ranks() const;
   bool registers_repeat(const StretchPlan& plan) const;
+  bool wait_for_rounds(StretchPlan& plan);
   bool wait_in_ranks(StretchPlan& plan);
   bool describe(const StretchPlan& plan, Ranks& into) const;
   bool describe_flows(const StretchPlan& plan, Ranks& into) const;
@@ -708,7 +709,6 @@ class Builder {
 
   // Rounds (builder_rounds.cc).
   void begin_round(const Where& where);
-  void check_silent_round() const;
   void see_round_part(SiteId site, const PartCode& code, const trace::Block& block);
   void note_round_part(SiteId site, const PartCode& code, const trace::Block& block);
   void note_round_stretch(StretchPlan& plan);
@@ -746,6 +746,7 @@ class Builder {
   bool may_be_moved(const ThreadState& thread) const;
   void fold_part(const RecordedRound::Step& step, std::uint64_t first, std::uint64_t n);
   void fold_part_read(const RecordedRound::Step& step, const RegisterRead& read, std::uint64_t first, std::uint64_t n);
+  bool is_waiting(const RecordedRound::Step& step, std::uint64_t first) const;
   void fold_inner(RecordedRound::Step& step, std::uint64_t first, std::uint64_t n, std::uint64_t serials);
   void fold_rows(const RecordedRound::Step& step, const RecordedRound::Access& at, std::uint64_t first,
                  std::uint64_t n);

@@ -108,8 +108,28 @@ bool Builder::describe(const StretchPlan& plan, Ranks& into) const {
   return true;
 }
 
+/// The stretch of a round that is recorded waits for the rounds that may be taken behind it, if some were the last
+/// time.
+bool Builder::wait_for_rounds(StretchPlan& plan) {
+  StretchPlan::Repeats& repeats = plan.repeats;
+  if (!repeats.in_rounds || !round_.recording || !round_.whole || stretch_.registers_repeat) return false;
+  if (repeats.waiting.stretches != 0) {
+    give_ranks(plan);
+    feed_.set_time(instructions_ + 1);
+  }
+  if (waiting_ranks_.size() == kMostWaiting || !describe(plan, ranks_)) return false;
+  repeats.before.n = 0;
+  repeats.for_rounds = true;
+  std::swap(repeats.waiting, ranks_);
+  repeats.waiting.stretches = 1;
+  repeats.waiting.stride = 1;
+  waiting_ranks_.push_back(&plan);
+  return true;
+}
+
 /// True: the stretch that runs waits, and all is done but for what memory gave. Else those that waited are given out.
 bool Builder::wait_in_ranks(StretchPlan& plan) {
+  if (wait_for_rounds(plan)) return true;
   StretchPlan::Repeats& repeats = plan.repeats;
   if (repeats.skip != 0 && !stretch_.registers_repeat) {
     --repeats.skip;
@@ -154,7 +174,9 @@ void Builder::move_flows(Ranks& from, Ranks& to) {
 
 void Builder::give_ranks(StretchPlan& plan) {
   StretchPlan::Repeats& repeats = plan.repeats;
-  if (repeats.waiting.stretches >= kWorthWaiting) {
+  if (repeats.for_rounds) {
+    repeats.for_rounds = repeats.in_rounds = false;
+  } else if (repeats.waiting.stretches >= kWorthWaiting) {
     repeats.failures = 0;
   } else {
     repeats.failures = std::min(repeats.failures + 1, kMostFailures);

@@ -19,7 +19,7 @@ namespace loopfold::ddg {
 namespace {
 
 constexpr std::uint64_t kMostRounds = 1024;  // at once
-constexpr std::uint64_t kFewestRounds = 4;
+constexpr std::uint64_t kFewestRounds = 3;
 
 }  // namespace
 
@@ -116,7 +116,10 @@ void Builder::note_round_stretch(StretchPlan& plan) {
   RecordedRound::Step& step = add_step(round);
   step.plan = &plan;
   set_iteration(0);
-  round.whole = describe(plan, step.ranks);
+  if (plan.repeats.for_rounds)
+    step.ranks = plan.repeats.waiting;
+  else
+    round.whole = describe(plan, step.ranks);
   if (!round.whole) return;
   if (stretch_.registers_repeat) step.ranks.flows = plan.repeats.before.flows;
   step.counter = static_cast<std::uint64_t>(point_[innermost_ - 1]);

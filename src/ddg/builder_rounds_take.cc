@@ -1,9 +1,8 @@
 // Rounds: taking many of them at once (builder_rounds.cc says when that may be).
 //
-// All but the last two of the rounds are taken. These two are followed as any other: they leave everything as it must
-// be behind them, but tell the streams nothing, which have got that with the others. The last one stands for all but
-// one in what is only counted about origins (OriginRecords::set_weight()): there, what a use counts may depend on what
-// it got the last time. For those that are taken,
+// All but the last of the rounds are taken. That one is followed as any other: it leaves everything as it must be
+// behind it, but tells the streams nothing, which have got that with the others. It stands for all of them in what is
+// only counted about origins (OriginRecords::set_weight()). For those that are taken,
 // - instances, values, places and what registers give are one segment each for a part, and ranks for a stretch
 // (ranks.h);
 // - what loads find is looked at load by load, before anything is stored: cell by cell for a part, row by row for a
@@ -143,7 +142,8 @@ bool Builder::is_known(const RecordedRound::Access& at, DefinitionId producer, b
 
 /// Of rounds from this one on, how many of the first have a load of a part find what it may.
 std::uint64_t Builder::look_at_cells(RecordedRound::Access& at, std::uint64_t first, std::uint64_t n) {
-  at.pieces.clear();
+  std::vector<DependencePiece>& pieces = round_.got_by(at).pieces;
+  pieces.clear();
   Streams::Reader reader = reader_of(at.site, *at.access);
   reader.object = at.place.object;
   EntryId good = kNoEntry;  // the last entry that is not of the loop
@@ -151,18 +151,18 @@ std::uint64_t Builder::look_at_cells(RecordedRound::Access& at, std::uint64_t fi
     const Cell* const cell = memory_.only_cell(at.address + at.growth * (first + k), at.access->size);
     if (cell == nullptr || (cell->producer == 0) != at.empty) return k;
     if (at.empty) continue;
-    if (!at.pieces.empty() && at.pieces.back().takes(*cell)) continue;
+    if (!pieces.empty() && pieces.back().takes(*cell)) continue;
     if (!is_known(at, cell->producer, k == 0)) return k;
     if (cell->entry != good && is_of_loop(at.site, *cell)) return k;
     good = cell->entry;
-    at.pieces.emplace_back().begin(nullptr, reader, *cell, k);
+    pieces.emplace_back().begin(nullptr, reader, *cell, k);
   }
   return n;
 }
 
 /// The same for one of a stretch.
 std::uint64_t Builder::look_at_rows(RecordedRound::Access& at, std::uint64_t first, std::uint64_t n) {
-  at.row_count = 0;
+  std::vector<RecordedRound::Row>& rows = round_.got_by(at).rows;
   StretchAccess row;
   row.access = at.access;
   row.address.step = at.inner;
@@ -172,8 +172,8 @@ std::uint64_t Builder::look_at_rows(RecordedRound::Access& at, std::uint64_t fir
   stretch_.n = at.n;
   for (std::uint64_t k = 0; k < n; ++k) {
     row.address.start = at.address + at.growth * (first + k);
-    if (at.row_count == at.rows.size()) at.rows.emplace_back();
-    RecordedRound::Row& found = at.rows[at.row_count++];
+    if (k == rows.size()) rows.emplace_back();
+    RecordedRound::Row& found = rows[k];
     if (!find_row(row, found) || (found.count == 0) != at.empty) return k;
     for (std::size_t i = 0; i < found.count; ++i) {
       const RecordedRound::Segment& segment = found.segments[i];
@@ -208,8 +208,9 @@ std::uint64_t Builder::look_at_loads(std::uint64_t first, std::uint64_t n) {
     if (at.empty || !is_known(at, definition_of(store), true)) return 0;
     if (!of_part) continue;
     const std::uint64_t back = at.from == RecordedRound::Access::From::kBefore ? 1 : 0;
-    at.pieces.clear();
-    DependencePiece& piece = at.pieces.emplace_back();
+    std::vector<DependencePiece>& pieces = round_.got_by(at).pieces;
+    pieces.clear();
+    DependencePiece& piece = pieces.emplace_back();
     piece.begin(nullptr, reader_of(at.site, *at.access),
                 {definition_of(store), round_.entry, round_.steps[store.step].counter + first - back}, 0);
     piece.step = 1;
@@ -286,7 +287,8 @@ void Builder::fold_part(const RecordedRound::Step& step, std::uint64_t first, st
     feed_.access_run(step.site, *at.access, point_.data(), place, {0, growth}, n, 0, step.serial);
     Streams::Reader reader = reader_of(step.site, *at.access);
     reader.object = at.place.object;
-    for (DependencePiece& piece : at.pieces) {
+    if (at.access->store || at.empty) continue;
+    for (DependencePiece& piece : round_.got_by(at).pieces) {
       if (piece.first >= n) break;
       piece.n = std::min(piece.n, n - piece.first);
       piece.to = feed_.prepare(reader, piece.producer);
@@ -296,19 +298,29 @@ void Builder::fold_part(const RecordedRound::Step& step, std::uint64_t first, st
   set_iteration(0);
 }
 
-/// A stretch in so many rounds, but for what it loads.
+/// Whether the recorded stretch waits for these rounds, and goes to its streams as they do.
+bool Builder::is_waiting(const RecordedRound::Step& step, std::uint64_t first) const {
+  const StretchPlan::Repeats& repeats = step.plan->repeats;
+  if (!repeats.for_rounds || first != 1 || repeats.waiting.serial != step.inner_serial) return false;
+  const std::vector<Ranks::Value>& values = step.ranks.values;
+  for (std::size_t i = 0; i < values.size(); ++i)
+    if (static_cast<std::uint64_t>(values[i].label) + step.values[i].step != step.values[i].start) return false;
+  return true;
+}
+
+/// A stretch in so many rounds, but for what it loads. The first of them may be the recorded one, 0.
 void Builder::fold_inner(RecordedRound::Step& step, std::uint64_t first, std::uint64_t n, std::uint64_t serials) {
   Ranks& ranks = ranks_;
   const auto moved = static_cast<std::int64_t>(first);
   ranks = step.ranks;
   ranks.stretches = n;
   ranks.stride = 1;
-  ranks.time = instructions_ + 1;
+  if (first != 0) ranks.time = instructions_ + 1;
   ranks.serial = step.inner_serial + serials * (first + n - 1);
   for (Ranks::Flow& flow : ranks.flows) flow.counter += ranks.growth_along(flow.level, moved);
   ranks.point[round_.around] += moved;
   for (std::size_t i = 0; i < ranks.values.size(); ++i) {
-    ranks.values[i].label = static_cast<std::int64_t>(step.values[i].start);
+    if (first != 0) ranks.values[i].label = static_cast<std::int64_t>(step.values[i].start);
     ranks.values[i].growth = static_cast<std::int64_t>(step.values[i].step);
   }
   for (std::size_t i = 0; i < ranks.accesses.size(); ++i) {
@@ -344,8 +356,9 @@ void Builder::fold_rows(const RecordedRound::Step& step, const RecordedRound::Ac
     group.growth = growth;
     return true;
   };
+  const std::vector<RecordedRound::Row>& rows = round_.got_by(at).rows;
   for (std::uint64_t k = 0; k < n; ++k) {
-    const RecordedRound::Row& row = at.rows[at.growth == 0 ? 0 : k];
+    const RecordedRound::Row& row = rows[at.growth == 0 ? 0 : k];
     for (std::size_t i = 0; i < row.count; ++i) {
       const RecordedRound::Segment& segment = row.segments[i];
       const auto same = [&](const RecordedRound::Group& known) {
@@ -465,7 +478,7 @@ std::uint64_t Builder::take_rounds(const Where& where, const structure::Round& r
   StackState& stack = this->stack(where.stack);
   const std::size_t around = round_.around;
   if (slice_ != 1 || most == 0 || stack.levels.size() <= around || stack.levels[around].entry != round_.entry ||
-      !may_be_moved(thread) || !follow_numbers(round, first, most + 2))
+      !may_be_moved(thread) || !follow_numbers(round, first, most + 1))
     return 0;
   stack.levels.resize(around + 1);
   levels_ = &stack.levels;
@@ -473,10 +486,10 @@ std::uint64_t Builder::take_rounds(const Where& where, const structure::Round& r
   for (std::size_t k = 0; k <= around; ++k) point_[k] = static_cast<std::int64_t>(where.dimensions[k].counter);
   near_ = point_;
   innermost_ = around;
-  // The two behind them must be like them, too. Their streams get them with the others.
-  const std::uint64_t alike = look_at_loads(first, most + 2);
-  if (alike < 3) return 0;
-  const std::uint64_t n = alike - 2;
+  // The one behind them must be like them, too. Its streams get it with the others.
+  const std::uint64_t alike = look_at_loads(first, most + 1);
+  if (alike < 2) return 0;
+  const std::uint64_t n = alike - 1;
   for (const RecordedRound::Access& at : round_.accesses) {
     const std::uint64_t moved = at.growth * (first + alike - 1);
     if (!is_within(where, at.lowest + moved, at.highest + moved)) return 0;
@@ -490,9 +503,11 @@ std::uint64_t Builder::take_rounds(const Where& where, const structure::Round& r
       continue;
     }
     give_ranks_before(*step.plan);
-    if (step.plan->repeats.waiting.stretches != 0) give_ranks(*step.plan);
-    step.plan->repeats.before.n = 0;
-    step.plan->repeats.skip = kFewRanks;
+    StretchPlan::Repeats& repeats = step.plan->repeats;
+    if (repeats.waiting.stretches != 0 && !is_waiting(step, first)) give_ranks(*step.plan);
+    repeats.before.n = 0;
+    repeats.skip = kFewRanks;
+    repeats.in_rounds = true;
     for (const PathPart& part : step.plan->parts) settle(part.site);
     step.entries.clear();
   }
@@ -508,7 +523,16 @@ std::uint64_t Builder::take_rounds(const Where& where, const structure::Round& r
       fold_part(step, first, alike);
       continue;
     }
-    fold_inner(step, first, alike, serials);
+    StretchPlan::Repeats& repeats = step.plan->repeats;
+    if (repeats.waiting.stretches != 0) {
+      std::erase(waiting_ranks_, step.plan);
+      repeats.waiting.stretches = 0;
+      repeats.for_rounds = false;
+      fold_inner(step, 0, alike + 1, serials);
+      feed_.set_time(instructions_ + 1);
+    } else {
+      fold_inner(step, first, alike, serials);
+    }
     for (std::size_t a = step.first_access; a < step.first_access + step.accesses; ++a)
       if (const RecordedRound::Access& at = round_.accesses[a]; !at.access->store && !at.empty)
         at.from == RecordedRound::Access::From::kOutside ? fold_rows(step, at, first, alike)
@@ -528,22 +552,15 @@ std::uint64_t Builder::take_rounds(const Where& where, const structure::Round& r
 
 /// The round that comes next counts as much in what is counted about origins.
 void Builder::begin_silent_round(std::uint64_t weight) {
-  check_silent_round();
-  origins_.records().set_weight(weight);
+  origins_.records().set_weight(weight, round_.entry);
   round_.watching = true;
-  round_.followed = true;
   round_.seen = 0;
 }
 
-void Builder::end_silent_rounds() {
-  check_silent_round();
-  origins_.records().set_weight(1);
-  round_.watching = round_.silent = round_.followed = false;
-}
-
-void Builder::check_silent_round() const {
-  if (round_.followed && round_.seen != round_.expected)
-    throw std::logic_error("a round is not what it was predicted to be");
+void Builder::end_silent_round() {
+  if (round_.seen != round_.expected) throw std::logic_error("a round is not what it was predicted to be");
+  origins_.records().set_weight(1, kNoEntry);
+  round_.watching = round_.silent = false;
 }
 
 }  // namespace loopfold::ddg

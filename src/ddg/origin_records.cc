@@ -222,7 +222,8 @@ bool OriginRecords::counts_again(const Value& value, const Distance& far, const 
   const std::size_t last = entries_.parting(lane.entry, lane.counter, reader.entry, reader.point, innermost).level;
   if (loop > last) return;
   if (!lane.none) loop = std::max<std::size_t>(loop, distance(reader, lane.origin, record).newer());
-  for (; loop <= last; ++loop) record.levels[loop].turns += weight_;
+  const bool same_iteration = reader.entry != weighted_ && lane.entry == reader.entry;
+  for (; loop <= last; ++loop) record.levels[loop].turns += same_iteration ? weight_ : 1;
 }
 
 /// As use() of what is of the reader's iteration, in the same entry.

@@ -120,10 +120,13 @@ class OriginRecords {
     counted_ = times * weight_;
     steps_ = steps;
   }
-  /// From here on, every use stands for so many others beside that, which count the same.
-  void set_weight(std::uint64_t weight) {
+  /// From here on, every use stands for so many others beside that, which count the same: those of as many iterations
+  /// of the loop that `around` is an entry of. But only the first of them takes turns with what came before these
+  /// iterations; all others with the one before, which is alike, so that they take none.
+  void set_weight(std::uint64_t weight, EntryId around) {
     weight_ = weight;
     counted_ = times_ * weight;
+    weighted_ = around;
   }
 
   /// Dimensions that two sites share.
@@ -360,6 +363,7 @@ class OriginRecords {
   std::array<Writer, kWriters> writers_{};  // of cells that loads got
   std::uint64_t times_ = 1;
   std::uint64_t weight_ = 1;
+  EntryId weighted_ = kNoEntry;      // the entry of the loop that set_weight() is about
   std::uint64_t counted_ = 1;        // both together
   std::span<const LoadStep> steps_;  // empty: the use is that of the first of so many times
   std::uint64_t operands_ = 0;

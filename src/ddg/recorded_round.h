@@ -101,10 +101,11 @@ struct RecordedRound {
     std::size_t store = 0;
     /// Of a load: those that it got something from in rounds that were followed, so that there are streams for them.
     std::vector<DefinitionId>* producers = nullptr;
-    // In rounds that are taken.
-    std::vector<DependencePiece> pieces;  // of a load of a part: one iteration is one round
-    std::size_t row_count = 0;
-    std::vector<Row> rows;  // of one in a stretch, by round; only one if all are the same
+  };
+  /// What a load gets in rounds that are taken.
+  struct Got {
+    std::vector<DependencePiece> pieces;  // one of a part: one iteration is one round
+    std::vector<Row> rows;                // one of a stretch, by round; only the first if all are the same
   };
 
   /// Of a load, while what it gets is put together: the group of a producer, and its last run.
@@ -118,9 +119,8 @@ struct RecordedRound {
 
   bool watching = false;  // it is being recorded, or silent
   bool recording = false;
-  bool silent = false;    // the streams have got what it gives
-  bool followed = false;  // a silent one is, or was
-  bool whole = false;     // nothing happened that cannot be taken
+  bool silent = false;  // the streams have got what it gives
+  bool whole = false;   // nothing happened that cannot be taken
   // When it began.
   std::uint64_t events = 0;
   std::uint64_t instructions = 0;
@@ -146,6 +146,12 @@ struct RecordedRound {
   std::vector<Step> steps;
   std::vector<std::uint64_t> rows;
   std::vector<Access> accesses;
+  std::vector<Got> got;  // by access, and more: their memory is used again
+  Got& got_by(const Access& load) {
+    const auto number = static_cast<std::size_t>(&load - accesses.data());
+    if (got.size() <= number) got.resize(accesses.size());
+    return got[number];
+  }
 
   // What was found out when it ended.
   EntryId entry = kNoEntry;            // of the loop around

@@ -126,6 +126,8 @@ struct StretchPlan {
     Ranks waiting;
     std::uint32_t skip = 0;  // so many are not looked at, since the last ones did not repeat
     std::uint32_t failures = 0;
+    bool in_rounds = false;   // it was taken in rounds the last time (recorded_round.h)
+    bool for_rounds = false;  // what waits is that of a recorded round
   };
   Repeats repeats;
   EntryId last_entry = kNoEntry;  // of the loop: of the last stretch

@@ -22,8 +22,8 @@ struct Structure {
   Splits splits{};                                      // loops that the walk counts by several levels
 };
 
-/// Pass 1 over the whole trace, and what follows from it. `reader` must outlive the result. `separate`: loops that share
-/// a header are told apart (merged_loops.h).
+/// Pass 1 over the whole trace, and what follows from it. `reader` must outlive the result. `separate`: loops that
+/// share a header are told apart (merged_loops.h).
 Structure find_structure(const trace::Reader& reader, const FunctionFacts& facts, bool separate = true);
 
 /// Forests and recursive components of a control flow. The test of a loop is its header, unless that jumps back: what
