@@ -552,14 +552,14 @@ std::uint64_t Builder::take_rounds(const Where& where, const structure::Round& r
 
 /// The round that comes next counts as much in what is counted about origins.
 void Builder::begin_silent_round(std::uint64_t weight) {
-  origins_.records().set_weight(weight, round_.entry);
+  origins_.records().begin_weight(weight, round_.entry, static_cast<std::uint16_t>(round_.around));
   round_.watching = true;
   round_.seen = 0;
 }
 
 void Builder::end_silent_round() {
   if (round_.seen != round_.expected) throw std::logic_error("a round is not what it was predicted to be");
-  origins_.records().set_weight(1, kNoEntry);
+  origins_.records().end_weight();
   round_.watching = round_.silent = false;
 }
 

@@ -116,6 +116,9 @@ class Nest {
         {{0x83, 0xc2, 0x01}, 0, 0, 2, 4},        // add edx,1
         {{0x48, 0x89, 0xc3}, 0, 0, 3, 8},        // mov rbx,rax
         {{0x48, 0x89, 0xca}, 0, 0, 2, 8},        // mov rdx,rcx
+        {{0x48, 0x89, 0xcb}, 0, 0, 3, 8},        // mov rbx,rcx
+        {{0x48, 0x89, 0xd3}, 0, 0, 3, 8},        // mov rbx,rdx
+        {{0x48, 0x85, 0xdb}},                    // test rbx,rbx
         {{0x48, 0x89, 0xd0}, 0, 0, 0, 8},        // mov rax,rdx
         {{0xf2, 0x0f, 0x58, 0xc1}},              // addsd xmm0,xmm1
         {{0x0f, 0x28, 0xd0}},                    // movaps xmm2,xmm0

@@ -217,6 +217,8 @@ bool OriginRecords::counts_again(const Value& value, const Distance& far, const 
                                                               const Value& value, const Distance& far, Record& record) {
   std::size_t loop = far.newer();
   if (loop == record.dimensions) return;
+  if (is_weighted_first(reader, lane)) [[unlikely]]
+    note_first_use(reader, lane, value, far.newer(), record);
   if (lane.none == value.none && (value.none || lane.origin == value.origin)) return;
   const auto innermost = static_cast<std::uint16_t>(record.dimensions - 1);
   const std::size_t last = entries_.parting(lane.entry, lane.counter, reader.entry, reader.point, innermost).level;
@@ -224,6 +226,29 @@ bool OriginRecords::counts_again(const Value& value, const Distance& far, const 
   if (!lane.none) loop = std::max<std::size_t>(loop, distance(reader, lane.origin, record).newer());
   const bool same_iteration = reader.entry != weighted_ && lane.entry == reader.entry;
   for (; loop <= last; ++loop) record.levels[loop].turns += same_iteration ? weight_ : 1;
+}
+
+[[gnu::noinline]] void OriginRecords::note_first_use(const Reader& reader, const Lane& lane, const Value& value,
+                                                     std::uint16_t newer, Record& record) {
+  if (newer > weighted_level_) return;  // it comes from one of the iterations
+  first_uses_.push_back({reader, value, lane.lane, newer, &record});
+  first_points_.insert(first_points_.end(), reader.point, reader.point + record.dimensions);
+}
+
+/// The next one was alike: its first use comes behind what was the last one in this.
+void OriginRecords::end_weight() {
+  const std::int64_t* point = first_points_.data();
+  for (FirstUse& first : first_uses_) {
+    first.reader.point = std::exchange(point, point + first.record->dimensions);
+    const Lane& last = lane_of(first.reader, first.lane);
+    if (last.none == first.value.none && (last.none || last.origin == first.value.origin)) continue;
+    std::size_t loop = first.newer;
+    if (!last.none) loop = std::max<std::size_t>(loop, distance(first.reader, last.origin, *first.record).newer());
+    for (; loop <= weighted_level_; ++loop) first.record->levels[loop].turns += weight_ - 1;
+  }
+  weight_ = 1;
+  counted_ = times_;
+  weighted_ = kNoEntry;
 }
 
 /// As use() of what is of the reader's iteration, in the same entry.
@@ -255,6 +280,8 @@ void OriginRecords::use_none(const Reader& reader, std::uint16_t lane, const Cel
   Record& record = record_of(reader, at, {writer.producer, 0, is_instance(reader, writer)}, false);
   record.levels[0].carried += counted_;
   record.instances += counted_;
+  if (is_weighted_first(reader, at)) [[unlikely]]
+    note_first_use(reader, at, {{}, true, nullptr}, 0, record);
   note(at, reader, {}, true);
   at.uneven = true;
 }

@@ -121,13 +121,18 @@ class OriginRecords {
     steps_ = steps;
   }
   /// From here on, every use stands for so many others beside that, which count the same: those of as many iterations
-  /// of the loop that `around` is an entry of. But only the first of them takes turns with what came before these
-  /// iterations; all others with the one before, which is alike, so that they take none.
-  void set_weight(std::uint64_t weight, EntryId around) {
+  /// of the loop that `around` is an entry of, at this level, each operand in one entry of a loop inside of it at the
+  /// most. Only the first of them takes turns with what came before; all others with the one before, which is alike.
+  void begin_weight(std::uint64_t weight, EntryId around, std::uint16_t level) {
     weight_ = weight;
     counted_ = times_ * weight;
     weighted_ = around;
+    weighted_level_ = level;
+    first_uses_.clear();
+    first_points_.clear();
   }
+  /// All of them were used.
+  void end_weight();
 
   /// Dimensions that two sites share.
   std::uint16_t shared(SiteId a, SiteId b);
@@ -351,6 +356,18 @@ class OriginRecords {
   enum class Loads : std::uint8_t { kNone, kRewritten, kReread };
   Loads count_load(const Reader& reader, const Provenance& load, std::uint16_t level, Record& record);
   void count_turns(const Reader& reader, const Lane& lane, const Value& value, const Distance& far, Record& record);
+  /// Of what one use stands for: that of the operand in its first iteration of a loop.
+  struct FirstUse {
+    Reader reader;
+    Value value;
+    std::uint16_t lane = 0;
+    std::uint16_t newer = 0;  // the outermost loop that was entered after its origin
+    Record* record = nullptr;
+  };
+  bool is_weighted_first(const Reader& reader, const Lane& lane) const {
+    return weighted_ != kNoEntry && reader.entry != weighted_ && lane.entry != reader.entry;
+  }
+  void note_first_use(const Reader& reader, const Lane& lane, const Value& value, std::uint16_t newer, Record& record);
 
   const Streams& streams_;
   const structure::LoopTree& tree_;
@@ -363,7 +380,10 @@ class OriginRecords {
   std::array<Writer, kWriters> writers_{};  // of cells that loads got
   std::uint64_t times_ = 1;
   std::uint64_t weight_ = 1;
-  EntryId weighted_ = kNoEntry;      // the entry of the loop that set_weight() is about
+  EntryId weighted_ = kNoEntry;  // the entry of the loop that begin_weight() is about
+  std::uint16_t weighted_level_ = 0;
+  std::vector<FirstUse> first_uses_;
+  std::vector<std::int64_t> first_points_;
   std::uint64_t counted_ = 1;        // both together
   std::span<const LoadStep> steps_;  // empty: the use is that of the first of so many times
   std::uint64_t operands_ = 0;
