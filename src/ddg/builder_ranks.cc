@@ -108,16 +108,27 @@ bool Builder::describe(const StretchPlan& plan, Ranks& into) const {
   return true;
 }
 
-/// The stretch of a round that is recorded waits for the rounds that may be taken behind it, if some were the last
-/// time.
+/// Where rounds were taken in the last entry of the loop around, the stretch of the round that is recorded waits for
+/// those behind it, and before that the first one of the loop for the one that is recorded.
 bool Builder::wait_for_rounds(StretchPlan& plan) {
   StretchPlan::Repeats& repeats = plan.repeats;
-  if (!repeats.in_rounds || !round_.recording || !round_.whole || stretch_.registers_repeat) return false;
-  if (repeats.waiting.stretches != 0) {
+  if (repeats.rounds_in == kNoEntry || stretch_.registers_repeat || innermost_ == 0) return false;
+  const bool recorded = round_.recording && round_.whole;
+  const bool is_first = !round_.recording && repeats.rounds_in != (*levels_)[innermost_ - 1].entry;
+  if (!recorded && (!is_first || repeats.waiting.stretches != 0)) return false;
+  const bool possible = describe(plan, ranks_);
+  const bool goes_on = possible && repeats.for_rounds && repeats.waiting.stretches == 1 &&
+                       repeats.waiting.moves_on_to(ranks_, true) && ranks_.stride == 1;
+  if (goes_on) {
+    repeats.waiting.go_on(ranks_);
+  } else if (repeats.waiting.stretches != 0) {
     give_ranks(plan);
     feed_.set_time(instructions_ + 1);
   }
-  if (waiting_ranks_.size() == kMostWaiting || !describe(plan, ranks_)) return false;
+  if (!possible) return false;
+  if (recorded) round_.described = ranks_;
+  if (goes_on) return true;
+  if (waiting_ranks_.size() == kMostWaiting) return false;
   repeats.before.n = 0;
   repeats.for_rounds = true;
   std::swap(repeats.waiting, ranks_);
@@ -175,7 +186,8 @@ void Builder::move_flows(Ranks& from, Ranks& to) {
 void Builder::give_ranks(StretchPlan& plan) {
   StretchPlan::Repeats& repeats = plan.repeats;
   if (repeats.for_rounds) {
-    repeats.for_rounds = repeats.in_rounds = false;
+    repeats.for_rounds = false;
+    repeats.rounds_in = kNoEntry;
   } else if (repeats.waiting.stretches >= kWorthWaiting) {
     repeats.failures = 0;
   } else {

@@ -117,7 +117,7 @@ void Builder::note_round_stretch(StretchPlan& plan) {
   step.plan = &plan;
   set_iteration(0);
   if (plan.repeats.for_rounds)
-    step.ranks = plan.repeats.waiting;
+    step.ranks = round.described;
   else
     round.whole = describe(plan, step.ranks);
   if (!round.whole) return;

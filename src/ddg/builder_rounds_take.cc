@@ -21,7 +21,7 @@ namespace loopfold::ddg {
 
 namespace {
 
-constexpr std::uint32_t kFewRanks = 8;  // stretches that are not compared with each other, since rounds are taken
+constexpr std::uint32_t kFewRanks = 8;    // stretches that are not compared with each other, since rounds are taken
 
 }  // namespace
 
@@ -301,31 +301,44 @@ void Builder::fold_part(const RecordedRound::Step& step, std::uint64_t first, st
 /// Whether the recorded stretch waits for these rounds, and goes to its streams as they do.
 bool Builder::is_waiting(const RecordedRound::Step& step, std::uint64_t first) const {
   const StretchPlan::Repeats& repeats = step.plan->repeats;
-  if (!repeats.for_rounds || first != 1 || repeats.waiting.serial != step.inner_serial) return false;
+  const Ranks& waiting = repeats.waiting;
+  if (!repeats.for_rounds || first != 1 || waiting.serial != step.inner_serial) return false;
+  const bool moves = waiting.stretches > 1;  // to the recorded one
   const std::vector<Ranks::Value>& values = step.ranks.values;
-  for (std::size_t i = 0; i < values.size(); ++i)
+  for (std::size_t i = 0; i < values.size(); ++i) {
     if (static_cast<std::uint64_t>(values[i].label) + step.values[i].step != step.values[i].start) return false;
+    if (moves && waiting.values[i].growth != static_cast<std::int64_t>(step.values[i].step)) return false;
+  }
+  for (std::size_t i = 0; moves && i < waiting.accesses.size(); ++i) {
+    const Streams::PlaceStep& growth = waiting.accesses[i].growth;
+    const std::uint64_t expected = round_.accesses[step.first_access + i].growth;
+    if (growth.block != 0 || growth.offset != static_cast<std::int64_t>(expected)) return false;
+  }
   return true;
 }
 
-/// A stretch in so many rounds, but for what it loads. The first of them may be the recorded one, 0.
+/// A stretch in so many rounds, but for what it loads, behind those that wait, if some do.
 void Builder::fold_inner(RecordedRound::Step& step, std::uint64_t first, std::uint64_t n, std::uint64_t serials) {
   Ranks& ranks = ranks_;
+  const Ranks& waiting = step.plan->repeats.waiting;
   const auto moved = static_cast<std::int64_t>(first);
-  ranks = step.ranks;
-  ranks.stretches = n;
+  const bool begins = waiting.stretches == 0;
+  ranks = begins ? step.ranks : waiting;
+  ranks.stretches = n + waiting.stretches;
   ranks.stride = 1;
-  if (first != 0) ranks.time = instructions_ + 1;
   ranks.serial = step.inner_serial + serials * (first + n - 1);
-  for (Ranks::Flow& flow : ranks.flows) flow.counter += ranks.growth_along(flow.level, moved);
-  ranks.point[round_.around] += moved;
+  if (begins) {
+    ranks.time = instructions_ + 1;
+    for (Ranks::Flow& flow : ranks.flows) flow.counter += ranks.growth_along(flow.level, moved);
+    ranks.point[round_.around] += moved;
+  }
   for (std::size_t i = 0; i < ranks.values.size(); ++i) {
-    if (first != 0) ranks.values[i].label = static_cast<std::int64_t>(step.values[i].start);
+    if (begins) ranks.values[i].label = static_cast<std::int64_t>(step.values[i].start);
     ranks.values[i].growth = static_cast<std::int64_t>(step.values[i].step);
   }
   for (std::size_t i = 0; i < ranks.accesses.size(); ++i) {
     const auto growth = static_cast<std::int64_t>(round_.accesses[step.first_access + i].growth);
-    ranks.accesses[i].place.offset += growth * moved;
+    if (begins) ranks.accesses[i].place.offset += growth * moved;
     ranks.accesses[i].growth = {0, growth};
   }
   feed_.ranks(ranks);
@@ -507,7 +520,7 @@ std::uint64_t Builder::take_rounds(const Where& where, const structure::Round& r
     if (repeats.waiting.stretches != 0 && !is_waiting(step, first)) give_ranks(*step.plan);
     repeats.before.n = 0;
     repeats.skip = kFewRanks;
-    repeats.in_rounds = true;
+    repeats.rounds_in = round_.entry;
     for (const PathPart& part : step.plan->parts) settle(part.site);
     step.entries.clear();
   }
@@ -523,15 +536,13 @@ std::uint64_t Builder::take_rounds(const Where& where, const structure::Round& r
       fold_part(step, first, alike);
       continue;
     }
+    fold_inner(step, first, alike, serials);
     StretchPlan::Repeats& repeats = step.plan->repeats;
     if (repeats.waiting.stretches != 0) {
       std::erase(waiting_ranks_, step.plan);
       repeats.waiting.stretches = 0;
       repeats.for_rounds = false;
-      fold_inner(step, 0, alike + 1, serials);
       feed_.set_time(instructions_ + 1);
-    } else {
-      fold_inner(step, first, alike, serials);
     }
     for (std::size_t a = step.first_access; a < step.first_access + step.accesses; ++a)
       if (const RecordedRound::Access& at = round_.accesses[a]; !at.access->store && !at.empty)

@@ -55,6 +55,14 @@ bool Ranks::moves_on_to(Ranks& next, bool flows_too) const {
   return true;
 }
 
+void Ranks::go_on(const Ranks& next) {
+  stretches = 2;
+  stride = next.stride;
+  serial = next.serial;
+  for (std::size_t i = 0; i < values.size(); ++i) values[i].growth = next.values[i].growth;
+  for (std::size_t i = 0; i < accesses.size(); ++i) accesses[i].growth = next.accesses[i].growth;
+}
+
 bool Ranks::same_growth(const Ranks& other) const {
   if (stride != other.stride) return false;
   for (std::size_t i = 0; i < values.size(); ++i)

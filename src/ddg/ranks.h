@@ -73,6 +73,8 @@ struct Ranks {
   /// Whether `next` is this stretch moved on, by anything; sets how, in `next`. `flows_too`: it is not known yet that
   /// its flows are those of this one.
   bool moves_on_to(Ranks& next, bool flows_too) const;
+  /// `next` is the second of them.
+  void go_on(const Ranks& next);
   /// What a flow that is of the loop of this coordinate moves on by.
   std::int64_t growth_along(std::size_t level, std::int64_t by) const { return level + 2 == point.size() ? by : 0; }
   /// Whether two stretches moved on in the same way from the one before them.

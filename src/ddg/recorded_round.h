@@ -146,6 +146,7 @@ struct RecordedRound {
   std::vector<Step> steps;
   std::vector<std::uint64_t> rows;
   std::vector<Access> accesses;
+  Ranks described;       // the stretch that waits for the rounds behind this one
   std::vector<Got> got;  // by access, and more: their memory is used again
   Got& got_by(const Access& load) {
     const auto number = static_cast<std::size_t>(&load - accesses.data());

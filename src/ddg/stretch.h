@@ -126,8 +126,8 @@ struct StretchPlan {
     Ranks waiting;
     std::uint32_t skip = 0;  // so many are not looked at, since the last ones did not repeat
     std::uint32_t failures = 0;
-    bool in_rounds = false;   // it was taken in rounds the last time (recorded_round.h)
-    bool for_rounds = false;  // what waits is that of a recorded round
+    EntryId rounds_in = kNoEntry;  // it was taken in rounds (recorded_round.h) in this entry of the loop around, last
+    bool for_rounds = false;       // what waits is that of a recorded round, or of the one before
   };
   Repeats repeats;
   EntryId last_entry = kNoEntry;  // of the loop: of the last stretch

@@ -57,6 +57,9 @@ class Cruise {
   [[gnu::always_inline]] bool take_row(const Run& run, std::int64_t* last, int dimensions, int outputs);
   /// The same for rows beside each other: as many of the first of them as can be taken at once. Says how many.
   std::uint64_t take_ranks(const Run& run, const Ranks& ranks, std::int64_t* last, int dimensions, int outputs);
+  /// Where an innermost row, and rows around it, are complete: if `run` is all of the next one, takes it, and as many
+  /// of the ranks behind it as can be taken with it. Says how many, and that `last` is their last point.
+  std::uint64_t take_ranks_outside(const Layout& layout, const Run& run, const Ranks& ranks, std::int64_t* last);
   /// Whether the innermost row that it is in is complete.
   bool is_at_end(int dimensions, int outputs) const {
     return words_[View::at(dimensions - 1)] == words_[View::at(dimensions + outputs + 1)];
@@ -99,6 +102,15 @@ class Cruise {
     return words_[View::at(p)] == functions(layout, p - 1)[layout.extent(p)];
   }
   void find_easy_rows(const Layout& layout, const std::int64_t* point);
+  bool has_small_steps(const Layout& layout) const;
+  std::uint64_t take_more_ranks(const Ranks& ranks, std::uint64_t most, std::int64_t* last, std::size_t q,
+                                std::size_t labels);
+  /// The first dimension, from D-2 on, that is not complete.
+  int unfinished(const Layout& layout) const {
+    int q = layout.dimensions - 2;
+    while (q > level_ && finished(layout, q)) --q;
+    return q;
+  }
   void move_functions(const Layout& layout, const std::int64_t* labels);
   /// The rows along the dimensions inside q are complete.
   void absorb_rows(const Layout& layout, int q) {
@@ -109,7 +121,9 @@ class Cruise {
   }
 
   int level_;
-  std::uint32_t easy_ = 0;  // rows along D-2 that can come next: these are there, and no number of theirs is large
+  enum class Steps : std::uint8_t { kUnknown, kSmall, kLarge };
+  Steps steps_ = Steps::kUnknown;  // of innermost rows, and along D-2, if that is known
+  std::uint16_t easy_ = 0;  // rows along D-2 that can come next: these are there, and no number of theirs is large
   Block* block_;
   std::uint64_t points_ = 0;               // of complete innermost rows since the row of the block began
   std::unique_ptr<std::int64_t[]> words_;  // counts by dimension, then functions

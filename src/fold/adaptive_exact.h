@@ -52,9 +52,9 @@ class Exact {
   /// The same for rows beside each other: adds as many of the first of them, but maybe not all that were expected, and
   /// says how many.
   std::uint64_t expected_ranks(const Run& run, const Ranks& ranks) {
-    return remaining_ == 0 && cruise_
-               ? cruise_->take_ranks(run, ranks, last(), grow_.layout.dimensions, grow_.layout.outputs)
-               : 0;
+    if (remaining_ != 0 || !cruise_) return 0;
+    const std::uint64_t taken = cruise_->take_ranks(run, ranks, last(), grow_.layout.dimensions, grow_.layout.outputs);
+    return taken != 0 ? taken : cruise_->take_ranks_outside(grow_.layout, run, ranks, last());
   }
   /// Of the next points: adds as many of the first as were expected, but maybe not all of these, and says how many. The
   /// numbers of dimensions and outputs may be constants.
