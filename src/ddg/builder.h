@@ -745,7 +745,13 @@ class Builder {
   void fold_stored(const RecordedRound::Access& at, std::uint64_t first, std::uint64_t n);
   bool may_be_moved(const ThreadState& thread) const;
   void fold_part(const RecordedRound::Step& step, std::uint64_t first, std::uint64_t n);
+  void take_earlier_rows(RecordedRound::Step& step, std::uint64_t first);
+  template <class GoesOn, class Single, class Run>
+  void fold_operand(const RecordedRound::Step& step, const GoesOn& goes_on, const Single& single, const Run& run);
+  void fold_part_value(const RecordedRound::Step& step, std::size_t number, std::uint64_t n);
   void fold_part_read(const RecordedRound::Step& step, const RegisterRead& read, std::uint64_t first, std::uint64_t n);
+  void fold_part_access(const RecordedRound::Step& step, const RecordedRound::Access& at, std::uint64_t first,
+                        std::uint64_t n);
   bool is_waiting(const RecordedRound::Step& step, std::uint64_t first) const;
   void fold_inner(RecordedRound::Step& step, std::uint64_t first, std::uint64_t n, std::uint64_t serials);
   void fold_rows(const RecordedRound::Step& step, const RecordedRound::Access& at, std::uint64_t first,

@@ -70,10 +70,9 @@ bool Builder::describe_flows(const StretchPlan& plan, Ranks& into) const {
       level = entries_.depth(flow.cell.entry) - std::size_t{1};
       if (level >= innermost_ || levels[level].entry != flow.cell.entry) return false;
     }
-    const auto same_stream = [&](const Ranks::Flow& other) {
-      return other.read == flow.read->read && other.from == flow.cell.producer && other.lane == flow.lane;
-    };
-    if (std::any_of(into.flows.begin(), into.flows.end(), same_stream)) return false;
+    // Those of one read follow each other.
+    for (auto other = into.flows.rbegin(); other != into.flows.rend() && other->read == flow.read->read; ++other)
+      if (other->from == flow.cell.producer && other->lane == flow.lane) return false;
     into.flows.push_back({&flow.read->used[flow.first == 0 ? 0 : 1], plan.parts[flow.read->part].site, flow.read->read,
                           flow.cell.producer, flow.lane, static_cast<std::uint16_t>(level),
                           static_cast<std::int64_t>(flow.cell.counter), flow.step, flow.first, flow.n});

@@ -21,7 +21,7 @@ namespace loopfold::ddg {
 
 namespace {
 
-constexpr std::uint32_t kFewRanks = 8;    // stretches that are not compared with each other, since rounds are taken
+constexpr std::uint32_t kFewRanks = 8;  // stretches that are not compared with each other, since rounds are taken
 
 }  // namespace
 
@@ -233,71 +233,6 @@ bool Builder::may_be_moved(const ThreadState& thread) const {
   });
 }
 
-void Builder::fold_part_read(const RecordedRound::Step& step, const RegisterRead& read, std::uint64_t first,
-                             std::uint64_t n) {
-  const Cell cell = Journal::cell(&round_.rows[step.row + read.in_row]);
-  if (cell.producer == 0) return;
-  const std::size_t around = round_.around;
-  Streams::Reader reader = reader_of(step.site, read);
-  reader.lane = step.code->live_ins[read.first].lane;
-  std::size_t equal = around;
-  const std::int64_t* producer = near_.data();
-  std::int64_t grows = 0;
-  static constexpr std::int64_t kOne[1] = {1};
-  std::span<const std::int64_t> outer;
-  using Moves = RecordedRound::Moves;
-  const Moves moves = step.moves[read.number];
-  const std::uint64_t rounds = moves == Moves::kBefore ? first - 1 : first;
-  if (moves != Moves::kNot && cell.entry == round_.entry) {
-    near_[around] = static_cast<std::int64_t>(cell.counter + rounds);
-    grows = 1;
-  } else if (moves != Moves::kNot) {
-    producer_.resize(std::max(producer_.size(), around + 2));
-    std::copy_n(point_.begin(), around, producer_.begin());
-    producer_[around] = static_cast<std::int64_t>(entries_.parent_counter(cell.entry) + rounds);
-    producer_[around + 1] = static_cast<std::int64_t>(cell.counter);
-    producer = producer_.data();
-    outer = kOne;
-  } else {
-    producer = vector_near(cell, equal);
-  }
-  feed_.dependence_run(feed_.prepare(reader, cell.producer), reader, cell.producer,
-                       {point_.data(), producer, equal, grows, n, 0, 1, {}, outer});
-  near_[equal] = point_[equal];
-}
-
-/// A part in so many rounds.
-void Builder::fold_part(const RecordedRound::Step& step, std::uint64_t first, std::uint64_t n) {
-  const PartCode& code = *step.code;
-  stretch_.n = n;
-  stretch_.entry = round_.entry;
-  stretch_.counter = step.counter + first;
-  set_iteration(0);
-  feed_.instance_run(step.site, point_.data(), n);
-  for (std::size_t i = 0; i < code.values.size(); ++i)
-    feed_.value_run(step.site, code.values[i], point_.data(), static_cast<std::int64_t>(step.values[i].start),
-                    static_cast<std::int64_t>(step.values[i].step), n, step.serial);
-  for (const RegisterRead& read : code.reads) fold_part_read(step, read, first, n);
-  for (std::size_t a = step.first_access; a < step.first_access + step.accesses; ++a) {
-    RecordedRound::Access& at = round_.accesses[a];
-    const auto growth = static_cast<std::int64_t>(at.growth);
-    Objects::Place place = at.place;
-    place.offset += growth * static_cast<std::int64_t>(first);
-    set_iteration(0);
-    feed_.access_run(step.site, *at.access, point_.data(), place, {0, growth}, n, 0, step.serial);
-    Streams::Reader reader = reader_of(step.site, *at.access);
-    reader.object = at.place.object;
-    if (at.access->store || at.empty) continue;
-    for (DependencePiece& piece : round_.got_by(at).pieces) {
-      if (piece.first >= n) break;
-      piece.n = std::min(piece.n, n - piece.first);
-      piece.to = feed_.prepare(reader, piece.producer);
-      depend_run(piece, reader);
-    }
-  }
-  set_iteration(0);
-}
-
 /// Whether the recorded stretch waits for these rounds, and goes to its streams as they do.
 bool Builder::is_waiting(const RecordedRound::Step& step, std::uint64_t first) const {
   const StretchPlan::Repeats& repeats = step.plan->repeats;
@@ -356,51 +291,59 @@ void Builder::fold_rows(const RecordedRound::Step& step, const RecordedRound::Ac
   into.groups.clear();
   into.producers.clear();
   round_groups_.clear();
-  const auto goes_on = [&](LoadRanks::Group& group, const RecordedRound::Group& last,
-                           const RecordedRound::Segment& segment, std::uint64_t k) {
+  const auto add_group = [&](const RecordedRound::Segment& segment, std::size_t number, std::uint64_t k) {
+    LoadRanks::Group& group = into.groups.emplace_back();
+    group.from = segment.cell.producer;
+    group.levels = static_cast<std::uint16_t>(segment.rise.levels);
+    for (std::size_t l = 0; l < segment.rise.levels; ++l)
+      group.outer[l] = static_cast<std::int64_t>(segment.rise.steps[l]);
+    group.number = number;
+    group.first = segment.first;
+    group.n = segment.n;
+    group.stride = static_cast<std::int64_t>(segment.stride);
+    group.step = static_cast<std::int64_t>(segment.step);
+    group.entry = k;
+    add_producer(group, segment.cell, into);
+  };
+  const std::vector<RecordedRound::Row>& rows = round_.got_by(at).rows;
+  if (at.growth == 0 && rows[0].has_other_producers()) {
+    for (std::size_t i = 0; i < rows[0].count; ++i) {
+      add_group(rows[0].segments[i], i, 0);
+      into.groups.back().entries = n;
+    }
+    return feed_.load_ranks(into);
+  }
+  const auto goes_on = [&](const RecordedRound::Group& last, const RecordedRound::Segment& segment, std::uint64_t k) {
+    LoadRanks::Group& group = into.groups[last.number];
     const std::uint64_t along = k - last.round;
-    if (along == 0 || last.entry != segment.cell.entry || group.first != segment.first || group.n != segment.n ||
+    if (along == 0 || last.cell.entry != segment.cell.entry || group.first != segment.first || group.n != segment.n ||
         group.stride != static_cast<std::int64_t>(segment.stride) ||
         group.step != static_cast<std::int64_t>(segment.step) || !(last.rise == segment.rise))
       return false;
-    const auto growth = static_cast<std::int64_t>(segment.cell.counter - last.counter);
+    const auto growth = static_cast<std::int64_t>(segment.cell.counter - last.cell.counter);
     if (group.entries > 1 && (group.along != along || group.growth != growth)) return false;
     group.along = along;
     group.growth = growth;
     return true;
   };
-  const std::vector<RecordedRound::Row>& rows = round_.got_by(at).rows;
   for (std::uint64_t k = 0; k < n; ++k) {
     const RecordedRound::Row& row = rows[at.growth == 0 ? 0 : k];
     for (std::size_t i = 0; i < row.count; ++i) {
       const RecordedRound::Segment& segment = row.segments[i];
-      const auto same = [&](const RecordedRound::Group& known) {
-        return into.groups[known.number].from == segment.cell.producer;
-      };
-      auto last = std::find_if(round_groups_.begin(), round_groups_.end(), same);
+      auto last = std::find_if(round_groups_.begin(), round_groups_.end(), [&](const RecordedRound::Group& known) {
+        return known.cell.producer == segment.cell.producer;
+      });
       const bool is_new = last == round_groups_.end();
       if (is_new) last = round_groups_.emplace(last);
-      if (!is_new && goes_on(into.groups[last->number], *last, segment, k)) {
+      if (!is_new && goes_on(*last, segment, k)) {
         ++into.groups[last->number].entries;
       } else {
         last->number = into.groups.size();
-        LoadRanks::Group& group = into.groups.emplace_back();
-        group.from = segment.cell.producer;
-        group.levels = static_cast<std::uint16_t>(segment.rise.levels);
-        for (std::size_t l = 0; l < segment.rise.levels; ++l)
-          group.outer[l] = static_cast<std::int64_t>(segment.rise.steps[l]);
-        group.number = i;
-        group.first = segment.first;
-        group.n = segment.n;
-        group.stride = static_cast<std::int64_t>(segment.stride);
-        group.step = static_cast<std::int64_t>(segment.step);
-        group.entry = k;
-        add_producer(group, segment.cell, into);
+        last->rise = segment.rise;
+        add_group(segment, i, k);
       }
       last->round = k;
-      last->entry = segment.cell.entry;
-      last->counter = segment.cell.counter;
-      last->rise = segment.rise;
+      last->cell = segment.cell;
     }
   }
   feed_.load_ranks(into);
@@ -511,8 +454,8 @@ std::uint64_t Builder::take_rounds(const Where& where, const structure::Round& r
   for (std::size_t i = 0; i < round_.count; ++i) {
     RecordedRound::Step& step = round_.steps[i];
     if (step.plan == nullptr) {
-      settle(step.site);
       give_ranks_of(step.site);
+      take_earlier_rows(step, first);
       continue;
     }
     give_ranks_before(*step.plan);

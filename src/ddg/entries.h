@@ -35,7 +35,10 @@ struct Rise {
   std::array<std::uint64_t, kMost> steps{};
   EntryId around = kNoEntry;
 
-  friend bool operator==(const Rise&, const Rise&) = default;
+  friend bool operator==(const Rise& a, const Rise& b) {
+    return a.levels == b.levels &&
+           (a.levels == 0 || (a.around == b.around && a.first == b.first && a.steps == b.steps));
+  }
 };
 
 class Entries {

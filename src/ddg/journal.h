@@ -113,6 +113,14 @@ class Journal {
     batch_->segments.pop_back();
     code_ = nullptr;
   }
+  /// How many rows of this code are the last ones; none, if there are extras. And one of them, counted from the end.
+  std::size_t last_rows(const PartCode& code) const {
+    if (rows_ == 0 || code_ != code.row.like || !batch_->extras.empty()) return 0;
+    return rows_ - batch_->segments.back().first_row;
+  }
+  const std::uint64_t* last_row(const PartCode& code, std::size_t number) const {
+    return next_ - (number + 1) * code.row.words;
+  }
   bool has_extra() const { return !batch_->extras.empty() && batch_->extras.back().row + std::size_t{1} == rows_; }
 
   /// All rows, which are not empty; then clear() or give().

@@ -40,10 +40,12 @@ struct RecordedRound {
     SiteId site = 0;              // of the part
     const PartCode* code = nullptr;
     const trace::Block* block = nullptr;
-    std::size_t item = 0;                  // of the round
-    std::size_t first = 0;                 // among its numbers: the slots of the part, or those of the item
-    std::size_t row = 0;                   // of the part: what was written into the journal, in `rows`
-    std::vector<Moves> moves;              // by read of the part
+    std::size_t item = 0;      // of the round
+    std::size_t first = 0;     // among its numbers: the slots of the part, or those of the item
+    std::size_t row = 0;       // of the part: what was written into the journal, in `rows`
+    std::vector<Moves> moves;  // by read of the part
+    std::size_t earlier = 0;   // rows before the rounds that are taken, up to the recorded one
+    std::vector<std::uint64_t> earlier_rows;
     std::vector<Progression> values;       // by value: in rounds that are taken
     std::vector<Progression> last_values;  // the same in the last iteration of a stretch
     std::size_t first_access = 0;          // in `accesses`
@@ -58,6 +60,7 @@ struct RecordedRound {
     std::uint64_t inner_serial = 0;
     std::vector<EntryId> entries;  // of its loop, in rounds that are taken
   };
+  static constexpr std::size_t kMostEarlier = 2;
   /// What a load of a stretch gets from one producer, in some of its iterations.
   struct Segment {
     Cell cell;  // in the first of them
@@ -74,6 +77,13 @@ struct RecordedRound {
     bool add(const Segment& segment) {
       if (count == kMost) return false;
       segments[count++] = segment;
+      return true;
+    }
+    /// Whether no two are of one producer.
+    bool has_other_producers() const {
+      for (std::size_t i = 1; i < count; ++i)
+        for (std::size_t j = 0; j < i; ++j)
+          if (segments[i].cell.producer == segments[j].cell.producer) return false;
       return true;
     }
   };
@@ -112,8 +122,7 @@ struct RecordedRound {
   struct Group {
     std::size_t number = 0;
     std::uint64_t round = 0;
-    EntryId entry = kNoEntry;
-    std::uint64_t counter = 0;
+    Cell cell;
     Rise rise;
   };
 

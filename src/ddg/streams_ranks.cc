@@ -133,9 +133,12 @@ void Streams::access_ranks(const Ranks& ranks, std::size_t number) {
 void Streams::load_ranks(const LoadRanks& ranks) {
   set_time(ranks.time);
   const std::size_t around = ranks.point.size() - 2;
-  const auto to = [&](const LoadRanks::Group& group) { return dependences(ranks.reader, group.from); };
+  rank_streams_.clear();
+  const auto has_stream = [&](const LoadRanks::Group& group) {
+    return rank_streams_.emplace_back(dependences(ranks.reader, group.from)) != nullptr;
+  };
   std::vector<LoadRanks::Group> single;
-  if (!std::all_of(ranks.groups.begin(), ranks.groups.end(), to)) {
+  if (!std::all_of(ranks.groups.begin(), ranks.groups.end(), has_stream)) {
     for (const LoadRanks::Group& group : ranks.groups)
       for (std::uint64_t i = 0; i < group.entries; ++i) {
         single.push_back(group);
@@ -168,15 +171,15 @@ void Streams::load_ranks(const LoadRanks& ranks) {
                     {group.outer.data(), group.levels}});
   }
   if (!single.empty()) return;
-  for (const LoadRanks::Group& group : ranks.groups) {
-    DependenceDetails& details = *to(group);
+  one_point_ = ranks.point;
+  for (std::size_t number = 0; number < ranks.groups.size(); ++number) {
+    const LoadRanks::Group& group = ranks.groups[number];
+    DependenceDetails& details = *rank_streams_[number];
     if (ranks.reader.object != details.reader.object) details.more_objects = true;
-    one_point_ = ranks.point;
-    one_point_[around] += static_cast<std::int64_t>(group.entry);
-    one_point_.back() += static_cast<std::int64_t>(group.first);
+    one_point_[around] = ranks.point[around] + static_cast<std::int64_t>(group.entry);
+    one_point_.back() = ranks.point.back() + static_cast<std::int64_t>(group.first);
     const std::size_t outputs = details.sink.shape.outputs;
     const std::int64_t* const first = ranks.producers.data() + group.producer;
-    one_producer_.assign(first, first + outputs);
     std::int64_t* const steps = steps_of(outputs);
     steps[outputs - 1] = group.step;
     for (std::size_t i = 0; i < group.levels; ++i) steps[outputs - 2 - i] = group.outer[i];
@@ -185,10 +188,12 @@ void Streams::load_ranks(const LoadRanks& ranks) {
     std::uint64_t times = group.entries;
     const std::size_t fixed = std::min({around, outputs - 1 - group.levels, std::size_t{details.shared}});
     std::size_t level = group.equal;
-    while (level < fixed && one_point_[level] == one_producer_[level]) ++level;
-    if (level < fixed) {
-      details.count(level, group.n * group.entries);
+    while (level < fixed && one_point_[level] == first[level]) ++level;
+    if (level < fixed || (level >= details.shared && level <= around)) {
+      details.count(std::min<std::size_t>(level, details.shared), group.n * group.entries);
       times = 0;
+    } else {
+      one_producer_.assign(first, first + outputs);
     }
     for (std::uint64_t i = 0; i < times; ++i) {
       if (group.levels == 0)
@@ -212,7 +217,7 @@ void Streams::load_ranks(const LoadRanks& ranks) {
       add_ranks(details.sink, {one_point_.data(), first, steps, group.n, group.stride},
                 {group.entries, along, rank_steps_.data()});
     }
-    std::fill(steps, steps + outputs, 0);
+    std::fill(steps + outputs - 1 - group.levels, steps + outputs, 0);
   }
 }
 

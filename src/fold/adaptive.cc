@@ -207,10 +207,15 @@ void AdaptiveFolder::add_rest(const Run& run, std::uint64_t done) {
 }
 
 void AdaptiveFolder::add_ranks(const Run& run, const Ranks& ranks) {
-  for_each_rank(shape_, run, ranks, [&](const Run& first, const Ranks& rest) -> std::uint64_t {
+  const auto expected = [&](const Run& first, const Ranks& rest) -> std::uint64_t {
     const std::uint64_t done = exact_ && !loose_ ? exact_->expected_ranks(first, rest) : 0;
     points_ += done * run.n;
-    if (done != 0) return done;
+    return done;
+  };
+  const std::uint64_t done = expected(run, ranks);
+  if (done == ranks.n) return;
+  for_each_rank(shape_, run, ranks, done, [&](const Run& first, const Ranks& rest) -> std::uint64_t {
+    if (const std::uint64_t more = expected(first, rest); more != 0) return more;
     add_run(first);
     return 1;
   });

@@ -41,7 +41,7 @@ void Folder::add_run(const Run& run) {
 }
 
 void Folder::add_ranks(const Run& run, const Ranks& ranks) {
-  for_each_rank(shape_, run, ranks, [this](const Run& first, const Ranks&) -> std::uint64_t {
+  for_each_rank(shape_, run, ranks, 0, [this](const Run& first, const Ranks&) -> std::uint64_t {
     add_run(first);
     return 1;
   });

@@ -63,22 +63,26 @@ void add_in_parts(Shape shape, const Run& run, std::uint64_t done, const One& on
   }
 }
 
-/// Gives runs beside each other to `take`, which is told the first of those that are left and all of these, and says
-/// how many of the first of them it has taken: at least one.
+/// Gives runs beside each other to `take`, but for the first ones that are `done`. It is told the first of those that
+/// are left and all of these, and says how many of the first of them it has taken: at least one.
 template <typename Take>
-void for_each_rank(Shape shape, const Run& run, const Ranks& ranks, const Take& take) {
+void for_each_rank(Shape shape, const Run& run, const Ranks& ranks, std::uint64_t done, const Take& take) {
   const std::size_t along = shape.dimensions - std::size_t{2};
   adaptive::SmallArray<std::int64_t, 16> numbers(std::size_t{shape.dimensions} + shape.outputs);
   std::int64_t* const point = numbers.data();
   std::int64_t* const labels = point + shape.dimensions;
   std::copy_n(run.point, shape.dimensions, point);
   std::copy_n(run.labels, shape.outputs, labels);
-  for (std::uint64_t done = 0; done < ranks.n;) {
+  const auto move = [&](std::uint64_t rows) {
+    point[along] = wrapping_add(point[along], ranks.stride, rows);
+    for (std::size_t o = 0; o < shape.outputs; ++o) labels[o] = wrapping_add(labels[o], ranks.steps[o], rows);
+  };
+  if (done != 0) move(done);
+  while (done < ranks.n) {
     const std::uint64_t taken =
         take(Run{point, labels, run.steps, run.n, run.stride}, Ranks{ranks.n - done, ranks.stride, ranks.steps});
     done += taken;
-    point[along] = wrapping_add(point[along], ranks.stride, taken);
-    for (std::size_t o = 0; o < shape.outputs; ++o) labels[o] = wrapping_add(labels[o], ranks.steps[o], taken);
+    move(taken);
   }
 }
 
