@@ -504,6 +504,14 @@ class Builder {
     std::size_t access_count = 0;
     std::size_t uneven_count = 0;
     std::size_t in_order = 0;  // accesses whose turn is kInOrder
+    /// What a store touches in all iterations.
+    struct Stored {
+      std::uint64_t lowest = 0;
+      std::uint64_t highest = 0;
+      std::uint64_t reach = 0;   // the greatest of these, up to this store
+      std::uint32_t access = 0;  // number
+    };
+    std::vector<Stored> stored;  // by the lowest byte
   };
   /// Origins of exposed registers when an iteration began.
   struct Snapshot {
@@ -579,6 +587,17 @@ class Builder {
 
   std::span<StretchAccess> stretch_accesses() { return {stretch_.accesses.data(), stretch_.access_count}; }
   std::span<const StretchAccess> stretch_accesses() const { return {stretch_.accesses.data(), stretch_.access_count}; }
+  void list_stores();
+  /// Whether one of the stores that may touch these bytes `is` so.
+  template <class Is>
+  bool any_store(std::uint64_t first, std::uint64_t last, const Is& is) const {
+    const std::vector<Stretch::Stored>& stored = stretch_.stored;
+    auto at = std::partition_point(stored.begin(), stored.end(),
+                                   [&](const Stretch::Stored& store) { return store.lowest <= last; });
+    while (at != stored.begin() && (--at)->reach >= first)
+      if (at->highest >= first && is(stretch_.accesses[at->access])) return true;
+    return false;
+  }
   std::uint64_t look_ahead(const StretchPlan& plan, const trace::RunExpander& ahead, std::uint64_t n);
   void list_uneven(const StretchPlan& plan, const trace::RunExpander& ahead, std::uint64_t n);
   bool list_column(const trace::RunExpander& ahead, Stretch::Uneven& uneven, std::uint64_t n);

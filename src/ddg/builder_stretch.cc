@@ -253,8 +253,22 @@ bool Builder::locate_accesses(const StretchPlan& plan) {
     at.in_one = !at.address.even && is_in_one_block(at);
     at.gathered = false;
   }
+  list_stores();
   find_leftovers();
   return true;
+}
+
+void Builder::list_stores() {
+  std::vector<Stretch::Stored>& stored = stretch_.stored;
+  stored.clear();
+  for (std::size_t i = 0; i < stretch_.access_count; ++i) {
+    const StretchAccess& at = stretch_.accesses[i];
+    if (at.access->store) stored.push_back({at.lowest, at.highest, 0, static_cast<std::uint32_t>(i)});
+  }
+  std::sort(stored.begin(), stored.end(),
+            [](const Stretch::Stored& a, const Stretch::Stored& b) { return a.lowest < b.lowest; });
+  std::uint64_t reach = 0;
+  for (Stretch::Stored& store : stored) store.reach = reach = std::max(reach, store.highest);
 }
 
 /// Addresses around this one that locate() finds in the same block.

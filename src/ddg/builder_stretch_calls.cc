@@ -160,19 +160,20 @@ void Builder::find_leftovers() {
 bool Builder::is_stored_before(const StretchAccess& load) const {
   if (load.address.step != 0 || !is_steady(load)) return false;
   const auto covers = [&](const StretchAccess& store) {
-    return store.access->store && store.address.even && store.address.step == 0 && store.lowest <= load.lowest &&
+    return store.address.even && store.address.step == 0 && store.lowest <= load.lowest &&
            store.highest >= load.highest;
   };
   const auto is_between = [&](const StretchAccess& store, const PathStack::Clear& clear) {
     return clear.part > store.part && clear.part <= load.part && clear.first <= load.highest &&
            clear.first + clear.size > load.lowest;
   };
-  for (const StretchAccess* at = &load; at-- != stretch_.accesses.data();) {
-    if (!covers(*at)) continue;
-    return std::none_of(stretch_.clears.begin(), stretch_.clears.end(),
-                        [&](const PathStack::Clear& clear) { return is_between(*at, clear); });
-  }
-  return false;
+  const StretchAccess* last = nullptr;  // of those before the load
+  any_store(load.lowest, load.highest, [&](const StretchAccess& store) {
+    if (&store < &load && (last == nullptr || last < &store) && covers(store)) last = &store;
+    return false;
+  });
+  return last != nullptr && std::none_of(stretch_.clears.begin(), stretch_.clears.end(),
+                                         [&](const PathStack::Clear& clear) { return is_between(*last, clear); });
 }
 
 /// Those of the frames that are left before a part; `next` counts them.

@@ -89,15 +89,11 @@ bool Builder::are_loads_steady() const {
 
 /// Of a load from where something is forgotten, which nothing in the same iteration stored as a whole.
 bool Builder::finds_no_spill(const StretchAccess& load) {
-  bool stored = false;
-  bool spilled = origins_.may_be_spilled(load.lowest, load.highest);
-  for (const StretchAccess& at : stretch_accesses()) {
-    if (!at.access->store || at.lowest > load.highest || at.highest < load.lowest) continue;
-    stored = true;
-    spilled = spilled || at.spill;
-  }
+  const bool spilled = origins_.may_be_spilled(load.lowest, load.highest) ||
+                       any_store(load.lowest, load.highest, [](const StretchAccess& store) { return store.spill; });
   if (!spilled) return true;
-  return !stored && load.fixed && load.address.step == 0 && read_chunks(load.address.start, load.access->size) == 0;
+  return !any_store(load.lowest, load.highest, [](const StretchAccess&) { return true; }) && load.fixed &&
+         load.address.step == 0 && read_chunks(load.address.start, load.access->size) == 0;
 }
 
 /// A place that something is spilled to in every iteration. False if it may be another place each time, or if something
@@ -150,12 +146,12 @@ Builder::Found Builder::found_by(const StretchAccess& load) const {
   bool whole = false;
   bool steady = true;
   bool written = false;
-  for (const StretchAccess& at : stretch_accesses()) {
-    if (!at.access->store || at.lowest > load.highest || at.highest < load.lowest) continue;
+  any_store(load.lowest, load.highest, [&](const StretchAccess& at) {
     written = true;
     steady = steady && at.fixed && at.address.step == 0;
     whole = whole || (at.lowest <= load.lowest && at.highest >= load.highest);
-  }
+    return false;
+  });
   if (!written) return Found::kBefore;
   return whole && steady ? Found::kStored : Found::kBoth;
 }
@@ -201,10 +197,8 @@ Builder::Stretch::Origins Builder::origins_of_stretch(const StretchPlan& plan, s
 /// or in none: all stores that touch it move along with it, and what is forgotten there does so too.
 bool Builder::is_steady(const StretchAccess& load) const {
   if (!load.address.even || (load.address.step != 0 && is_forgotten(load.lowest, load.highest))) return false;
-  return std::all_of(stretch_accesses().begin(), stretch_accesses().end(), [&](const StretchAccess& at) {
-    return !at.access->store || at.lowest > load.highest || at.highest < load.lowest ||
-           (at.address.even && at.address.step == load.address.step);
-  });
+  return !any_store(load.lowest, load.highest,
+                    [&](const StretchAccess& at) { return !at.address.even || at.address.step != load.address.step; });
 }
 
 /// A load whose addresses must be known to be even or not, and are not even.
@@ -216,17 +210,14 @@ bool Builder::keeps_uneven(const StretchPlan& plan, const StretchAccess& at) con
 /// By a store of the same iteration, behind it; and all stores that touch it move along with it.
 bool Builder::is_rewritten_at_once(const StretchAccess& load) const {
   if (is_forgotten(load.lowest, load.highest)) return false;
-  bool behind = false;
   bool rewritten = false;
-  for (const StretchAccess& at : stretch_accesses()) {
-    if (&at == &load) behind = true;
-    if (!at.access->store || at.lowest > load.highest || at.highest < load.lowest) continue;
-    if (!at.address.even || at.address.step != load.address.step) return false;
+  const bool other = any_store(load.lowest, load.highest, [&](const StretchAccess& at) {
     const bool same = at.address.start < load.address.start + load.access->size &&
                       load.address.start < at.address.start + at.access->size;
-    rewritten = rewritten || (behind && same);
-  }
-  return rewritten;
+    rewritten = rewritten || (&at > &load && same);
+    return !at.address.even || at.address.step != load.address.step;
+  });
+  return rewritten && !other;
 }
 
 /// The load of the path that a value comes from.
@@ -269,9 +260,7 @@ Builder::Stretch::Origins Builder::compare_origins(const StretchPlan& plan, std:
 /// By a store of the stretch; or forgotten.
 bool Builder::may_be_rewritten(std::uint64_t first, std::uint64_t last) const {
   if (is_forgotten(first, last)) return true;
-  return std::any_of(stretch_accesses().begin(), stretch_accesses().end(), [&](const StretchAccess& at) {
-    return at.access->store && at.lowest <= last && at.highest >= first;
-  });
+  return any_store(first, last, [](const StretchAccess&) { return true; });
 }
 
 /// The first iterations, or what one uses, until they are all alike; the last, which stands for all that follow; or one
