@@ -733,6 +733,14 @@ class Builder {
   void note_round_stretch(StretchPlan& plan);
   std::uint64_t end_round(const Where& where, const structure::Round& round, std::size_t dimension);
   bool may_repeat_parts() const;
+  void take_snapshot(const ThreadState& thread);
+  bool is_outside_round(const Cell& cell) const;
+  bool has_moved_on(const Cell& before, const Cell& now) const;
+  bool has_moved_on(const Provenance& before, const Provenance& now) const;
+  bool state_has_moved_on(const ThreadState& thread);
+  template <class Moves>
+  bool note_older(const Provenance& value, const Moves& moves);
+  bool copies_repeat(const ThreadState& thread);
   bool is_of_round(const Cell& cell) const;
   void expose(Granule granule, const GranuleBits& written);
   void expose(const OriginCode& code, const Source& source, const GranuleBits& written);
@@ -753,8 +761,10 @@ class Builder {
                             std::uint64_t serials);
   bool follow_numbers(const structure::Round& round, std::uint64_t first, std::uint64_t n);
   std::uint64_t look_at_loads(std::uint64_t first, std::uint64_t n);
-  bool is_known(const RecordedRound::Access& at, DefinitionId producer, bool followed) const;
+  bool is_known(const RecordedRound::Access& at, DefinitionId producer, std::uint16_t lane, bool followed) const;
   std::uint64_t look_at_cells(RecordedRound::Access& at, std::uint64_t first, std::uint64_t n);
+  bool find_chunks(StretchAccess& row, const RecordedRound::Access& at, RecordedRound::Row& into);
+  bool learn_lanes(const StretchAccess& row, RecordedRound::Met& met);
   std::uint64_t look_at_rows(RecordedRound::Access& at, std::uint64_t first, std::uint64_t n);
   bool find_row(const StretchAccess& at, RecordedRound::Row& into);
   bool scan_row(const StretchAccess& at, RecordedRound::Row& into);
@@ -775,8 +785,12 @@ class Builder {
   void fold_inner(RecordedRound::Step& step, std::uint64_t first, std::uint64_t n, std::uint64_t serials);
   void fold_rows(const RecordedRound::Step& step, const RecordedRound::Access& at, std::uint64_t first,
                  std::uint64_t n);
+  void fold_lane(const RecordedRound::Step& step, const RecordedRound::Access& at, std::uint16_t lane,
+                 std::uint64_t first, std::uint64_t n);
   void add_producer(LoadRanks::Group& group, const Cell& cell, LoadRanks& into);
   void store_rounds(std::uint64_t first, std::uint64_t n);
+  void move_in_rounds(Cell& cell, std::uint64_t n) const;
+  void move_round_spills(std::uint64_t n);
   void move_round_registers(ThreadState& thread, std::uint64_t n);
 
   void doubt_flow_over_pauses(Graph& graph) const;
@@ -889,6 +903,10 @@ class Builder {
   std::vector<GranuleBits> written_before_;  // by step
   LoadRanks load_ranks_;
   std::vector<RecordedRound::Group> round_groups_;
+  std::vector<std::uint64_t> moved_spills_;
+  std::vector<RecordedRound::Slot> slots_found_;
+  RecordedRound::Row lane_row_;
+  RecordedRound::Row row_before_;
   std::uint64_t* last_row_ = nullptr;  // that a part was written into; null: into none
   RowMemo row_memo_;
   Snapshot snapshot_;

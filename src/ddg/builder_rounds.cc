@@ -7,7 +7,8 @@
 //   one iteration of the loop around: then it will be so behind every other round;
 // - its accesses stay in their blocks, and no load reads what an earlier round stores, or an earlier store of its own,
 //   unless it gets all of that, and only that, from one store of this round or the one before;
-// - nothing in it is spilled, called, guarded, or of another stack.
+// - what its parts spill and reload is at one place, and is what it was, but for the round that made it;
+// - nothing in it is called, guarded, or of another stack, and its stretches spill nothing.
 // Left to builder_rounds_take.cc is what depends on the rounds that come: numbers must be even, and what loads find
 // must have been written outside of this entry of the loop around, by producers that it had before.
 #include <algorithm>
@@ -36,6 +37,7 @@ void Builder::begin_round(const Where& where) {
   round_.count = 0;
   round_.rows.clear();
   round_.accesses.clear();
+  take_snapshot(thread(where.thread));
 }
 
 void Builder::round_item(const trace::Run& run, std::size_t first) {
@@ -88,8 +90,9 @@ void Builder::note_round_part(SiteId site, const PartCode& code, const trace::Bl
   step.serial = row[2];
   for (const MemoryAccess& access : code.accesses) {
     const std::uint64_t* const noted = row + access.in_row;
-    round.whole = round.whole && (noted[0] & Journal::kHappened) != 0 && (noted[0] & Journal::kCopy) == 0;
+    round.whole = round.whole && (noted[0] & Journal::kHappened) != 0;
     RecordedRound::Access& at = round.accesses.emplace_back();
+    at.copy = (noted[0] & Journal::kCopy) != 0;
     at.access = &access;
     at.block = &block;
     at.step = round.count - 1;
@@ -99,9 +102,11 @@ void Builder::note_round_part(SiteId site, const PartCode& code, const trace::Bl
     if (!access.store) {
       const Cell cell = Journal::cell(noted + Journal::kPlace);
       round.whole = round.whole && cell.producer != kLostProducer;
+      at.cell = cell;
+      at.spilled = origins_.has_spilled(cell.producer);
       at.empty = cell.producer == 0;
-      at.producers = round.producers_of(site, access);
-      RecordedRound::add(*at.producers, cell.producer);
+      at.met = round.met_by(site, access);
+      at.met->add(cell.producer, 0);
     }
     ++step.accesses;
   }
@@ -144,8 +149,11 @@ void Builder::note_round_stretch(StretchPlan& plan) {
     at.site = part.site;
     at.empty = from.pieces.empty() && from.ended.empty();
     if (!from.access->store) {
-      at.producers = round.producers_of(part.site, *from.access);
-      for (const DependencePiece& piece : from.pieces) RecordedRound::add(*at.producers, piece.producer);
+      at.met = round.met_by(part.site, *from.access);
+      for (const DependencePiece& piece : from.pieces) {
+        at.met->add(piece.producer, piece.lane);
+        at.met->add_lane(piece.lane);
+      }
     }
     ++step.accesses;
   }
@@ -198,6 +206,7 @@ void Builder::find_exposed_in_round(std::vector<GranuleBits>& written_before) {
   bool known = round_.looked_at.size() == round_.count;
   for (std::size_t i = 0; known && i < round_.count; ++i) known = is_known(i);
   if (known) return;
+  round_.has_snapshot = false;
   round_.looked_at.clear();
   round_.exposed = {};
   round_.exposed_list.clear();
@@ -222,28 +231,6 @@ void Builder::find_exposed_in_round(std::vector<GranuleBits>& written_before) {
     for (const PathPart& part : step.plan->parts) write(*part.code);
   }
   written_before.back() = written;
-}
-
-/// Of registers that the round looks at, those that it writes itself move on: if what they have in the end was made in
-/// it. All others stay as they are.
-bool Builder::may_repeat_registers(const ThreadState& thread, const GranuleBits& written) {
-  round_.moved = {};
-  round_.origin_moved = {};
-  round_.kept_loads.clear();
-  for (const Granule granule : round_.exposed_list) {
-    const bool is_kept = thread.origins.where[granule] == RegisterOrigins::kKept;
-    const Provenance& kept = thread.origins.kept[granule];
-    if (!written.has(granule)) {
-      if (is_kept && !kept.none && kept.load) round_.kept_loads.push_back(kept);
-      continue;
-    }
-    if (!is_of_round(thread.registers[granule])) return false;
-    round_.moved.add(granule);
-    if (!is_kept || kept.none) continue;
-    if (kept.load || !is_of_round(kept.origin)) return false;
-    round_.origin_moved.add(granule);
-  }
-  return true;
 }
 
 /// What reads of a part get in other rounds. False: it is not one cell.
@@ -526,7 +513,7 @@ std::uint64_t Builder::end_round(const Where& where, const structure::Round& rou
   std::uint64_t most = std::min(kMostRounds, (next_check_ - 1 - events_) / events);
   for (const RecordedRound::Access& at : round_.accesses) most = std::min(most, rounds_within(where, at));
   most = rounds_apart(most);
-  return most >= kFewestRounds && keeps_loads(most) ? most : 0;
+  return most >= kFewestRounds && copies_repeat(thread(where.thread)) && keeps_loads(most) ? most : 0;
 }
 
 }  // namespace loopfold::ddg

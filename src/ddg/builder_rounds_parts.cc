@@ -11,16 +11,15 @@ namespace loopfold::ddg {
 
 namespace {
 
-/// Whether a row tells all of its accesses: they happened, are no copies, and are where those of the last row are; and
-/// whether all that it read has a writer who is known.
+/// Whether a row tells all of its accesses: they happened, and are copies and where they are as those of the last row;
+/// and whether all that it read has a writer who is known.
 bool is_plain(const PartCode& code, const std::uint64_t* row, const std::uint64_t* last) {
   const auto is_known = [](const std::uint64_t* cell) { return Journal::cell(cell).producer != kLostProducer; };
   for (const RegisterRead& read : code.reads)
     if (!is_known(row + read.in_row)) return false;
   for (const MemoryAccess& access : code.accesses) {
     const std::uint64_t* const noted = row + access.in_row;
-    if (noted[0] != last[access.in_row] || noted[1] != last[access.in_row + 1] ||
-        (noted[0] & Journal::kHappened) == 0 || (noted[0] & Journal::kCopy) != 0)
+    if (noted[0] != last[access.in_row] || noted[1] != last[access.in_row + 1] || (noted[0] & Journal::kHappened) == 0)
       return false;
     if (!access.store && !is_known(noted + Journal::kPlace)) return false;
   }
@@ -170,8 +169,8 @@ void Builder::fold_part_access(const RecordedRound::Step& step, const RecordedRo
   const auto offset_of = [&](const std::uint64_t* row) { return static_cast<std::int64_t>(row[access.in_row + 2]); };
   const std::int64_t start = at.place.offset + growth * static_cast<std::int64_t>(first);
   const auto give = [&](std::int64_t offset, std::int64_t by, std::uint64_t count) {
-    feed_.access_run(step.site, access, point_.data(), {at.place.object, at.place.block, offset}, {0, by}, count, 0,
-                     step.serial);
+    feed_.access_run(step.site, access, point_.data(), {at.place.object, at.place.block, offset}, {0, by}, count,
+                     at.copy ? count : 0, step.serial);
   };
   const auto goes_on = [&](const std::uint64_t* row, std::uint64_t before) {
     return offset_of(row) == start - growth * static_cast<std::int64_t>(before);
@@ -185,6 +184,7 @@ void Builder::fold_part_access(const RecordedRound::Step& step, const RecordedRo
   reader.object = at.place.object;
   const auto give_piece = [&](DependencePiece& piece) {
     piece.to = feed_.prepare(reader, piece.producer);
+    piece.reloads = at.copy ? piece.n : 0;
     depend_run(piece, reader);
   };
   const auto single = [&](const std::uint64_t* row, std::size_t number) {

@@ -64,7 +64,7 @@ bool Builder::follow_numbers(const structure::Round& round, std::uint64_t first,
   return true;
 }
 
-/// A row: who wrote it, if that is a few producers.
+/// A row, in one lane: who wrote it, if that is a few producers.
 bool Builder::find_row(const StretchAccess& at, RecordedRound::Row& into) {
   into.count = 0;
   const RowMemo::Row row{at.address.start, at.address.step, stretch_.n, at.access->size};
@@ -78,6 +78,7 @@ bool Builder::find_row(const StretchAccess& at, RecordedRound::Row& into) {
     }
   }
   if (!scan_row(at, into)) return false;
+  if (!keep || into.count > RowMemo::kMostWriters) return true;
   RowMemo::Writers writers;
   std::uint64_t all = 0;
   for (std::size_t i = 0; i < into.count; ++i) {
@@ -87,7 +88,7 @@ bool Builder::find_row(const StretchAccess& at, RecordedRound::Row& into) {
   }
   // Those that a memo may have: all of the row is one segment, or of some that take turns.
   const bool plain = into.count == 0 || (all == stretch_.n && into.segments[0].stride == into.count);
-  if (keep && plain) {
+  if (plain) {
     if (into.count == 1) writers.rise = into.segments[0].rise;
     row_memo_.remember(row, writers, memory_);
   }
@@ -103,11 +104,11 @@ bool Builder::scan_row(const StretchAccess& at, RecordedRound::Row& into) {
       k += empty;
       continue;
     }
-    const Cell* const cell = memory_.only_cell(at.address.at(k), size);
+    const Cell* const cell = memory_.cell_of(at.address.at(k), size);
     if (cell == nullptr || cell->producer == kLostProducer) return false;
     RecordedRound::Segment segment{*cell, 0, k, 1};
     if (k + 1 < n) {
-      const Cell* const next = memory_.only_cell(at.address.at(k + 1), size);
+      const Cell* const next = memory_.cell_of(at.address.at(k + 1), size);
       if (next == nullptr) return false;
       segment.step = next->counter - cell->counter;
       if (next->producer == cell->producer && next->entry == cell->entry) {
@@ -133,10 +134,11 @@ bool Builder::scan_row(const StretchAccess& at, RecordedRound::Row& into) {
 
 /// Whether there is a stream of what a load gets from this producer. If not, and the round is `followed` then, there
 /// will be one.
-bool Builder::is_known(const RecordedRound::Access& at, DefinitionId producer, bool followed) const {
-  if (producer == kLostProducer || origins_.has_spilled(producer)) return false;
-  const bool known = std::find(at.producers->begin(), at.producers->end(), producer) != at.producers->end();
-  if (!known && followed) at.producers->push_back(producer);
+bool Builder::is_known(const RecordedRound::Access& at, DefinitionId producer, std::uint16_t lane,
+                       bool followed) const {
+  if (producer == kLostProducer || origins_.has_spilled(producer) != at.spilled) return false;
+  const bool known = at.met->has(producer, lane);
+  if (!known && followed) at.met->add(producer, lane);
   return known;
 }
 
@@ -149,15 +151,47 @@ std::uint64_t Builder::look_at_cells(RecordedRound::Access& at, std::uint64_t fi
   EntryId good = kNoEntry;  // the last entry that is not of the loop
   for (std::uint64_t k = 0; k < n; ++k) {
     const Cell* const cell = memory_.only_cell(at.address + at.growth * (first + k), at.access->size);
-    if (cell == nullptr || (cell->producer == 0) != at.empty) return k;
+    if (cell == nullptr || (cell->producer == 0) != at.empty || (at.spilled && !(*cell == at.cell))) return k;
     if (at.empty) continue;
     if (!pieces.empty() && pieces.back().takes(*cell)) continue;
-    if (!is_known(at, cell->producer, k == 0)) return k;
+    if (!is_known(at, cell->producer, 0, k == 0)) return k;
     if (cell->entry != good && is_of_loop(at.site, *cell)) return k;
     good = cell->entry;
     pieces.emplace_back().begin(nullptr, reader, *cell, k);
   }
   return n;
+}
+
+/// A row, chunk by chunk: these begin in some of the lanes where they did before.
+bool Builder::find_chunks(StretchAccess& row, const RecordedRound::Access& at, RecordedRound::Row& into) {
+  const RecordedRound::Met& met = *at.met;
+  const std::uint64_t address = row.address.start;
+  MemoryAccess lane = *at.access;
+  into.count = 0;
+  lane_row_.count = 0;
+  for (std::size_t l = 0; l < met.lane_count; ++l) {
+    std::swap(lane_row_, row_before_);
+    const std::uint32_t end = l + 1 < met.lane_count ? met.lanes[l + 1] : at.access->size;
+    lane.size = end - met.lanes[l];
+    row.access = &lane;
+    row.address.start = address + met.lanes[l];
+    const bool found =
+        find_row(row, lane_row_) && into.add_lane(lane_row_, l == 0 ? nullptr : &row_before_, met.lanes[l]);
+    row.access = at.access;
+    row.address.start = address;
+    if (!found) return false;
+  }
+  return into.are_lanes_apart();
+}
+
+/// Notes where chunks of a row begin. False: that was known.
+bool Builder::learn_lanes(const StretchAccess& row, RecordedRound::Met& met) {
+  bool more = false;
+  for (std::uint64_t k = 0; k < 2; ++k) {
+    const std::size_t chunks = read_chunks(row.address.at(k), row.access->size);
+    for (std::size_t i = 0; i < chunks; ++i) more = met.add_lane(static_cast<std::uint16_t>(chunks_[i].offset)) || more;
+  }
+  return more;
 }
 
 /// The same for one of a stretch.
@@ -170,14 +204,18 @@ std::uint64_t Builder::look_at_rows(RecordedRound::Access& at, std::uint64_t fir
   row.reader.object = at.place.object;
   row.place = at.place;
   stretch_.n = at.n;
+  const auto find = [&](RecordedRound::Row& found) {
+    return at.met->lane_count == 1 ? find_row(row, found) : find_chunks(row, at, found);
+  };
   for (std::uint64_t k = 0; k < n; ++k) {
     row.address.start = at.address + at.growth * (first + k);
     if (k == rows.size()) rows.emplace_back();
     RecordedRound::Row& found = rows[k];
-    if (!find_row(row, found) || (found.count == 0) != at.empty) return k;
+    if (!find(found) && !(learn_lanes(row, *at.met) && find(found))) return k;
+    if ((found.count == 0) != at.empty) return k;
     for (std::size_t i = 0; i < found.count; ++i) {
       const RecordedRound::Segment& segment = found.segments[i];
-      if (!is_known(at, segment.cell.producer, k == 0)) return k;
+      if (!is_known(at, segment.cell.producer, segment.lane, k == 0)) return k;
       if (segment.rise.levels == 0) {
         if (is_of_loop(at.site, segment.cell)) return k;
         continue;
@@ -205,7 +243,7 @@ std::uint64_t Builder::look_at_loads(std::uint64_t first, std::uint64_t n) {
     }
     // What the rounds themselves store.
     const RecordedRound::Access& store = round_.accesses[at.store];
-    if (at.empty || !is_known(at, definition_of(store), true)) return 0;
+    if (at.empty || !is_known(at, definition_of(store), 0, true)) return 0;
     if (!of_part) continue;
     const std::uint64_t back = at.from == RecordedRound::Access::From::kBefore ? 1 : 0;
     std::vector<DependencePiece>& pieces = round_.got_by(at).pieces;
@@ -227,6 +265,14 @@ bool Builder::may_be_moved(const ThreadState& thread) const {
         round_.steps.begin(), round_.steps.begin() + static_cast<std::ptrdiff_t>(round_.count),
         [&](const RecordedRound::Step& step) { return step.plan != nullptr && step.plan->last_entry == cell.entry; });
   };
+  const auto is_copy_known = [&](const RecordedRound::Access& at) {
+    if (!at.spilled || at.from != RecordedRound::Access::From::kBefore) return true;
+    const Spill* const spill = origins_.spilled_at(at.address, at.access->size);
+    return spill != nullptr && is_known(spill->cell) && spill->value.all_of([&](const Provenance& value) {
+      return value.none || is_known(value.origin) || is_outside_round(value.origin);
+    });
+  };
+  if (!std::all_of(round_.accesses.begin(), round_.accesses.end(), is_copy_known)) return false;
   return std::all_of(round_.exposed_list.begin(), round_.exposed_list.end(), [&](Granule granule) {
     if (round_.moved.has(granule) && !is_known(thread.registers[granule])) return false;
     return !round_.origin_moved.has(granule) || is_known(thread.origins.kept[granule].origin);
@@ -279,11 +325,18 @@ void Builder::fold_inner(RecordedRound::Step& step, std::uint64_t first, std::ui
   feed_.ranks(ranks);
 }
 
-/// What one of its loads gets: runs that move on evenly go together.
+/// What one of its loads gets, lane by lane.
 void Builder::fold_rows(const RecordedRound::Step& step, const RecordedRound::Access& at, std::uint64_t first,
                         std::uint64_t n) {
+  for (std::size_t l = 0; l < at.met->lane_count; ++l) fold_lane(step, at, at.met->lanes[l], first, n);
+}
+
+/// Runs that move on evenly go together.
+void Builder::fold_lane(const RecordedRound::Step& step, const RecordedRound::Access& at, std::uint16_t lane,
+                        std::uint64_t first, std::uint64_t n) {
   LoadRanks& into = load_ranks_;
   into.reader = reader_of(at.site, *at.access);
+  into.reader.lane = lane;
   into.reader.object = at.place.object;
   into.time = instructions_ + 1;
   into.point.assign(step.ranks.point.begin(), step.ranks.point.end());
@@ -308,6 +361,7 @@ void Builder::fold_rows(const RecordedRound::Step& step, const RecordedRound::Ac
   const std::vector<RecordedRound::Row>& rows = round_.got_by(at).rows;
   if (at.growth == 0 && rows[0].has_other_producers()) {
     for (std::size_t i = 0; i < rows[0].count; ++i) {
+      if (rows[0].segments[i].lane != lane) continue;
       add_group(rows[0].segments[i], i, 0);
       into.groups.back().entries = n;
     }
@@ -330,6 +384,7 @@ void Builder::fold_rows(const RecordedRound::Step& step, const RecordedRound::Ac
     const RecordedRound::Row& row = rows[at.growth == 0 ? 0 : k];
     for (std::size_t i = 0; i < row.count; ++i) {
       const RecordedRound::Segment& segment = row.segments[i];
+      if (segment.lane != lane) continue;
       auto last = std::find_if(round_groups_.begin(), round_groups_.end(), [&](const RecordedRound::Group& known) {
         return known.cell.producer == segment.cell.producer;
       });
@@ -406,25 +461,38 @@ void Builder::store_rounds(std::uint64_t first, std::uint64_t n) {
   }
 }
 
+/// An instance of the round before becomes that of so many rounds later.
+void Builder::move_in_rounds(Cell& cell, std::uint64_t n) const {
+  if (cell.entry == round_.entry) {
+    cell.counter += n;
+    return;
+  }
+  for (std::size_t i = 0; i < round_.count; ++i) {
+    const RecordedRound::Step& step = round_.steps[i];
+    if (step.plan == nullptr || step.plan->last_entry != cell.entry) continue;
+    cell.entry = step.entries[n - 1];
+    return;
+  }
+}
+
 /// Registers that the next round looks at become what they are so many rounds later.
 void Builder::move_round_registers(ThreadState& thread, std::uint64_t n) {
-  const auto move = [&](Cell& cell) {
-    if (cell.entry == round_.entry) {
-      cell.counter += n;
-      return;
-    }
-    for (std::size_t i = 0; i < round_.count; ++i) {
-      const RecordedRound::Step& step = round_.steps[i];
-      if (step.plan == nullptr || step.plan->last_entry != cell.entry) continue;
-      cell.entry = step.entries[n - 1];
-      return;
-    }
-  };
   for (const Granule granule : round_.exposed_list) {
-    if (round_.moved.has(granule)) move(thread.registers[granule]);
-    if (round_.origin_moved.has(granule)) move(thread.origins.kept[granule].origin);
+    if (round_.moved.has(granule)) move_in_rounds(thread.registers[granule], n);
+    if (round_.origin_moved.has(granule)) move_in_rounds(thread.origins.kept[granule].origin, n);
   }
   thread.origins.joined.clear();
+}
+
+/// What the round before has spilled for the next one becomes what it is so many rounds later.
+void Builder::move_round_spills(std::uint64_t n) {
+  moved_spills_.clear();
+  for (const RecordedRound::Access& at : round_.accesses) {
+    if (!at.spilled || at.from != RecordedRound::Access::From::kBefore) continue;
+    if (std::find(moved_spills_.begin(), moved_spills_.end(), at.address) != moved_spills_.end()) continue;
+    moved_spills_.push_back(at.address);
+    origins_.move_spill(at.address, at.access->size, [&](Cell& cell) { move_in_rounds(cell, n); });
+  }
 }
 
 std::uint64_t Builder::take_rounds(const Where& where, const structure::Round& round, std::uint64_t first,
@@ -494,6 +562,7 @@ std::uint64_t Builder::take_rounds(const Where& where, const structure::Round& r
   }
   store_rounds(first, n);
   move_round_registers(thread, n);
+  move_round_spills(n);
   events_ += n * round_.events;
   instructions_ += n * round_.instructions;
   stack.parts += n * round_.parts;

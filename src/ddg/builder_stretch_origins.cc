@@ -139,7 +139,9 @@ Builder::Stretch::Origins Builder::compare_slots(std::uint64_t k) {
 /// What was spilled becomes what it is so many iterations later.
 void Builder::move_slots(std::uint64_t iterations) {
   for (const Stretch::Slot& slot : stretch_.slots)
-    origins_.move_spill(slot.address, slot.size, stretch_.entry, iterations);
+    origins_.move_spill(slot.address, slot.size, [&](Cell& cell) {
+      if (cell.entry == stretch_.entry) cell.counter += iterations;
+    });
 }
 
 Builder::Found Builder::found_by(const StretchAccess& load) const {

@@ -3,7 +3,7 @@
 // The innermost loop is entered again and again with as many iterations, and all numbers grow evenly along all loops;
 // but now and then an entry has another length, an iteration takes another way, or all of an entry do, a number jumps
 // from one entry on or in one entry only, or a block of the heap ends. Around the innermost loop registers are written,
-// copied and loaded, so that what it finds in them comes from all of the loops.
+// copied and loaded, so that what it finds in them comes from all of the loops. Some are spilled and reloaded.
 #pragma once
 
 #include <random>
@@ -38,11 +38,11 @@ class Nest {
     const trace::BlockId prologue =
         trace_.block(0x2000, {{{0x48, 0x81, 0xec, 0, 1, 0, 0}, {}, {{4, 8, Value::constant(kStack - 0x100)}}}}, 0);
     const Block outer = block();
-    const Block before = block();
+    const Block before = block(true);
     const Block header = block();
     const Block way = block();
     const Block latch = block();
-    const Block behind = block();
+    const Block behind = block(true);
     const Block last = block();
     const trace::BlockId end = trace_.block(0x3000, {{{0x90}, {}, {}}}, 0);
     odd_ = pick(2) == 0 ? 0 : 10 + pick(200);
@@ -104,12 +104,18 @@ class Nest {
 
   std::uint64_t pick(std::uint64_t below) { return random_() % below; }
 
-  Block block() {
+  /// `around`: of the loop around the innermost one.
+  Block block(bool around = false) {
     static const std::vector<Form> kForms{
         {{0x48, 0x8b, 0x06}, 8, 0, 0, 8},        // mov rax,[rsi]
         {{0xf2, 0x0f, 0x10, 0x06}, 8},           // movsd xmm0,[rsi]
         {{0x0f, 0x10, 0x0e}, 16},                // movups xmm1,[rsi]
         {{0x48, 0x89, 0x07}, 0, 8},              // mov [rdi],rax
+        {{0x48, 0x8b, 0x0e}, 8, 0, 1, 8},        // mov rcx,[rsi]
+        {{0x48, 0x89, 0x0f}, 0, 8},              // mov [rdi],rcx
+        {{0x48, 0x8b, 0x1e}, 8, 0, 3, 8},        // mov rbx,[rsi]
+        {{0x48, 0x89, 0x1f}, 0, 8},              // mov [rdi],rbx
+        {{0x48, 0x03, 0x06}, 8, 0, 0, 8},        // add rax,[rsi]
         {{0x0f, 0x11, 0x07}, 0, 16},             // movups [rdi],xmm0
         {{0x48, 0x01, 0xd8}, 0, 0, 0, 8},        // add rax,rbx
         {{0x48, 0x83, 0xc1, 0x01}, 0, 0, 1, 8},  // add rcx,1
@@ -126,6 +132,7 @@ class Nest {
     };
     Block made;
     std::vector<Op> ops;
+    const std::uint64_t spills = !kind_.orderly ? 4 : around ? 2 : 30;  // one access in so many
     const auto slot = [&](bool address, bool store = false) {
       Slot& added = made.slots.emplace_back();
       if (address && kind_.orderly && !known_.empty() && pick(3) == 0) {
@@ -146,9 +153,11 @@ class Nest {
     for (std::uint64_t n = 1 + pick(5); n > 0; --n) {
       const Form& form = kForms[pick(kForms.size())];
       Op op{form.bytes, {}, {}};
-      if (form.load + form.store != 0)
-        op.accesses.push_back(
-            {form.store != 0, static_cast<std::uint32_t>(form.load + form.store), slot(true, form.store != 0)});
+      if (form.load + form.store != 0) {
+        const bool on_stack = pick(spills) == 0;
+        op.accesses.push_back({form.store != 0, static_cast<std::uint32_t>(form.load + form.store),
+                               on_stack ? place_on_stack(op.bytes, made) : slot(true, form.store != 0)});
+      }
       if (form.reg >= 0)
         op.results.push_back({static_cast<std::uint8_t>(form.reg), static_cast<std::uint8_t>(form.width), slot(false)});
       ops.push_back(std::move(op));
@@ -156,6 +165,14 @@ class Nest {
     next_place_ += 0x100;
     made.id = trace_.block(next_place_, ops, static_cast<std::uint16_t>(made.slots.size()));
     return made;
+  }
+
+  /// Where something may be spilled. The operand becomes [rsp + 8].
+  Value place_on_stack(std::vector<std::uint8_t>& bytes, Block& made) {
+    bytes.back() = static_cast<std::uint8_t>((bytes.back() & 0x38) | 0x44);
+    bytes.insert(bytes.end(), {0x24, 8});
+    made.slots.emplace_back().start = kStack - 0xf8 + 8 * pick(4);
+    return Value::slot(static_cast<std::uint32_t>(made.slots.size() - 1));
   }
 
   void run(const Block& block, trace::BlockId next) {

@@ -185,15 +185,6 @@ void OriginTracker::spill(const MemoryAccess& access, std::uint64_t address, con
   spilled_[store.producer] = static_cast<std::uint8_t>(access.size);
 }
 
-void OriginTracker::move_spill(std::uint64_t address, std::uint32_t size, EntryId entry, std::uint64_t iterations) {
-  const auto move = [&](Cell& cell) {
-    if (cell.entry == entry) cell.counter += iterations;
-  };
-  Spill& spill = spills_.at(address, size, memory_);
-  move(spill.cell);
-  spill.value.for_each([&](Provenance& value) { move(value.origin); });
-}
-
 /// What a load got, for what comes behind it in the part or after it.
 void OriginTracker::keep_load(const MemoryAccess& access, std::uint64_t address, std::span<const Chunk> chunks,
                               const Spill* spill) {

@@ -204,8 +204,14 @@ class OriginTracker {
   }
   /// What was spilled last, as so many bytes that begin here; null if nothing was.
   const Spill* spilled_at(std::uint64_t address, std::uint32_t size) const { return spills_.last_at(address, size); }
-  /// It becomes what it is so many iterations of a loop later; it is one value, which was not loaded in this entry.
-  void move_spill(std::uint64_t address, std::uint32_t size, EntryId entry, std::uint64_t iterations);
+  /// It becomes what it is some iterations of a loop later: move(Cell&) of the store and of all origins. None of these
+  /// was loaded in this entry of the loop.
+  template <class Move>
+  void move_spill(std::uint64_t address, std::uint32_t size, Move&& move) {
+    Spill& spill = spills_.at(address, size, memory_);
+    move(spill.cell);
+    spill.value.for_each([&](Provenance& value) { move(value.origin); });
+  }
   /// Whether something is so for all values in a chunk of a load that were spilled.
   template <class Test>
   bool are_all_of(std::uint64_t address, const Chunk& chunk, Test&& test) const {

@@ -69,9 +69,19 @@ struct RecordedRound {
     std::uint64_t n = 0;
     std::uint64_t stride = 1;
     Rise rise = {};
+    std::uint16_t lane = 0;
+
+    std::uint64_t counter_in(std::uint64_t iteration) const { return cell.counter + step * (iteration - first); }
+    Segment part(std::uint64_t begin, std::uint64_t end) const {
+      Segment some = *this;
+      some.cell.counter = counter_in(begin);
+      some.first = begin;
+      some.n = end - begin;
+      return some;
+    }
   };
   struct Row {
-    static constexpr std::size_t kMost = 4;
+    static constexpr std::size_t kMost = 8;
     std::array<Segment, kMost> segments{};
     std::size_t count = 0;
     bool add(const Segment& segment) {
@@ -79,11 +89,86 @@ struct RecordedRound {
       segments[count++] = segment;
       return true;
     }
-    /// Whether no two are of one producer.
+    /// Those of another row, which is a lane of this one. `before` is the lane before it: where both have one cell,
+    /// that is one chunk.
+    bool add_lane(const Row& row, const Row* before, std::uint16_t lane) {
+      for (std::size_t i = 0; i < row.count; ++i)
+        if (!add_rest(row.segments[i], before, lane)) return false;
+      return true;
+    }
+    bool add_rest(Segment segment, const Row* before, std::uint16_t lane) {
+      for (std::size_t i = 0; before != nullptr && i < before->count; ++i) {
+        const Segment& other = before->segments[i];
+        if (is_same(segment, other)) return true;
+        const std::uint64_t first = std::max(segment.first, other.first);
+        const std::uint64_t end = std::min(segment.first + segment.n, other.first + other.n);
+        if (first >= end || !are_in_line(segment, other)) continue;
+        if (first > segment.first && !add_rest(segment.part(segment.first, first), before, lane)) return false;
+        return end >= segment.first + segment.n || add_rest(segment.part(end, segment.first + segment.n), before, lane);
+      }
+      if (count == kMost) return false;
+      segments[count] = segment;
+      segments[count++].lane = lane;
+      return true;
+    }
+    static bool is_same(const Segment& a, const Segment& b) {
+      return a.cell == b.cell && a.step == b.step && a.first == b.first && a.n == b.n && a.stride == b.stride &&
+             a.rise == b.rise;
+    }
+    /// Whether both have the same cell in all iterations that both have.
+    static bool are_in_line(const Segment& a, const Segment& b) {
+      return a.cell.producer == b.cell.producer && a.cell.entry == b.cell.entry && a.rise.levels == 0 &&
+             b.rise.levels == 0 && a.stride == 1 && b.stride == 1 && (a.step == b.step || a.n == 1 || b.n == 1) &&
+             (a.n == 1 ? b.counter_in(a.first) == a.cell.counter : a.counter_in(b.first) == b.cell.counter);
+    }
+    /// Whether no two of a lane are of one producer.
     bool has_other_producers() const {
       for (std::size_t i = 1; i < count; ++i)
         for (std::size_t j = 0; j < i; ++j)
-          if (segments[i].cell.producer == segments[j].cell.producer) return false;
+          if (segments[i].lane == segments[j].lane && segments[i].cell.producer == segments[j].cell.producer)
+            return false;
+      return true;
+    }
+    /// Whether no load gets the same in two lanes: that would be one chunk.
+    bool are_lanes_apart() const {
+      for (std::size_t i = 1; i < count; ++i)
+        for (std::size_t j = 0; j < i; ++j)
+          if (segments[i].lane != segments[j].lane && !are_apart(segments[i], segments[j])) return false;
+      return true;
+    }
+    /// False if it is not known.
+    static bool are_apart(const Segment& a, const Segment& b) {
+      if (a.cell.producer != b.cell.producer || a.first >= b.first + b.n || b.first >= a.first + a.n) return true;
+      if (a.rise.levels != 0 || b.rise.levels != 0 || a.stride != 1 || b.stride != 1 || a.step != b.step) return false;
+      return a.cell.entry != b.cell.entry || a.cell.counter - a.step * a.first != b.cell.counter - b.step * b.first;
+    }
+  };
+  /// What a load has got so far.
+  struct Met {
+    /// From whom, and in which lanes, in rounds that were followed: so there are streams for them.
+    std::vector<std::uint64_t> producers;
+    /// Where chunks of it began, in a stretch.
+    static constexpr std::size_t kMostLanes = 4;
+    std::array<std::uint16_t, kMostLanes> lanes{};
+    std::size_t lane_count = 1;
+
+    static std::uint64_t in_lane(DefinitionId producer, std::uint16_t lane) {
+      return std::uint64_t{lane} << 32 | producer;
+    }
+    bool has(DefinitionId producer, std::uint16_t lane) const {
+      return std::find(producers.begin(), producers.end(), in_lane(producer, lane)) != producers.end();
+    }
+    void add(DefinitionId producer, std::uint16_t lane) {
+      if (producer != 0 && !has(producer, lane)) producers.push_back(in_lane(producer, lane));
+    }
+    /// Whether it is new, and there is room.
+    bool add_lane(std::uint16_t lane) {
+      const auto end = lanes.begin() + static_cast<std::ptrdiff_t>(lane_count);
+      const auto place = std::lower_bound(lanes.begin(), end, lane);
+      if ((place != end && *place == lane) || lane_count == kMostLanes) return false;
+      std::copy_backward(place, end, end + 1);
+      *place = lane;
+      ++lane_count;
       return true;
     }
   };
@@ -100,7 +185,10 @@ struct RecordedRound {
     std::uint64_t highest = 0;
     Objects::Place place;
     SiteId site = 0;
-    bool empty = false;  // a load of what nothing wrote
+    bool empty = false;    // a load of what nothing wrote
+    bool copy = false;     // of a part: a spill, or a reload
+    bool spilled = false;  // a load of a part: of what was spilled, reload or not
+    Cell cell;             // of a load of a part: in the round that was recorded
     /// Of a load: who wrote what it gets. The store is one of the accesses.
     enum class From : std::uint8_t {
       kOutside,  // nothing of this entry of the loop around
@@ -109,8 +197,7 @@ struct RecordedRound {
     };
     From from = From::kOutside;
     std::size_t store = 0;
-    /// Of a load: those that it got something from in rounds that were followed, so that there are streams for them.
-    std::vector<DefinitionId>* producers = nullptr;
+    Met* met = nullptr;  // of a load
   };
   /// What a load gets in rounds that are taken.
   struct Got {
@@ -142,14 +229,8 @@ struct RecordedRound {
   std::uint64_t iterations = 0;
   const std::uint64_t* slots = nullptr;  // null: it is a run
 
-  /// By site and operand: Access::producers.
-  std::unordered_map<std::uint64_t, std::vector<DefinitionId>> producers;
-  std::vector<DefinitionId>* producers_of(SiteId site, const MemoryAccess& load) {
-    return &producers[std::uint64_t{site} << 32 | load.operand];
-  }
-  static void add(std::vector<DefinitionId>& known, DefinitionId producer) {
-    if (producer != 0 && std::find(known.begin(), known.end(), producer) == known.end()) known.push_back(producer);
-  }
+  std::unordered_map<std::uint64_t, Met> met;  // by site and operand
+  Met* met_by(SiteId site, const MemoryAccess& load) { return &met[std::uint64_t{site} << 32 | load.operand]; }
 
   std::size_t count = 0;  // steps: the first of these
   std::vector<Step> steps;
@@ -172,6 +253,21 @@ struct RecordedRound {
   GranuleBits origin_moved;            // and those whose origins have
   std::vector<Granule> exposed_list;
   std::vector<Provenance> kept_loads;  // of exposed ones
+
+  /// What exposed registers had when the round began, and where it finds what the one before it has spilled.
+  struct Slot {
+    std::uint64_t address = 0;
+    std::uint32_t size = 0;
+    bool known = false;
+    Cell cell;
+    Provenance value;
+  };
+  bool has_snapshot = false;
+  bool must_compare = false;       // what there was when it began
+  std::vector<Cell> cells_before;  // in the order of exposed_list
+  std::vector<std::uint8_t> where_before;
+  std::vector<Provenance> kept_before;
+  std::vector<Slot> slots_before;
 };
 
 }  // namespace loopfold::ddg

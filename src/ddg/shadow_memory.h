@@ -123,6 +123,15 @@ class ShadowMemory {
     return are_equal(first, static_cast<std::size_t>(end - first) + 1) ? first : nullptr;
   }
 
+  /// The same where they may be in two pages.
+  const Cell* cell_of(std::uint64_t address, std::uint64_t size) const {
+    const std::uint64_t here = kPageSize - (address & kPageMask);
+    if (size <= here) return only_cell(address, size);
+    const Cell* const first = only_cell(address, here);
+    const Cell* const second = only_cell(address + here, size - here);
+    return first != nullptr && second != nullptr && *first == *second ? first : nullptr;
+  }
+
   /// Whether all of these bytes, at least one, are in one page and have this cell. Of one that is lost: false.
   [[gnu::always_inline]] bool holds(std::uint64_t address, std::uint64_t size, const Cell& cell) const {
     const Slot slot = slot_of(address >> kPageBits);
@@ -139,7 +148,7 @@ class ShadowMemory {
   /// As n times write(), the counter being one more each time.
   void write_row(std::uint64_t address, std::uint64_t size, std::uint64_t step, std::uint64_t n, Cell cell);
 
-  /// How many of them, from the first on, have `expected` as only_cell(), the counter being `counter_step` more each
+  /// How many of them, from the first on, have `expected` as cell_of(), the counter being `counter_step` more each
   /// time.
   std::uint64_t matching(std::uint64_t address, std::uint64_t size, std::uint64_t step, std::uint64_t n, Cell expected,
                          std::uint64_t counter_step) const;

@@ -85,7 +85,13 @@ std::uint64_t ShadowMemory::matching(std::uint64_t address, std::uint64_t size, 
   std::uint64_t done = 0;
   while (done < n) {
     const std::uint64_t offset = address & kPageMask;
-    if (size > kPageSize - offset) return done;
+    if (const std::uint64_t first = kPageSize - offset; size > first) {
+      if (!holds(address, first, expected) || !holds(address + first, size - first, expected)) return done;
+      address += step;
+      expected.counter += counter_step;
+      ++done;
+      continue;
+    }
     const Slot slot = slot_of(address >> kPageBits);
     std::uint64_t here = in_page(offset, size, step, n - done);
     if (has_cells(slot)) {

@@ -31,7 +31,7 @@ class Random {
 /// What matching() says, by looking at one access after the other.
 std::uint64_t matching(const ShadowMemory& memory, const RowMemo::Row& row, Cell expected, std::uint64_t counter_step) {
   for (std::uint64_t k = 0; k < row.n; ++k, expected.counter += counter_step) {
-    const Cell* const cell = memory.only_cell(row.address + row.step * k, row.size);
+    const Cell* const cell = memory.cell_of(row.address + row.step * k, row.size);
     if (cell == nullptr || !(*cell == expected)) return k;
   }
   return row.n;
@@ -69,7 +69,7 @@ TEST(ShadowMemoryRows, AreAsSingleAccesses) {
       EXPECT_EQ(matches, matching(one_by_one, row, cell, 1));
       long_matches += matches > 10 ? 1 : 0;
       const RowMemo::Row other = random.row();
-      const Cell* const first = one_by_one.only_cell(other.address, other.size);
+      const Cell* const first = one_by_one.cell_of(other.address, other.size);
       const Cell expected = first != nullptr ? *first : Cell{};
       for (const std::uint64_t step : {0, 1, 2})
         EXPECT_EQ(matching_at_once(by_rows, other, expected, step), matching(one_by_one, other, expected, step));
@@ -149,7 +149,7 @@ TEST(RowMemo, HoldsUntilMemoryChanges) {
       ++found;
       continue;
     }
-    const Cell* const first = memory.only_cell(row.address, row.size);
+    const Cell* const first = memory.cell_of(row.address, row.size);
     if (first != nullptr && matching(memory, row, *first, 1) == row.n)
       memo.remember(row, {{RowMemo::Writer{*first, 1}}, 1}, memory);
   }

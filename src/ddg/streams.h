@@ -515,7 +515,7 @@ class Streams {
   std::vector<std::int64_t> one_point_;
   std::vector<std::int64_t> one_producer_;
   std::vector<DependenceDetails*> rank_streams_;  // by group of loads
-  std::vector<std::int64_t> rank_steps_;  // of a producer's coordinates, from one stretch to the next
+  std::vector<std::int64_t> rank_steps_;          // of a producer's coordinates, from one stretch to the next
   unsigned jobs_;
   std::vector<fold::Folded> folded_;  // by stream, when finishing
   bool full_ = false;
