@@ -37,7 +37,9 @@ void Builder::begin_round(const Where& where) {
   round_.count = 0;
   round_.rows.clear();
   round_.accesses.clear();
-  take_snapshot(thread(where.thread));
+  // If it was asked for the last time.
+  round_.has_snapshot = round_.must_compare;
+  if (round_.has_snapshot) take_snapshot(thread(where.thread));
 }
 
 void Builder::round_item(const trace::Run& run, std::size_t first) {

@@ -13,7 +13,6 @@ namespace loopfold::ddg {
 /// Before a round that may look at the same as the last one that was recorded.
 void Builder::take_snapshot(const ThreadState& thread) {
   RecordedRound& round = round_;
-  round.has_snapshot = true;
   round.cells_before.clear();
   round.where_before.clear();
   round.kept_before.clear();
