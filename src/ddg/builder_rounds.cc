@@ -8,7 +8,8 @@
 // - its accesses stay in their blocks, and no load reads what an earlier round stores, or an earlier store of its own,
 //   unless it gets all of that, and only that, from one store of this round or the one before;
 // - what its parts spill and reload is at one place, and is what it was, but for the round that made it;
-// - nothing in it is called, guarded, or of another stack, and its stretches spill nothing.
+// - nothing in it is called, guarded, or of another stack, and its stretches spill nothing,
+//   and reload from one place each time.
 // Left to builder_rounds_take.cc is what depends on the rounds that come: numbers must be even, and what loads find
 // must have been written outside of this entry of the loop around, by producers that it had before.
 #include <algorithm>
@@ -136,8 +137,10 @@ void Builder::note_round_stretch(StretchPlan& plan) {
   for (const PathPart& part : plan.parts) round.whole = round.whole && !Streams::cold(streams_.locate(part.site));
   for (const StretchAccess& from : stretch_accesses()) {
     const auto turn = from.access->store ? StretchAccess::Turn::kBehind : StretchAccess::Turn::kBefore;
-    round.whole =
-        round.whole && from.turn == turn && !from.spill && !from.reloads && from.copies == 0 && !from.access->guarded;
+    // A load that reloads does so in all iterations, from one place.
+    const bool reloads = from.reloads && from.copies == stretch_.n && !from.access->store;
+    round.whole = round.whole && from.turn == turn && !from.spill && !from.access->guarded &&
+                  (reloads || (!from.reloads && from.copies == 0));
     RecordedRound::Access& at = round.accesses.emplace_back();
     const PathPart& part = plan.parts[from.part];
     at.access = from.access;
@@ -156,6 +159,13 @@ void Builder::note_round_stretch(StretchPlan& plan) {
         at.met->add(piece.producer, piece.lane);
         at.met->add_lane(piece.lane);
       }
+      if (from.pieces.size() == 1 && at.inner == 0) {
+        const DependencePiece& piece = from.pieces[0];
+        at.cell = {piece.producer, piece.entry, piece.counter};
+        at.spilled = piece.n == stretch_.n && piece.step == 0 && origins_.has_spilled(piece.producer);
+      }
+      at.copy = reloads;
+      round.whole = round.whole && (!at.copy || at.spilled);
     }
     ++step.accesses;
   }

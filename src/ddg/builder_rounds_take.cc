@@ -213,6 +213,7 @@ std::uint64_t Builder::look_at_rows(RecordedRound::Access& at, std::uint64_t fir
     RecordedRound::Row& found = rows[k];
     if (!find(found) && !(learn_lanes(row, *at.met) && find(found))) return k;
     if ((found.count == 0) != at.empty) return k;
+    if (at.spilled && (found.count != 1 || !(found.segments[0].cell == at.cell))) return k;
     for (std::size_t i = 0; i < found.count; ++i) {
       const RecordedRound::Segment& segment = found.segments[i];
       if (!is_known(at, segment.cell.producer, segment.lane, k == 0)) return k;
@@ -337,6 +338,7 @@ void Builder::fold_lane(const RecordedRound::Step& step, const RecordedRound::Ac
   LoadRanks& into = load_ranks_;
   into.reader = reader_of(at.site, *at.access);
   into.reader.lane = lane;
+  into.reloads = at.copy;
   into.reader.object = at.place.object;
   into.time = instructions_ + 1;
   into.point.assign(step.ranks.point.begin(), step.ranks.point.end());
@@ -406,6 +408,7 @@ void Builder::fold_lane(const RecordedRound::Step& step, const RecordedRound::Ac
 
 /// The same where it gets what a round has stored, this one or the one before.
 void Builder::fold_stored(const RecordedRound::Access& at, std::uint64_t first, std::uint64_t n) {
+  load_ranks_.reloads = at.copy;
   const std::size_t around = round_.around;
   const RecordedRound::Access& store = round_.accesses[at.store];
   const RecordedRound::Step& from = round_.steps[store.step];

@@ -14,9 +14,9 @@ namespace loopfold::ddg {
 
 namespace {
 
-constexpr std::uint64_t kMostBehind = 3;   // iterations that a value is passed on for, before it is the same each time
-constexpr std::size_t kMostTurns = 8;      // producers of a row that take turns
-constexpr std::size_t kManyAccesses = 24;  // of a path: more than that are only compared for long stretches
+constexpr std::uint64_t kMostBehind = 3;    // iterations that a value is passed on for, before it is the same each time
+constexpr std::size_t kMostTurns = 8;       // producers of a row that take turns
+constexpr std::size_t kManyAccesses = 128;  // of a path: more than that are only compared for long stretches
 
 /// Whether what a load reads is stored by this store only later, if at all: in the same iteration behind it, or in one
 /// after it. Both move along at the same pace.
@@ -78,8 +78,8 @@ void Builder::take_turns(const StretchPlan& plan) {
     at.touched = false;
     if (at.access->store || !(at.fixed ? !many : !long_path && may_gather(at))) continue;
     if (is_forgotten(at.lowest, at.highest)) continue;
-    const bool free = !stores || std::all_of(all.begin(), all.end(), [&](const StretchAccess& other) {
-      return !other.access->store || !touches(at, other) || (at.fixed && other.fixed && reads_first(at, other));
+    const bool free = !any_store(at.lowest, at.highest, [&](const StretchAccess& other) {
+      return !at.fixed || !other.fixed || !reads_first(at, other);
     });
     if (free) at.turn = Turn::kBefore;
   }

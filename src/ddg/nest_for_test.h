@@ -6,6 +6,7 @@
 // copied and loaded, so that what it finds in them comes from all of the loops. Some are spilled and reloaded.
 #pragma once
 
+#include <algorithm>
 #include <random>
 #include <utility>
 #include <vector>
@@ -133,6 +134,7 @@ class Nest {
     Block made;
     std::vector<Op> ops;
     const std::uint64_t spills = !kind_.orderly ? 4 : around ? 2 : 30;  // one access in so many
+    const std::uint64_t reloads = kind_.orderly ? 4 : spills;           // and one load
     const auto slot = [&](bool address, bool store = false) {
       Slot& added = made.slots.emplace_back();
       if (address && kind_.orderly && !known_.empty() && pick(3) == 0) {
@@ -154,7 +156,7 @@ class Nest {
       const Form& form = kForms[pick(kForms.size())];
       Op op{form.bytes, {}, {}};
       if (form.load + form.store != 0) {
-        const bool on_stack = pick(spills) == 0;
+        const bool on_stack = pick(form.store == 0 ? std::min(reloads, spills) : spills) == 0;
         op.accesses.push_back({form.store != 0, static_cast<std::uint32_t>(form.load + form.store),
                                on_stack ? place_on_stack(op.bytes, made) : slot(true, form.store != 0)});
       }

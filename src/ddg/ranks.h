@@ -102,6 +102,7 @@ struct LoadRanks {
     std::array<std::int64_t, Rise::kMost> outer{};
   };
   Streams::Reader reader;
+  bool reloads = false;  // all of them
   std::uint64_t time = 0;
   std::vector<std::int64_t> point;  // of the first iteration, in the first entry
   std::vector<Group> groups;

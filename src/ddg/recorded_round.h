@@ -186,9 +186,9 @@ struct RecordedRound {
     Objects::Place place;
     SiteId site = 0;
     bool empty = false;    // a load of what nothing wrote
-    bool copy = false;     // of a part: a spill, or a reload
-    bool spilled = false;  // a load of a part: of what was spilled, reload or not
-    Cell cell;             // of a load of a part: in the round that was recorded
+    bool copy = false;     // a spill, or a reload
+    bool spilled = false;  // a load of what was spilled, a reload or not
+    Cell cell;             // what a load of a part got, or that, in the round that was recorded
     /// Of a load: who wrote what it gets. The store is one of the accesses.
     enum class From : std::uint8_t {
       kOutside,  // nothing of this entry of the loop around

@@ -165,7 +165,7 @@ void Streams::load_ranks(const LoadRanks& ranks) {
                     group.equal,
                     group.step,
                     group.n,
-                    0,
+                    ranks.reloads ? group.n : 0,
                     group.stride,
                     {},
                     {group.outer.data(), group.levels}});
@@ -176,6 +176,7 @@ void Streams::load_ranks(const LoadRanks& ranks) {
     const LoadRanks::Group& group = ranks.groups[number];
     DependenceDetails& details = *rank_streams_[number];
     if (ranks.reader.object != details.reader.object) details.more_objects = true;
+    if (ranks.reloads) details.reloads += group.n * group.entries;
     one_point_[around] = ranks.point[around] + static_cast<std::int64_t>(group.entry);
     one_point_.back() = ranks.point.back() + static_cast<std::int64_t>(group.first);
     const std::size_t outputs = details.sink.shape.outputs;
