@@ -285,7 +285,7 @@ Objects::Extent Builder::extent_of(const Where& where, const ThreadState& thread
       extent.first = std::max(extent.first, end);
     return extent;
   }
-  if (!where.youngest.known) return {address, address};
+  if (!where.youngest.known) return {low, end - 1};  // all of it is the youngest then (in_frame())
   if (address < where.youngest.stack_pointer + 8) return {low, std::min(where.youngest.stack_pointer + 8, end) - 1};
   const std::size_t index = frame_at(where, address);
   const FrameView frame = where.frame(where.frames, index);
