@@ -105,12 +105,14 @@ class Planner {
   }
 
   void use_loads(const OriginCode& code) {
-    for (const OriginCode::Piece& piece : code.pieces) {
-      if (piece.source.kind != Source::Kind::kLiveIn) continue;
-      const Loaded& loaded = loaded_[piece.source.index];
-      if (loaded.access != kNoAccess && (loaded.copied || piece.writer != kOutside))
-        plan_.copied_loads.push_back(loaded.access);
-    }
+    for (const OriginCode::Piece& piece : code.pieces) use_load(code, piece.source, piece.writer != kOutside);
+  }
+  void use_load(const OriginCode& code, const Source& source, bool copied) {
+    if (source.kind == Source::Kind::kSeveral)
+      for (std::size_t i = 0; i < source.bytes; ++i) use_load(code, code.several[source.index + i], true);
+    if (source.kind != Source::Kind::kLiveIn) return;
+    const Loaded& loaded = loaded_[source.index];
+    if (loaded.access != kNoAccess && (loaded.copied || copied)) plan_.copied_loads.push_back(loaded.access);
   }
 
   /// Several sources in one granule: as if all of them were copies.
