@@ -700,7 +700,7 @@ class Builder {
   void end_piece(StretchAccess& at, const DependencePiece& piece);
   bool replace_piece(StretchAccess& at, const OriginTracker::Chunk& chunk, std::uint64_t k, bool reload);
   static void note_end(StretchAccess& at, const DependencePiece& piece);
-  void note_lanes(const StretchPlan& plan);
+  void note_lanes(const StretchPlan& plan, std::uint64_t first_passed);
   void depend_run(const DependencePiece& piece, const Streams::Reader& reader);
   void set_iteration(std::uint64_t k);
   void fold_stretch(StretchPlan& plan);

@@ -434,7 +434,7 @@ void Builder::note_end(StretchAccess& at, const DependencePiece& piece) {
   if (found == at.ended.end()) found = at.ended.insert(found, StretchAccess::Ended{});
   const Cell last{piece.producer, piece.rises() ? piece.last_entry : piece.entry,
                   piece.counter + piece.step * (piece.n - 1)};
-  *found = {piece.lane, piece.first + piece.n - 1, last};
+  *found = {piece.lane, piece.first + piece.stride * (piece.n - 1), last};
 }
 
 /// Its stream is made now, so that streams are made in the order of the run.

@@ -293,7 +293,7 @@ void Builder::run_with_origins(const StretchPlan& plan) {
     origins_.records().set_times_before(last - k + 1, load_steps(plan));
     follow_iteration(plan, last);
     origins_.records().set_times(1);
-    note_lanes(plan);
+    note_lanes(plan, k);
     return;
   }
   if (k < last) {
@@ -305,7 +305,7 @@ void Builder::run_with_origins(const StretchPlan& plan) {
     move_slots(last - k - 1);
   }
   follow_iteration(plan, last);
-  note_lanes(plan);
+  note_lanes(plan, k + 1);
   note_uneven(plan);
 }
 
@@ -484,12 +484,13 @@ bool Builder::is_overtaken(const StretchAccess& load, std::uint64_t age) const {
   });
 }
 
-/// Lanes of loads that only iterations had which were passed over. What the last iteration had is known.
-void Builder::note_lanes(const StretchPlan& plan) {
+/// Lanes of loads that only iterations had which were passed over, the first of them or later. What the last iteration
+/// had is known.
+void Builder::note_lanes(const StretchPlan& plan, std::uint64_t first_passed) {
   for (const StretchAccess& at : stretch_accesses()) {
     for (const StretchAccess::Ended& ended : at.ended) {
       const auto same = [&](const DependencePiece& piece) { return piece.lane == ended.lane; };
-      if (std::any_of(at.pieces.begin(), at.pieces.end(), same)) continue;
+      if (ended.iteration < first_passed || std::any_of(at.pieces.begin(), at.pieces.end(), same)) continue;
       const PathPart& part = plan.parts[at.part];
       set_iteration(ended.iteration);
       const Instance instance{part.site, stretch_.entry, stretch_.counter + ended.iteration};
