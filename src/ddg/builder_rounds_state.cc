@@ -93,7 +93,12 @@ bool Builder::may_repeat_registers(const ThreadState& thread, const GranuleBits&
     }
     if (!is_of_round(thread.registers[granule])) return false;
     round_.moved.add(granule);
-    if (!is_kept || kept.none) continue;
+    if (thread.origins.where[granule] == RegisterOrigins::kWriter) continue;
+    if (!is_kept || kept.none) {
+      // It may have been copied from where something will be.
+      round_.must_compare = true;
+      continue;
+    }
     if (!kept.load && is_of_round(kept.origin)) {
       round_.origin_moved.add(granule);
       continue;
@@ -145,7 +150,10 @@ bool Builder::copies_repeat(const ThreadState& thread) {
     if (value == nullptr) return false;
     if (!is_of_round(spill->cell)) return false;
     slots_found_.push_back({at.address, at.access->size, false, {}, {}});
-    if (!value->none && (value->load || !is_of_round(value->origin)) && !note_older(*value, [] {})) return false;
+    if (value->none)
+      round_.must_compare = true;
+    else if ((value->load || !is_of_round(value->origin)) && !note_older(*value, [] {}))
+      return false;
   }
   // Those of the last round that was recorded were compared.
   const auto is_same = [](const RecordedRound::Slot& a, const RecordedRound::Slot& b) {
