@@ -33,13 +33,14 @@ bool is_plain(const PartCode& code, const std::uint64_t* row, const std::uint64_
 void Builder::take_earlier_rows(RecordedRound::Step& step, std::uint64_t first) {
   Journal& journal = *journals_[step.site];
   const PartCode& code = *step.code;
+  const std::size_t rows = first == 1 ? std::min(journal.last_rows(code), RecordedRound::kMostEarlier) : 0;
+  step.earlier = 0;
+  if (rows == 0) return settle(step.site);
   const std::uint64_t* const last = journal.last_row(code, 0);
   const auto is_of_round = [&](const std::uint64_t* row, std::uint64_t back) {
     return row[0] == last[0] && static_cast<EntryId>(row[0]) == round_.entry && row[2] == step.serial &&
            row[1] + back == step.counter && is_plain(code, row, last);
   };
-  std::size_t rows = first == 1 ? std::min(journal.last_rows(code), RecordedRound::kMostEarlier) : 0;
-  step.earlier = 0;
   while (step.earlier < rows && is_of_round(journal.last_row(code, step.earlier), step.earlier)) ++step.earlier;
   if (step.earlier != 0) {
     const std::uint64_t* const begin = journal.last_row(code, step.earlier - 1);
