@@ -730,6 +730,7 @@ class Builder {
   void begin_round(const Where& where);
   void see_round_part(SiteId site, const PartCode& code, const trace::Block& block);
   void note_round_part(SiteId site, const PartCode& code, const trace::Block& block);
+  const StretchAccess* spill_of(const StretchAccess& load);
   void note_round_stretch(StretchPlan& plan);
   std::uint64_t end_round(const Where& where, const structure::Round& round, std::size_t dimension);
   bool may_repeat_parts() const;

@@ -8,8 +8,8 @@
 // - its accesses stay in their blocks, and no load reads what an earlier round stores, or an earlier store of its own,
 //   unless it gets all of that, and only that, from one store of this round or the one before;
 // - what its parts spill and reload is at one place, and is what it was, but for the round that made it;
-// - nothing in it is called, guarded, or of another stack, and its stretches spill nothing,
-//   and reload from one place each time.
+// - nothing in it is called, guarded, or of another stack, and its stretches spill to one place each time, and reload
+//   from one: what was there before, or what the same iteration has spilled.
 // Left to builder_rounds_take.cc is what depends on the rounds that come: numbers must be even, and what loads find
 // must have been written outside of this entry of the loop around, by producers that it had before.
 #include <algorithm>
@@ -115,6 +115,24 @@ void Builder::note_round_part(SiteId site, const PartCode& code, const trace::Bl
   }
 }
 
+/// The spill of the stretch that has just run whose value a load got back in all iterations, each time that of the same
+/// iteration; null if there is none.
+const StretchAccess* Builder::spill_of(const StretchAccess& load) {
+  if (load.access->store || (options_.origins && (!load.reloads || load.copies != stretch_.n)) ||
+      load.address.step != 0 || load.pieces.size() != 1 || !load.ended.empty())
+    return nullptr;
+  const DependencePiece& piece = load.pieces[0];
+  if (piece.entry != stretch_.entry || piece.counter != stretch_.counter || piece.step != 1 || piece.n != stretch_.n ||
+      piece.lane != 0)
+    return nullptr;
+  for (const StretchAccess& store :
+       stretch_accesses().first(static_cast<std::size_t>(&load - stretch_.accesses.data())))
+    if (store.spill && store.cell.producer == piece.producer && store.address.step == 0 &&
+        store.address.start == load.address.start && store.access->size == load.access->size)
+      return &store;
+  return nullptr;
+}
+
 /// The stretch that has just run.
 void Builder::note_round_stretch(StretchPlan& plan) {
   RecordedRound& round = round_;
@@ -135,12 +153,16 @@ void Builder::note_round_stretch(StretchPlan& plan) {
   step.inner_counter = stretch_.counter;
   step.inner_serial = stretch_.serial;
   for (const PathPart& part : plan.parts) round.whole = round.whole && !Streams::cold(streams_.locate(part.site));
+  const std::size_t first = round.accesses.size();
   for (const StretchAccess& from : stretch_accesses()) {
+    const StretchAccess* const spill = spill_of(from);
+    const bool spills = from.spill && from.copies == (options_.origins ? stretch_.n : 0) && from.address.step == 0;
     const auto turn = from.access->store ? StretchAccess::Turn::kBehind : StretchAccess::Turn::kBefore;
     // A load that reloads does so in all iterations, from one place.
     const bool reloads = from.reloads && from.copies == stretch_.n && !from.access->store;
-    round.whole = round.whole && from.turn == turn && !from.spill && !from.access->guarded &&
-                  (reloads || (!from.reloads && from.copies == 0));
+    round.whole = round.whole && !from.access->guarded &&
+                  (from.turn == turn || (from.turn == StretchAccess::Turn::kInOrder && (spills || spill != nullptr))) &&
+                  (spills || (reloads && from.address.step == 0) || (!from.spill && !from.reloads && from.copies == 0));
     RecordedRound::Access& at = round.accesses.emplace_back();
     const PathPart& part = plan.parts[from.part];
     at.access = from.access;
@@ -159,13 +181,19 @@ void Builder::note_round_stretch(StretchPlan& plan) {
         at.met->add(piece.producer, piece.lane);
         at.met->add_lane(piece.lane);
       }
-      if (from.pieces.size() == 1 && at.inner == 0) {
+      if (spill != nullptr) {
+        at.spilled = options_.origins;
+        at.of_iteration = true;
+        at.store = first + static_cast<std::size_t>(spill - stretch_accesses().data());
+      } else if (from.pieces.size() == 1 && at.inner == 0) {
         const DependencePiece& piece = from.pieces[0];
         at.cell = {piece.producer, piece.entry, piece.counter};
         at.spilled = piece.n == stretch_.n && piece.step == 0 && origins_.has_spilled(piece.producer);
       }
       at.copy = reloads;
       round.whole = round.whole && (!at.copy || at.spilled);
+    } else {
+      at.copy = spills;
     }
     ++step.accesses;
   }
@@ -442,6 +470,13 @@ std::uint64_t Builder::rounds_apart(std::uint64_t most) {
   for (RecordedRound::Access& load : round_.accesses) {
     if (load.access->store) continue;
     load.from = RecordedRound::Access::From::kOutside;
+    if (load.of_iteration) {
+      // Of all stores in between, none may come to it.
+      load.from = RecordedRound::Access::From::kHere;
+      for (const RecordedRound::Access& store : round_.accesses)
+        if (store.access->store && store.growth != load.growth) most = std::min(most, rounds_until(store, load, most));
+      continue;
+    }
     const RecordedRound::Access* here = nullptr;    // the last store before it, in the same round
     const RecordedRound::Access* before = nullptr;  // the last one, in the round before
     std::uint64_t apart = most;

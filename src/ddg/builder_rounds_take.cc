@@ -458,6 +458,8 @@ void Builder::store_rounds(std::uint64_t first, std::uint64_t n) {
       const DefinitionId definition = definition_of(at);
       if (step.plan == nullptr)
         memory_.write(address, at.access->size, {definition, round_.entry, step.counter + first + k});
+      else if (at.inner == 0)
+        memory_.write(address, at.access->size, {definition, step.entries[k], step.inner_counter + at.n - 1});
       else
         memory_.write_row(address, at.access->size, at.inner, at.n, {definition, step.entries[k], step.inner_counter});
     }

@@ -38,6 +38,7 @@ class Nest {
     const trace::BlockId entry = trace_.block(0x1000, {{{0xe8, 0, 0, 0, 0}, {}, {}}}, 1);
     const trace::BlockId prologue =
         trace_.block(0x2000, {{{0x48, 0x81, 0xec, 0, 1, 0, 0}, {}, {{4, 8, Value::constant(kStack - 0x100)}}}}, 0);
+    spills_inside_ = pick(3) == 0 ? 3 : 30;
     const Block outer = block();
     const Block before = block(true);
     const Block header = block();
@@ -133,8 +134,8 @@ class Nest {
     };
     Block made;
     std::vector<Op> ops;
-    const std::uint64_t spills = !kind_.orderly ? 4 : around ? 2 : 30;  // one access in so many
-    const std::uint64_t reloads = kind_.orderly ? 4 : spills;           // and one load
+    const std::uint64_t spills = !kind_.orderly ? 4 : around ? 2 : spills_inside_;  // one access in so many
+    const std::uint64_t reloads = kind_.orderly ? 4 : spills;                       // and one load
     const auto slot = [&](bool address, bool store = false) {
       Slot& added = made.slots.emplace_back();
       if (address && kind_.orderly && !known_.empty() && pick(3) == 0) {
@@ -173,7 +174,8 @@ class Nest {
   Value place_on_stack(std::vector<std::uint8_t>& bytes, Block& made) {
     bytes.back() = static_cast<std::uint8_t>((bytes.back() & 0x38) | 0x44);
     bytes.insert(bytes.end(), {0x24, 8});
-    made.slots.emplace_back().start = kStack - 0xf8 + 8 * pick(4);
+    if (pick(3) == 0) on_stack_ = 8 * pick(4);
+    made.slots.emplace_back().start = kStack - 0xf8 + on_stack_;
     return Value::slot(static_cast<std::uint32_t>(made.slots.size() - 1));
   }
 
@@ -190,8 +192,10 @@ class Nest {
   HandTrace trace_;
   std::vector<Slot> known_;  // addresses
   std::uint64_t next_place_ = 0x10000;
-  std::uint64_t odd_ = 0;    // one in so many iterations is; 0: none
-  std::uint64_t jumps_ = 0;  // the same for entries
+  std::uint64_t spills_inside_ = 30;
+  std::uint64_t on_stack_ = 0;  // where was spilled or reloaded last
+  std::uint64_t odd_ = 0;       // one in so many iterations is; 0: none
+  std::uint64_t jumps_ = 0;     // the same for entries
   std::uint64_t jump_ = 0;
   std::uint64_t i_ = 0, j_ = 0, k_ = 0;
 };

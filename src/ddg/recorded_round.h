@@ -197,7 +197,8 @@ struct RecordedRound {
     };
     From from = From::kOutside;
     std::size_t store = 0;
-    Met* met = nullptr;  // of a load
+    bool of_iteration = false;  // it gets what the same iteration of its stretch has spilled: that store
+    Met* met = nullptr;         // of a load
   };
   /// What a load gets in rounds that are taken.
   struct Got {
