@@ -42,10 +42,14 @@ Json json_of(const std::optional<profile::Source>& source) {
 }
 
 Json json_of(const Violation& violation) {
-  return {{"kind", violation.kind},         {"source_from", json_of(violation.from)},
-          {"source_to", json_of(violation.to)}, {"object", violation.object},
-          {"producer", violation.producer}, {"consumer", violation.consumer},
-          {"count", violation.count},       {"text", violation.why}};
+  return {{"kind", violation.kind},
+          {"source_from", json_of(violation.from)},
+          {"source_to", json_of(violation.to)},
+          {"object", violation.object},
+          {"producer", violation.producer},
+          {"consumer", violation.consumer},
+          {"count", violation.count},
+          {"text", violation.why}};
 }
 
 }  // namespace
@@ -92,7 +96,8 @@ std::string report_text(const Report& report) {
     text += fmt::format("{:<9}  {}", kind_name(claim.kind), where);
     if (!claim.text.empty()) text += "  " + claim.text;
     if (claim.outcome == Claim::Outcome::kHolds) {
-      text += fmt::format("  ok, {} flow instances checked\n", grouped(claim.checked));
+      text += claim.checked == 0 ? "  ok, no value flows within it\n"
+                                 : fmt::format("  ok, {} flow instances checked\n", grouped(claim.checked));
       continue;
     }
     (claim.outcome == Claim::Outcome::kViolated ? violated : unknown) += 1;
@@ -121,17 +126,20 @@ std::string report_json(const Report& report) {
   for (const Claim& claim : report.claims) {
     Json violations = Json::array();
     for (const Violation& violation : claim.violations) violations.push_back(json_of(violation));
-    Json json = {{"kind", kind_name(claim.kind)}, {"outcome", outcome_name(claim.outcome)},
-                 {"region", claim.region},        {"node", nullptr},
+    Json json = {{"kind", kind_name(claim.kind)},   {"outcome", outcome_name(claim.outcome)},
+                 {"region", claim.region},          {"node", nullptr},
                  {"source", json_of(claim.source)}, {"text", claim.text},
-                 {"checked", claim.checked},      {"why", claim.why},
+                 {"checked", claim.checked},        {"why", claim.why},
                  {"violations", violations}};
     if (claim.node) json["node"] = *claim.node;
     claims.push_back(std::move(json));
   }
-  const Json json = {{"schema", "loopfold-verify/1"},         {"holds", report.holds()},
-                     {"partial", report.partial},             {"damage", report.damage},
-                     {"instructions", report.instructions},   {"replays", report.replays},
+  const Json json = {{"schema", "loopfold-verify/1"},
+                     {"holds", report.holds()},
+                     {"partial", report.partial},
+                     {"damage", report.damage},
+                     {"instructions", report.instructions},
+                     {"replays", report.replays},
                      {"claims", claims}};
   return json.dump(1) + "\n";
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <memory>
 #include <optional>
@@ -247,12 +248,29 @@ class Verifier {
     const std::vector<profile::Band>& bands = order.region().transformed->bands;
     for (std::size_t i = 0; i < bands.size(); ++i) {
       Claim band = claim_of(order.region(), Claim::Kind::kBand);
-      band.text = fmt::format("dimensions {} to {}", bands[i].first, bands[i].first + bands[i].members.size() - 1);
+      band.text = members_text(bands[i]);
       band.checked = order.band_checked(i);
       for (const Misplaced& misplaced : order.misplaced_in(i))
         band.violations.push_back(violation_of(misplaced, "may not change places with"));
       finish(band);
     }
+  }
+
+  /// The lines of the loops that its members stand for, outermost first: 12, 13+2*12.
+  std::string members_text(const profile::Band& band) const {
+    std::vector<std::string> members;
+    for (const profile::BandMember& member : band.members) {
+      std::string text;
+      for (const profile::BandMember::Term& term : member.terms) {
+        const std::optional<profile::Source>& source = profile_.tree[term.node].source;
+        if (!text.empty()) text += term.factor < 0 ? "-" : "+";
+        if (text.empty() && term.factor < 0) text = "-";
+        if (const std::int64_t factor = std::abs(term.factor); factor != 1) text += fmt::format("{}*", factor);
+        text += source ? std::to_string(source->line) : fmt::format("node {}", term.node);
+      }
+      members.push_back(text.empty() ? "order of statements" : std::move(text));
+    }
+    return fmt::format("{} {}", members.size() == 1 ? "loop" : "loops", fmt::join(members, ", "));
   }
 
   Violation violation_of(const Misplaced& misplaced, const char* what) {
