@@ -249,6 +249,7 @@ class Checker {
     check_dependences(proposed);
     for (const NestStorage& storage : nest_.storages.all)
       if (!is_settled()) check_storage(storage, proposed);
+    if (!is_settled()) check_left_behind(proposed);
     if (!is_settled()) check_recomputed(proposed);
     if (!is_settled()) add_counters(proposed);
     decide();
@@ -288,9 +289,10 @@ class Checker {
           doubts_.push_back(not_certain(*kept));
           continue;
         }
-        add_violation(one.pairs, kept == nullptr ? std::optional<poly::CodePoint>() : kept->from,
-                      kept == nullptr ? std::optional<poly::CodePoint>() : kept->to, kind_of(kept), "",
-                      kept != nullptr && kept->reduction);
+        if (kept == nullptr)
+          add_violation(one.pairs, last_of(flows[one.range]->from), first_of(flows[one.range]->to), "control", "");
+        else
+          add_violation(one.pairs, kept->from, kept->to, kind_of(kept), "", kept->reduction);
       }
     }
   }
@@ -304,6 +306,13 @@ class Checker {
         "which iterations of {} need what {} computes is not known exactly", words(flow.to),
         flow.from.statement == flow.to.statement && words(flow.from) == words(flow.to) ? "it" : words(flow.from));
   }
+
+  /// Of a unit: where it decides that a loop goes on, and where it begins.
+  poly::CodePoint last_of(std::uint32_t unit) const {
+    const ddg::StatementId statement = nest_.units.all[unit].statements.back();
+    return {statement, static_cast<std::uint16_t>(graph_.statements[statement].instructions.size() - 1)};
+  }
+  poly::CodePoint first_of(std::uint32_t unit) const { return {nest_.units.all[unit].statements.front(), 0}; }
 
   static std::string kind_of(const poly::KeptFlow* flow) {
     if (flow == nullptr || flow->kind == poly::KeptFlow::Kind::kControl) return "control";
@@ -432,6 +441,29 @@ class Checker {
         collision.why = declared             ? "private copies do not help: its values are needed elsewhere"
                         : options_.expansion ? "no expansion along loops helps"
                                              : "private copies do not help, and expansion is ruled out";
+    }
+  }
+
+  /// What registers have behind the nest. As written, the loops' rows know of it; in another order, another instance
+  /// may be the last one that sets a variable.
+  void check_left_behind(const Proposed& proposed) {
+    if (nest_.left_behind.empty() || is_as_written(proposed)) return;
+    for (const NestStorage& made : nest_.left_behind) {
+      const bool known = std::any_of(answer_.collisions.begin(), answer_.collisions.end(),
+                                     [&](const Collision& other) { return other.variable == made.storage.name; });
+      if (known || is_settled()) continue;
+      if (made.storage.accesses.empty()) {
+        doubt(made, made.storage.unknown);
+        continue;
+      }
+      const std::size_t before = answer_.collisions.size();
+      check_storage(made, proposed);
+      for (std::size_t i = before; i < answer_.collisions.size(); ++i) {
+        Collision& collision = answer_.collisions[i];
+        if (collision.repair != "none") continue;  // not all that may set it does
+        collision.repair = "unknown";
+        collision.why = "another value of it may be the last one in this order, and is used behind the nest";
+      }
     }
   }
 
@@ -706,6 +738,7 @@ Result<CheckAnswer> check(const ddg::Graph& graph, const poly::Context& context,
   }
   const poly::IslBudget budget((*nest)->isl(), options.operations, kNet);
   Result<CheckAnswer> answer = check_once(**nest, graph, context, profile, schedule, options);
+  if (is_legal(answer)) answer->assumes = (*nest)->assumed(schedule);
   if (answer && !options.expansion && answer->verdict == Verdict::kIllegal && !schedule.steps.empty())
     answer->next = next_best(**nest, graph, context, profile, schedule, options);
   if (answer && !options.only_verdict && answer->verdict == Verdict::kIllegal &&

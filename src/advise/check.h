@@ -73,8 +73,9 @@ struct CheckAnswer {
   std::vector<std::string> steps;
   std::vector<Violation> violations;
   std::vector<Collision> collisions;
-  std::vector<std::string> privates;  // that were declared
-  std::size_t dependences = 0;        // that were examined
+  std::vector<std::string> privates;     // that were declared
+  std::vector<profile::Source> assumes;  // of what is legal: branches on data that always went one way
+  std::size_t dependences = 0;           // that were examined
   std::size_t storages = 0;
   std::string schedule;   // isl
   std::string next;       // with --no-expansion: an order that needs none, if one was found

@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "advise/liveness/conflicts.h"
+#include "advise/liveness/left_behind.h"
 #include "advise/liveness/moved_work.h"
 #include "advise/liveness/register_webs.h"
 #include "poly/budget.h"
@@ -60,7 +61,7 @@ Result<std::shared_ptr<CheckNest>> CheckNest::make(const ddg::Graph& graph, cons
     if (nest == nullptr) {
       nest = fresh();
       nest->region = none->region;
-      nest->build(loop->loop, operations);
+      nest->build(*loop, operations);
     }
     nest->also = none->also;
     if (nest->problem.empty()) return nest;
@@ -73,6 +74,20 @@ Result<std::shared_ptr<CheckNest>> CheckNest::make(const ddg::Graph& graph, cons
 bool CheckNest::matches(const profile::Loop& row, const LoopRef& ref) const {
   if (!row.source || row.source->line != ref.line || !names_file(row.source->file, ref.file)) return false;
   return !ref.node || std::find(row.nodes.begin(), row.nodes.end(), *ref.node) != row.nodes.end();
+}
+
+std::vector<profile::Source> CheckNest::assumed(const ScheduleText& schedule) const {
+  std::vector<profile::Source> found;
+  for (const profile::Loop& row : profile_.regions[region].loops) {
+    const bool named = std::any_of(schedule.steps.begin(), schedule.steps.end(), [&](const Step& step) {
+      return std::any_of(step.loops.begin(), step.loops.end(), [&](const LoopRef& ref) { return matches(row, ref); });
+    });
+    if (!named && !schedule.steps.empty()) continue;
+    for (const profile::Assumption& assumption : row.assumes)
+      if (assumption.source && std::find(found.begin(), found.end(), *assumption.source) == found.end())
+        found.push_back(*assumption.source);
+  }
+  return found;
 }
 
 /// The one that was asked for, else the hottest one that has all loops of the first step.
@@ -149,7 +164,8 @@ std::vector<const FlowOfLoop*> CheckNest::candidates(const ScheduleText& schedul
 
 /// What is quick to find out comes first: most nests that have a problem have it with their units, and storages of a
 /// nest that is beyond isl's budget use up all of it.
-void CheckNest::build(const poly::SourceLoop& nest, std::uint64_t operations) {
+void CheckNest::build(const FlowOfLoop& of, std::uint64_t operations) {
+  const poly::SourceLoop& nest = of.loop;
   const poly::IslBudget budget(isl(), operations, kNet);
   program = poly::build_program(isl(), graph_, context_, flow_, nest, {});
   problem = program.problem;
@@ -163,6 +179,7 @@ void CheckNest::build(const poly::SourceLoop& nest, std::uint64_t operations) {
   if (!problem.empty()) return;
   storages =
       liveness::find_storages(isl(), graph_, context_, flow_, accesses, units, std::move(webs), written, locals_);
+  left_behind = liveness::find_left_behind(isl(), graph_, context_, flow_, of, units, written, locals_);
   if (budget.exceeded()) problem = kUsedUp;
 }
 

@@ -82,13 +82,17 @@ class CheckNest {
   poly::Program program;
   liveness::NestUnits units;
   liveness::NestStorages storages;
+  std::vector<liveness::NestStorage> left_behind;  // for orders other than that as written
   liveness::Times written;
   std::vector<NamedLoop> loops;
+
+  /// Branches on data that always went one way, in the loops that the steps name, or in all of the region.
+  std::vector<profile::Source> assumed(const ScheduleText& schedule) const;
 
  private:
   CheckNest(const ddg::Graph& graph, const poly::Context& context, const poly::RegionFlow& flow,
             const profile::Profile& profile);
-  void build(const poly::SourceLoop& nest, std::uint64_t operations);
+  void build(const poly::FlowOfLoop& of, std::uint64_t operations);
   std::string problem_of_units() const;
   void name_loops();
   bool matches(const profile::Loop& row, const LoopRef& ref) const;

@@ -103,6 +103,8 @@ std::string answer_text(const CheckAnswer& answer) {
   }
   if (answer.verdict == Verdict::kIllegal && !answer.collisions.empty()) text += "Memory reuse:\n";
   add(text, answer.collisions);
+  for (const profile::Source& branch : answer.assumes)
+    text += fmt::format("Assumes that the branch at {} always goes the way of this run.\n", place(branch));
   if (!answer.reduction.empty()) text += fmt::format("Legal as a reduction: {}\n", answer.reduction);
   if (!answer.next.empty()) text += fmt::format("Legal without expansion: {}\n", answer.next);
   text += fmt::format("Region {}; {} and {} examined, for this run.\n", answer.region,
@@ -146,6 +148,7 @@ std::string answer_json(const CheckAnswer& answer) {
                {"conflicts", std::move(collisions)},
                {"dependences", answer.dependences},
                {"variables", answer.storages}};
+  for (const profile::Source& branch : answer.assumes) json["assumes"].push_back(json_of(branch));
   if (!answer.reduction.empty()) json["as_reduction"] = answer.reduction;
   if (!answer.next.empty()) json["next"] = answer.next;
   return json.dump(1) + "\n";

@@ -130,8 +130,8 @@ class Program:
     def ask(self, steps, *options):
         return lf.run([lf.LOOPFOLD, "check", *options, "--schedule", "-", self.out], stdin=self.steps(steps).encode())
 
-    def answer(self, steps):
-        asked = self.ask(steps, "-q", "--format", "json")
+    def answer(self, steps, *options):
+        asked = self.ask(steps, "-q", "--format", "json", *options)
         try:
             return json.loads(asked.stdout)
         except ValueError:
@@ -252,9 +252,141 @@ def check_lines(directory):
     suite.check("parallel PLACES: one loop, in two places", asked.status in (0, 1), asked)
 
 
+# Variables whose last values are used behind the nest, where an optimising compiler keeps them in registers.
+LAST = """#include <stdio.h>
+enum { N = 40 };
+static int a[N][N], b[N][N], c[N], d[N], e[N];
+__attribute__((noinline)) static int plain(void) {
+  int s = 0;
+  for (int i = 0; i < N; i++) {  // PLAIN
+    s = a[i][3] * 3 + i;
+    b[i][3] = s + 1;
+  }
+  return s;
+}
+__attribute__((noinline)) static int triangle(void) {
+  int s = 0;
+  for (int i = 0; i < N; i++)  // ROWS
+    for (int j = 0; j < N - i; j++) {  // COLUMNS
+      s = a[i][j] * 3 + i;
+      b[i][j] = s ^ j;
+    }
+  return s;
+}
+__attribute__((noinline)) static int some(void) {
+  int s = 0;
+  for (int i = 0; i < N; i++) {  // SOME
+    s = c[i] * 3;
+    d[i] = s + 1;
+    for (int j = 0; j < 4; j++) b[i][j] += j;
+    if (i < 30) { s = a[i][0] * 5; e[i] = s; }  // OTHER
+  }
+  return s;
+}
+__attribute__((noinline)) static int pair(void) {
+  int s = 0;
+  for (int t = 0; t < 3; t++) {
+    for (int i = 0; i < N; i++) {  // FIRST
+      s = c[i] * 3;
+      d[i] += s;
+    }
+    for (int i = 0; i < N; i++) {  // SECOND
+      if (i < 20) { s = a[i][1] * 5; e[i] ^= s; }
+    }
+  }
+  return s;
+}
+__attribute__((noinline)) static int whole(void) {
+  int s = 0;
+  for (int i = 0; i < N; i++)  // I
+    for (int j = 0; j < N; j++) {  // J
+      s = a[i][j] * 7 + i;
+      b[i][j] ^= s;
+    }
+  return s;
+}
+__attribute__((noinline)) static int number(int most) {
+  int s = 3;
+  for (int i = 0; i < N; i++) {  // NUMBER
+    int k = i * 7;
+    while (k > most) k -= most;
+    s = k;
+    e[i] += i;
+  }
+  return s;
+}
+int main(void) {
+  for (int i = 0; i < N; i++) for (int j = 0; j < N; j++) a[i][j] = i * 7 + j * j, c[i] = i * 3 % 7;
+  int sum = plain() + triangle() + some() + pair() + whole() + number(25);
+  for (int i = 0; i < N; i++) sum = sum * 33 + b[i][3] + d[i] + e[i];
+  printf("%d\\n", sum);
+  return 0;
+}
+"""
+
+
+def check_last_values(directory):
+    """What a new order makes the last value of a variable is not always what it was."""
+    for level in ("-O0", "-O1", "-O2"):
+        program = Program(directory, "last" + level, LAST, level)
+        for steps in ("reverse PLAIN", "interchange ROWS COLUMNS", "reverse ROWS", "distribute SOME at OTHER",
+                      "fuse FIRST SECOND", "reverse I"):
+            answer = program.answer(steps, "--min-percent", "0")
+            suite.check(f"{steps} {level}: not without a place for each value", answer["verdict"] != "legal", answer)
+        for steps in ("reverse PLAIN", "interchange ROWS COLUMNS") if level != "-O2" else ():
+            answer = program.answer(steps, "--min-percent", "0")
+            suite.check(f"{steps} {level}: s is expanded", answer["verdict"] == "legal after" and
+                        [one["kind"] for one in answer["requires"] if one["variable"] == "s"] == ["expand"], answer)
+        answer = program.answer("interchange I J", "--min-percent", "0")
+        suite.check(f"interchange I J {level}: the last one stays the last", answer["verdict"] == "legal", answer)
+        answer = program.answer("parallel NUMBER", "--min-percent", "0")
+        suite.check(f"parallel NUMBER {level}: its last value is needed", answer["verdict"] == "unknown" or
+                    any("lastprivate" in one["clause"] or one["kind"] == "expand" for one in answer["requires"]), answer)
+
+
+# The loop ends early if some element is large; none is.
+EXITS = """#include <stdio.h>
+enum { N = 400 };
+static double a[N], b[N];
+__attribute__((noinline)) static int are_small(double most) {
+  for (int i = 0; i < N; i++) {  // LOOP
+    if (a[i] > most)  // EXIT
+      return 0;
+    b[i] = a[i] * 2;
+  }
+  return 1;
+}
+int main(void) {
+  for (int i = 0; i < N; i++) a[i] = i;
+  printf("%d %g\\n", are_small(1e9), b[N - 1]);
+  return 0;
+}
+"""
+
+
+def check_assumptions(directory):
+    program = Program(directory, "exits", EXITS)
+    exit_line = line_of(EXITS, "EXIT")
+    answer = program.answer("parallel LOOP")
+    suite.check("parallel LOOP: legal if the exit is never taken", answer["verdict"] == "legal" and
+                [one["line"] for one in answer.get("assumes", [])] == [exit_line], answer)
+    asked = program.ask("parallel LOOP")
+    suite.check("parallel LOOP: in words", f"Assumes that the branch at exits.c:{exit_line} always goes the way of this "
+                "run.\n".encode() in asked.stdout, asked)
+    report = lf.run([lf.LOOPFOLD, "report", "--format", "json", program.out])
+    regions = json.loads(report.stdout)["regions"]
+    offered = [suggestion for region in regions for suggestion in region["suggestions"]
+               if line_of(EXITS, "LOOP") in [place["line"] for place in suggestion["where"]]]
+    suite.check("what is suggested requires that, too", offered and all(
+        any(need["kind"] == "assume" and need["variable"].endswith(f"exits.c:{exit_line}") for need in one["requires"])
+        for one in offered), offered)
+
+
 def main():
     with lf.Directory() as directory:
         check_reductions(directory)
+        check_assumptions(directory)
+        check_last_values(directory)
         check_agreement(directory)
         check_certainty(directory)
         check_private(directory)

@@ -739,6 +739,7 @@ class LoopReuse {
   }
   std::string line_text(std::uint64_t address) const {
     const symbols::Location& at = context_.locate(address);
+    if (at.line <= 0) return "code without a line";
     return fmt::format("{}:{}", at.file.substr(at.file.rfind('/') + 1), at.line);
   }
 

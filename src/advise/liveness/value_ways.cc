@@ -386,12 +386,13 @@ std::vector<Left> ValueWays::left_in_registers(const Inside& inside, const poly:
       const poly::CodePoint at{id, dependence.from_instruction};
       if (dependence.kind != Kind::kRegister || counts_of(dependence, inside).before == 0) continue;
       const bool index = flow.is_index(at);
-      if ((index && !comes_from_memory(at, inside)) || is_reduced(at) || is_saved(dependence)) continue;
-      if (is_only_saved(dependence)) continue;
+      if (is_reduced(at) || is_saved(dependence) || is_only_saved(dependence)) continue;
       const bool carried = std::any_of(from_[id].begin(), from_[id].end(), [&](std::uint32_t other) {
         const ddg::Dependence& d = graph_.dependences[other];
         return d.from_instruction == at.instruction && d.kind == Kind::kRegister && counts_of(d, inside).carried > 0;
       });
+      // Counters, and what is the same in every iteration; but not what each iteration makes of its number.
+      if (index && !comes_from_memory(at, inside) && (carried || step_of(at, inside) == 0)) continue;
       left.push_back({at, &dependence, carried, index});
     }
   }
