@@ -96,9 +96,21 @@ class Suggester {
     for (const std::uint32_t node : nodes) {
       const Loop* const loop = loop_at(node);
       if (loop != nullptr && loop->source) suggestion.where.push_back(*loop->source);
+      if (loop != nullptr) add_assumptions(*loop, suggestion);
     }
     suggestion.requirements.push_back({"unknown", "", std::nullopt, "", std::nullopt});  // memory reuse
     return suggestion;
+  }
+
+  /// Branches on data that may end its loops, or lead to code that did not run.
+  static void add_assumptions(const Loop& loop, Suggestion& suggestion) {
+    for (const profile::Assumption& assumption : loop.assumes) {
+      const std::string where =
+          assumption.source ? fmt::format("{}:{}", assumption.source->file, assumption.source->line) : "";
+      const profile::Requirement needed{"assume", where, std::nullopt, "", std::nullopt};
+      std::vector<profile::Requirement>& all = suggestion.requirements;
+      if (std::find(all.begin(), all.end(), needed) == all.end()) all.push_back(needed);
+    }
   }
 
   static void add_conditions(const Loop& loop, Suggestion& suggestion) {
@@ -106,10 +118,6 @@ class Suggester {
       if (touched.source)
         suggestion.requirements.push_back(
             {"reload", fmt::format("{}:{}", touched.source->file, touched.source->line), loop.node, "", std::nullopt});
-    if (!loop.assumes.empty())
-      suggestion.evidence.push_back(
-          fmt::format("{} on data went one way only in this run",
-                      loop.assumes.size() == 1 ? "a branch" : fmt::format("{} branches", loop.assumes.size())));
   }
 
   /// The chains of a loop that carries reductions; one without a name where it is not known which.
@@ -357,7 +365,13 @@ class Suggester {
             fmt::format("Skew {}, tile the {} loops and run the tiles {} in parallel", fmt::join(texts, "; "),
                         band.depth, free ? "of a parallel loop" : "of each wavefront"),
             nodes);
-    const double cores = kCores / 2;
+    double trips = kCores;  // no wavefront is longer than the shortest loop
+    for (std::uint32_t k = 0; k < band.depth; ++k) {
+      if (!is_loop(order, band, k)) continue;
+      const Loop* const loop = loop_at(text.terms(order, band, k).front().node);
+      if (loop != nullptr) trips = std::min(trips, loop->trip.mean);
+    }
+    const double cores = std::max(1.0, std::floor(trips / 2));
     const double share = share_of(std::min(ops_in_tiles(nest, order), nest.ops));
     made.gain = amdahl(share, cores);
     made.estimate =

@@ -159,6 +159,18 @@ TEST(Suggest, NoMoreThreadsThanIterations) {
   EXPECT_LE(parallel->gain, 2);
 }
 
+TEST(Suggest, ABranchThatWentOneWayIsRequiredToOnce) {
+  Walk walk({800, 8}, Loop::Parallel::kYes, Loop::Parallel::kYes);
+  walk.loop(0).assumes = {{profile::Source{"/home/me/walk.c", 9}}, {profile::Source{"/home/me/walk.c", 9}}};
+  const std::vector<Suggestion> all = walk.suggestions();
+  const Suggestion* const parallel = find(all, "LF-PAR");
+  ASSERT_NE(parallel, nullptr);
+  const auto assumed = [](const profile::Requirement& r) {
+    return r.kind == "assume" && r.variable == "/home/me/walk.c:9";
+  };
+  EXPECT_EQ(std::count_if(parallel->requirements.begin(), parallel->requirements.end(), assumed), 1);
+}
+
 TEST(Suggest, AReductionSaysSo) {
   Walk walk({800, 8}, Loop::Parallel::kReduction, Loop::Parallel::kNo);
   profile::Reduction& sum = walk.loop(0).reductions.emplace_back();

@@ -382,7 +382,9 @@ struct Transformed {
 
 /// What must change first.
 struct Requirement {
-  std::string kind;      // "private", "expand", "reduction", "reload", "copy" (of a function), "unknown"
+  /// "private", "expand", "reduction", "reload", "copy" (of a function), "assume" (that a branch goes the way of this
+  /// run), "unknown"
+  std::string kind;
   std::string variable;  // empty if it has no name
   std::optional<std::uint32_t> loop;
   std::string clause;  // of OpenMP

@@ -30,6 +30,11 @@ profile::Statement::Kind kind_of(Node::Kind kind) {
   return profile::Statement::Kind::kCode;
 }
 
+/// Repeats itself as often as a register said before it began, whatever it copies or stores.
+bool is_counted(const Node& node) {
+  return node.facts != nullptr && (node.facts->kinds & trace::kRepeat) != 0 && node.facts->flags_written == 0;
+}
+
 bool has_reduction(const profile::Transformed& order) {
   return std::any_of(order.bands.begin(), order.bands.end(), [](const profile::Band& band) {
     return std::any_of(band.members.begin(), band.members.end(),
@@ -135,7 +140,9 @@ bool OrderCheck::is_needless(const Instance& instance) const {
   const std::size_t level = instance.relation.shared - 1u;
   const Judge* judge = judge_at(instance.to, level);
   if (judge == nullptr || instance.operand == kEnvironment || instance.operand == kKernelMemory) return false;
-  if (instance.operand == kControl) return is_recomputed(instance.from, level) && !judge->decides(instance.from);
+  if (instance.operand == kControl)
+    return (is_recomputed(instance.from, level) || is_counted(flow_.nodes[instance.from])) &&
+           !judge->decides(instance.from);
   if (!instance.relation.carried) {
     const bool reloads = flow_.nodes[instance.to].copy;
     const bool memory = instance.operand >= kFirstMemory && instance.operand < kKernelMemory && !reloads;

@@ -139,7 +139,8 @@ static bool is_register(std::string_view what) {
 std::string AdviceWords::requirement(const profile::Requirement& requirement) const {
   if (requirement.kind == "unknown" && requirement.variable.empty())
     return "not decided yet: whether iterations need memory of their own";
-  const std::size_t slash = requirement.kind == "reload" ? requirement.variable.rfind('/') : std::string::npos;
+  const bool is_place = requirement.kind == "reload" || requirement.kind == "assume";
+  const std::size_t slash = is_place ? requirement.variable.rfind('/') : std::string::npos;
   const std::string what = requirement.variable.empty() ? "a value"
                            : slash == std::string::npos ? words_.text(requirement.variable)
                                                         : words_.text(requirement.variable.substr(slash + 1));
@@ -152,6 +153,9 @@ std::string AdviceWords::requirement(const profile::Requirement& requirement) co
     text = fmt::format("a reduction into {}", what);
   else if (requirement.kind == "reload")
     text = fmt::format("{} loaded again in each iteration", what);
+  else if (requirement.kind == "assume")
+    text = fmt::format("that {} always goes the way of this run",
+                       requirement.variable.empty() ? "a branch" : fmt::format("the branch at {}", what));
   else if (requirement.kind == "copy")
     text = fmt::format("a copy of {}", what);
   else if (requirement.kind == "unknown")

@@ -121,6 +121,9 @@ TEST(AdviceWords, requirements) {
   EXPECT_EQ(text({"reduction", "s", std::nullopt, "reduction(+:s)", std::nullopt}),
             "a reduction into s: reduction(+:s)");
   EXPECT_EQ(text({"reload", "/home/me/a.c:7", std::nullopt, "", std::nullopt}), "a.c:7 loaded again in each iteration");
+  EXPECT_EQ(text({"assume", "/home/me/a.c:7", std::nullopt, "", std::nullopt}),
+            "that the branch at a.c:7 always goes the way of this run");
+  EXPECT_EQ(text({"assume", "", std::nullopt, "", std::nullopt}), "that a branch always goes the way of this run");
   EXPECT_EQ(text({"unknown", "", std::nullopt, "", std::nullopt}),
             "not decided yet: whether iterations need memory of their own");
   EXPECT_EQ(text({"new", "", std::nullopt, "", std::nullopt}), "new: a value");

@@ -192,6 +192,31 @@ def check_bad_input(directory):
     suite.check("a sound partial trace is verified", result.status == 0 and b"partial" in result.stdout, str(result))
 
 
+# Copied by one instruction that repeats itself, in the C library.
+LARGE_COPY = """#include <stdio.h>
+#include <string.h>
+static double a[20000], b[20000];
+int main(void) {
+  for (int i = 0; i < 20000; i++) a[i] = i * 0.5;
+  memcpy(b, a, sizeof a);
+  double s = 0;
+  for (int i = 0; i < 20000; i++) s += b[i];
+  printf("%g\\n", s);
+  return 0;
+}
+"""
+
+
+def check_large_copy(directory):
+    """What a repeated instruction stores does not decide how often it is repeated."""
+    source = os.path.join(directory, "large_copy.c")
+    with open(source, "w", encoding="utf-8") as file:
+        file.write(LARGE_COPY)
+    trace, _ = build_and_analyse(source, "-O1", directory)
+    report, status = verify(trace)
+    suite.check("a large copy: all holds", status == 0 and report["holds"] and len(report["claims"]) >= 3, str(report))
+
+
 class Tally:
     def __init__(self):
         self.claims, self.made = 0, []
@@ -218,6 +243,7 @@ def main():
             suite.check(f"at least {FEWEST} were made wrong", len(tally.made) >= FEWEST, kinds)
             suite.check("in every way", all(kinds[kind] >= fewest for kind, fewest in KINDS.items()), kinds)
         check_bad_input(directory)
+        check_large_copy(directory)
     suite.finish()
 
 
