@@ -14,6 +14,18 @@ int report(const Error& error) {
   return status_of(error);
 }
 
+const CLI::Validator& whole_number() {
+  static const CLI::Validator validator(
+      [](const std::string& text) {
+        constexpr std::size_t kMostDigits = 9;
+        const bool digits = !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
+        if (digits && text.size() <= kMostDigits) return std::string();
+        return fmt::format("{} is not a whole number{}", text, digits ? " that makes sense here" : "");
+      },
+      "");
+  return validator;
+}
+
 void warn(const std::string& message) { print_stderr("loopfold: warning: {}\n", message); }
 
 Result<std::string> trace_file(const std::string& directory) {

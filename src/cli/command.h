@@ -28,6 +28,9 @@ class Command {
 /// Prints `loopfold: error: …` to stderr and returns the status that goes with it.
 int report(const Error& error);
 
+/// For CLI11: 0, 1, 2, ...
+const CLI::Validator& whole_number();
+
 /// Prints `loopfold: warning: …` to stderr.
 void warn(const std::string& message);
 

@@ -31,8 +31,7 @@ class ReportCommand : public Command {
     app.add_option("--format", format_, "text, json or markdown")
         ->check(CLI::IsMember({"text", "json", "markdown"}))
         ->capture_default_str();
-    app.add_option("--top", top_, "Show so many regions only, those with most operations")
-        ->check(CLI::NonNegativeNumber);
+    app.add_option("--top", top_, "Show so many regions only, those with most operations")->check(whole_number());
     app.add_option("--min-percent", min_percent_,
                    "Leave out regions and loops with less of the operations (default 1; with --format json loops are "
                    "not left out)")

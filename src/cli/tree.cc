@@ -25,7 +25,7 @@ class TreeCommand : public Command {
 
   void describe(CLI::App& app) override {
     add_directory(app, directory_);
-    app.add_option("--depth", depth_, "Show so many levels only");
+    app.add_option("--depth", depth_, "Show so many levels only")->check(whole_number());
     app.add_option("--min-percent", min_percent_,
                    "Leave out what has less of the instructions (default 1; with --format json nothing is left out)")
         ->check(CLI::Range(0.0, 100.0));

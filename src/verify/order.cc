@@ -83,8 +83,7 @@ std::optional<std::uint32_t> StatementNames::of(const Flow& flow, PartIndex part
 // ---- The order ----------------------------------------------------------------------------------------------------
 
 OrderCheck::OrderCheck(const profile::Region& region, Schedule schedule, const Flow& flow,
-                       const structure::LoopTree& tree, const Judges& judges, StatementNames& statements,
-                       Needs& needs)
+                       const structure::LoopTree& tree, const Judges& judges, StatementNames& statements, Needs& needs)
     : region_(region),
       schedule_(std::move(schedule)),
       flow_(flow),
@@ -163,8 +162,7 @@ bool OrderCheck::is_due(NodeIndex node) const {
 /// From one step of a reduction to another.
 bool OrderCheck::may_reorder(const Instance& instance) const {
   const auto chains = chains_.find(judge_at(instance.to, instance.relation.shared - 1u));
-  return instance.relation.carried && chains != chains_.end() &&
-         chains->second.contains({instance.from, instance.to});
+  return instance.relation.carried && chains != chains_.end() && chains->second.contains({instance.from, instance.to});
 }
 
 std::optional<Source> OrderCheck::timed(NodeIndex node, IterationId iteration, const Iterations& iterations) const {
@@ -199,8 +197,7 @@ bool OrderCheck::hands_on(NodeIndex node) const {
 }
 
 NeedsId OrderCheck::add(const Instance& instance, const Iterations& iterations) {
-  if (instance.relation.shared <= level_ || !is_in_region(instance.from) || !is_in_region(instance.to))
-    return kNoNeeds;
+  if (instance.relation.shared <= level_ || !is_in_region(instance.from) || !is_in_region(instance.to)) return kNoNeeds;
   if (instance.level != Edge::kAllLevels && instance.level + 1u != instance.relation.shared) return kNoNeeds;
   std::optional<Source> from;
   if (!is_needless(instance)) from = timed(instance.from, instance.producer, iterations);

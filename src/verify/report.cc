@@ -94,7 +94,7 @@ std::string report_text(const Report& report) {
   for (const Claim& claim : report.claims) {
     const std::string where = claim.source ? text_of(claim.source) : fmt::format("node {}", claim.node.value_or(0));
     text += fmt::format("{:<9}  {}", kind_name(claim.kind), where);
-    if (!claim.text.empty()) text += "  " + claim.text;
+    if (const std::string& what = claim.loops.empty() ? claim.text : claim.loops; !what.empty()) text += "  " + what;
     if (claim.outcome == Claim::Outcome::kHolds) {
       text += claim.checked == 0 ? "  ok, no value flows within it\n"
                                  : fmt::format("  ok, {} flow instances checked\n", grouped(claim.checked));
@@ -132,6 +132,7 @@ std::string report_json(const Report& report) {
                  {"checked", claim.checked},        {"why", claim.why},
                  {"violations", violations}};
     if (claim.node) json["node"] = *claim.node;
+    if (!claim.loops.empty()) json["loops"] = claim.loops;
     claims.push_back(std::move(json));
   }
   const Json json = {{"schema", "loopfold-verify/1"},

@@ -34,6 +34,7 @@ struct Claim {
   std::optional<std::uint32_t> node;       // of the tree: the loop
   std::optional<profile::Source> source;   // of the loop, or the region
   std::string text;                        // what is claimed, for people
+  std::string loops;                       // of a band: its members, by their lines
   std::uint64_t checked = 0;               // instances looked at
   std::vector<Violation> violations;       // most instances first
   std::string why;                         // kUnknown: what is in the way

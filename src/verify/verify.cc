@@ -248,7 +248,8 @@ class Verifier {
     const std::vector<profile::Band>& bands = order.region().transformed->bands;
     for (std::size_t i = 0; i < bands.size(); ++i) {
       Claim band = claim_of(order.region(), Claim::Kind::kBand);
-      band.text = members_text(bands[i]);
+      band.text = fmt::format("dimensions {} to {}", bands[i].first, bands[i].first + bands[i].members.size() - 1);
+      band.loops = members_text(bands[i]);
       band.checked = order.band_checked(i);
       for (const Misplaced& misplaced : order.misplaced_in(i))
         band.violations.push_back(violation_of(misplaced, "may not change places with"));

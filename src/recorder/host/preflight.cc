@@ -160,6 +160,9 @@ Preflight inspect_program(const std::vector<std::string>& argv) {
   for (int depth = 0; depth <= kMostInterpreters; depth++) {
     const std::string path = find_in_path(result.argv[0]);
     if (path.empty()) {
+      struct stat info {};
+      if (::stat(argv[0].c_str(), &info) == 0 && S_ISDIR(info.st_mode))
+        return refuse(kCannotRun, fmt::format("{}: is a directory, not a program", argv[0]));
       return refuse(kNotFound, fmt::format("{}: no such program in PATH; check the name or give a path", argv[0]));
     }
     if (Preflight bad = check_executable(path); bad.status != 0) return bad;

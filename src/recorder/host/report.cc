@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstring>
 
 #include "support/print.h"
 #include "support/units.h"
@@ -118,9 +119,14 @@ void print_summary(const Summary& summary, const RecordOptions& options) {
       failed ? fmt::format("recorded a part of {}", summary.program)
              : fmt::format("recorded {} instructions of {} in {}", short_count(summary.end.instructions),
                            summary.program, plural(summary.end.threads, "thread"));
+  // As a shell says it: the program may have returned that number itself.
+  constexpr int kSignalled = 128;
+  const int signal = summary.end.exit_status_known ? summary.end.exit_status - kSignalled : 0;
+  const char* const name = signal > 0 ? sigabbrev_np(signal) : nullptr;
+  const std::string killed = name == nullptr ? "" : fmt::format("; it ended as after being killed by SIG{}", name);
   const std::string next =
       "; next: loopfold tree" + (summary.directory == "loopfold.out" ? "" : " " + quoted(summary.directory));
-  print_stderr("loopfold: {} ({} in {}){}{}\n", what, short_bytes(summary.bytes), summary.directory, stopped,
+  print_stderr("loopfold: {} ({} in {}){}{}{}\n", what, short_bytes(summary.bytes), summary.directory, killed, stopped,
                options.hint ? next : "");
   if (!options.stats) return;
   const double per_second = static_cast<double>(summary.end.instructions) / std::max(summary.seconds, 1e-9);
