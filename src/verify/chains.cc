@@ -68,13 +68,9 @@ std::vector<Carried> Judge::violations(const Operators& operators) const {
 }
 
 std::set<Judge::Ends> Judge::chains() const {
-  const std::vector<Associative> kReductions[] = {{Associative::kAdd, Associative::kSubtract},
-                                                  {Associative::kMultiply},
-                                                  {Associative::kMin},
-                                                  {Associative::kMax},
-                                                  {Associative::kAnd},
-                                                  {Associative::kOr},
-                                                  {Associative::kXor}};
+  const std::vector<Associative> kReductions[] = {
+      {Associative::kAdd, Associative::kSubtract}, {Associative::kMultiply}, {Associative::kMin}, {Associative::kMax},
+      {Associative::kAnd}, {Associative::kOr}, {Associative::kXor}};
   std::set<Ends> found;
   for (const std::vector<Associative>& operations : kReductions) {
     const Operators operators{operations};

@@ -89,8 +89,7 @@ Operators operators_of(const profile::Loop& loop) {
   Operators operators;
   for (const profile::Reduction& reduction : loop.reductions) {
     const std::string& name = reduction.operation;
-    if (name == "+")
-      operators.operations.insert(operators.operations.end(), {Associative::kAdd, Associative::kSubtract});
+    if (name == "+") operators.operations.insert(operators.operations.end(), {Associative::kAdd, Associative::kSubtract});
     if (name == "*") operators.operations.push_back(Associative::kMultiply);
     if (name == "min") operators.operations.push_back(Associative::kMin);
     if (name == "max") operators.operations.push_back(Associative::kMax);

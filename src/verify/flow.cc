@@ -4,10 +4,7 @@ namespace loopfold::verify {
 
 std::size_t PartKeyHash::operator()(const PartKey& key) const {
   std::uint64_t hash = 0;
-  const auto mix = [&](std::uint64_t word) {
-    hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
-    hash ^= hash >> 29;
-  };
+  const auto mix = [&](std::uint64_t word) { hash = (hash ^ word) * 0x9e3779b97f4a7c15u; hash ^= hash >> 29; };
   mix(key.context);
   mix(std::uint64_t{key.function} << 32 | key.node);
   mix(std::uint64_t{key.place} << 32 | key.detail);

@@ -48,7 +48,8 @@ bool Line::fits(std::span<const std::uint64_t> counters, std::int64_t value) {
 }
 
 Line::Entry Line::current() const {
-  const auto offset = static_cast<std::uint64_t>(start_) - static_cast<std::uint64_t>(steps_[0].step) * steps_[0].start;
+  const auto offset = static_cast<std::uint64_t>(start_) -
+                      static_cast<std::uint64_t>(steps_[0].step) * steps_[0].start;
   return {serial_, steps_[0].step, static_cast<std::int64_t>(offset), steps_[0].start, last_, iterations_};
 }
 

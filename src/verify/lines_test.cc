@@ -27,7 +27,8 @@ TEST(VerifyLines, TwoValuesTellNothing) {
 TEST(VerifyLines, EntriesMayDiffer) {
   Line line;
   for (std::uint64_t entry = 1; entry < 5; ++entry)
-    for (std::uint64_t i = 0; i < 4; ++i) line.add(entry, Counters{i}, static_cast<std::int64_t>(1000 - entry * i));
+    for (std::uint64_t i = 0; i < 4; ++i)
+      line.add(entry, Counters{i}, static_cast<std::int64_t>(1000 - entry * i));
   EXPECT_TRUE(line.even());
   EXPECT_EQ(line.entries().size(), 4u);
   EXPECT_EQ(line.entries()[2].step, -3);

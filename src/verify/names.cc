@@ -22,8 +22,7 @@ std::string Names::text(const Node& node) const {
   const symbols::Location& location = symbolizer_.locate(node.address);
   if (!location.file.empty() && location.line != 0) return text_of(profile::Source{location.file, location.line});
   const std::optional<profile::Source> call = source(node);
-  if (call)
-    return fmt::format("{}, called at {}", location.function.empty() ? "code" : location.function, text_of(call));
+  if (call) return fmt::format("{}, called at {}", location.function.empty() ? "code" : location.function, text_of(call));
   if (!location.module.empty()) return fmt::format("{}+{:#x}", location.module, location.module_offset);
   return "code in no file";
 }

@@ -111,8 +111,7 @@ void Replay::produce(Thread& thread, NodeIndex node, IterationId now, std::span<
   const ValueId made = values_.make(value);
   for (const std::size_t reg : general) {
     thread.is_known[reg] = false;
-    for (std::size_t byte = 0; byte < 8; ++byte)
-      cells_.set(thread.registers[8 * reg + byte], {made, now, now, kNoPath, 0, 0});
+    for (std::size_t byte = 0; byte < 8; ++byte) cells_.set(thread.registers[8 * reg + byte], {made, now, now, kNoPath, 0, 0});
   }
   if (general.size() > 1)
     for (std::size_t i = 0; i < 2 * 32; ++i)
@@ -206,7 +205,8 @@ void Replay::kernel_access(Thread& thread, const trace::KernelAccess& access) {
   ValueId last = kNoValue;
   for (std::uint64_t i = 0; i < access.size; ++i) {
     const Cell cell = memory_.read(access.address + i);
-    if (cell.value != kNoValue && cell.value != last) use_value(thread.call, use, stack, operand, cell, access.address);
+    if (cell.value != kNoValue && cell.value != last)
+      use_value(thread.call, use, stack, operand, cell, access.address);
     last = cell.value;
   }
   thread.call_needs = needs_;

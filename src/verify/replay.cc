@@ -58,9 +58,9 @@ void Replay::begin_event(trace::ExitId exit, const std::uint64_t* slots) {
   exit_ = exit;
   const trace::Exit& e = reader_.exits()[exit];
   event_slots_ = {slots, e.slots};
-  top_ =
-      static_cast<unsigned>(trace::evaluate(reader_.blocks()[e.block], reader_.blocks()[e.block].ftop, event_slots_)) &
-      7;
+  top_ = static_cast<unsigned>(trace::evaluate(reader_.blocks()[e.block], reader_.blocks()[e.block].ftop,
+                                               event_slots_)) &
+         7;
 }
 
 /// Brings what is known of the stack's iterations up to date.
@@ -81,8 +81,8 @@ Replay::Stack& Replay::follow(const Place& place) {
     const structure::Dimension& dimension = place.dimensions[level];
     stack.serials[level] = dimension.serial;
     stack.counters[level] = dimension.counter;
-    stack.iterations.push_back(
-        iterations_.make(level == 0 ? kNoIteration : stack.iterations.back(), dimension.serial, dimension.counter));
+    stack.iterations.push_back(iterations_.make(level == 0 ? kNoIteration : stack.iterations.back(), dimension.serial,
+                                                dimension.counter));
   }
   return stack;
 }
@@ -484,8 +484,7 @@ void Replay::make(Execution& x) {
     note_store(x, address);
     if (std::find(value.sources.begin(), value.sources.end(), address) == value.sources.end())
       flow_.nodes[x.node].displaces = true;
-    for (std::uint32_t byte = 0; byte < access.size; ++byte)
-      memory_.write(address + byte, {made, x.now, x.now, kNoPath, 0, 0});
+    for (std::uint32_t byte = 0; byte < access.size; ++byte) memory_.write(address + byte, {made, x.now, x.now, kNoPath, 0, 0});
   }
   write_registers(x, made);
   write_flags(x, made);

@@ -61,7 +61,7 @@ struct Schedule::Statement {
   explicit Statement(isl_map* map) : map(held(map)) {}
   Held<isl_map> map;
   std::size_t counters = 0;
-  std::vector<Row> rows;    // empty: ask the map
+  std::vector<Row> rows;  // empty: ask the map
   bool everywhere = false;  // the map's domain is all there is
   std::map<std::vector<std::int64_t>, std::optional<std::vector<std::int64_t>>> known;
 };

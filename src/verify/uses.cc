@@ -18,8 +18,7 @@ void Replay::use(NodeIndex node, const Stack& stack, const Operand& operand, std
   for (std::size_t i = 0; i < cells.size();) {
     std::size_t end = i + 1;
     while (end < cells.size() && cells[end].value == cells[i].value) ++end;
-    Use& use =
-        Flow::use(flow_.nodes[node].uses, operand.number, static_cast<std::uint8_t>(std::min<std::size_t>(i, 255)));
+    Use& use = Flow::use(flow_.nodes[node].uses, operand.number, static_cast<std::uint8_t>(std::min<std::size_t>(i, 255)));
     use.address = operand.address;
     use.memory = operand.memory;
     use_value(node, use, stack, operand, cells[i], operand.at + i);
@@ -69,8 +68,7 @@ void Replay::add_edge(NodeIndex node, Use& use, const Stack& stack, const Operan
     const Relation by = iterations_.relation(cell.by, now);
     const Relation old = iterations_.relation(cell.old, now);
     for (std::size_t level = std::max<std::size_t>(relation.shared, 1); level < levels; ++level)
-      if (only == Edge::kAllLevels || only == level)
-        from_outside(node, use.levels[level], level, stack, identity, by, old);
+      if (only == Edge::kAllLevels || only == level) from_outside(node, use.levels[level], level, stack, identity, by, old);
   }
   if (id == kNoValue || relation.shared == 0) return;
   Edge& edge = Flow::edge(use, value.node, only);
@@ -78,8 +76,8 @@ void Replay::add_edge(NodeIndex node, Use& use, const Stack& stack, const Operan
   if (edge.levels.size() < relation.shared) edge.levels.resize(relation.shared);
   if (cell.by != value.iteration || value.node != values_[cell.value].node) edge.behind_copies = true;
   EdgeLevel& level = edge.levels[relation.shared - 1u];
-  Instance instance{value.node, value.iteration, node,  now,        &value, relation, operand.number,
-                    only,       false,           false, value.needs};
+  Instance instance{value.node, value.iteration, node, now, &value, relation, operand.number, only, false, false,
+                    value.needs};
   if (relation.carried && edge.load) {
     instance.rewritten = is_rewritten(value);
     const Relation writer = iterations_.relation(values_[value.inner].iteration, now);
