@@ -449,9 +449,7 @@ class Checker {
   void check_left_behind(const Proposed& proposed) {
     if (nest_.left_behind.empty() || is_as_written(proposed)) return;
     for (const NestStorage& made : nest_.left_behind) {
-      const bool known = std::any_of(answer_.collisions.begin(), answer_.collisions.end(),
-                                     [&](const Collision& other) { return other.variable == made.storage.name; });
-      if (known || is_settled()) continue;
+      if (is_settled()) return;
       if (made.storage.accesses.empty()) {
         doubt(made, made.storage.unknown);
         continue;

@@ -217,13 +217,12 @@ class LeftBehind {
     Isl<isl_map> map = flow_of(isl_, graph_, context_.tree, use);
     const NestUnit& of = units_.all[made.storage.accesses[number].unit];
     const auto shift = static_cast<unsigned>(units_.shift);
-    Isl<isl_set> instances;
     if (inside_.holds(use.to)) {  // in another entry of the nest
       Isl<isl_map> apart(isl_map_universe(isl_map_get_space(map.get())));
       apart = poly::with_equal_first(std::move(apart), units_.shift);
       map = Isl<isl_map>(isl_map_subtract(map.release(), apart.release()));
     }
-    instances = Isl<isl_set>(isl_map_domain(map.release()));
+    Isl<isl_set> instances(isl_map_domain(map.release()));
     instances = Isl<isl_set>(isl_set_project_out(instances.release(), isl_dim_set, 0, shift));
     instances = Isl<isl_set>(isl_set_set_tuple_name(instances.release(), of.name.c_str()));
     instances = Isl<isl_set>(isl_set_intersect(instances.release(), of.domain.copy()));

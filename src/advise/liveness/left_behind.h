@@ -8,8 +8,7 @@
 // (loop_reuse.h); so these storages are for other orders only.
 //
 // Where it is not known which instances leave their value, or what sets the variable is no part of a unit, the storage
-// is unknown. Index values that are not made of what was loaded are left out: whoever reorders loops gives them their
-// counters anew.
+// is unknown. Counters are left out: whoever reorders loops gives them counters anew.
 #pragma once
 
 #include <vector>

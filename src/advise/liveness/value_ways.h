@@ -106,8 +106,8 @@ class ValueWays {
 
   bool is_used_inside(poly::CodePoint at, const Inside& inside) const;
 
-  /// What the loop's own function computes in it, and that can not be computed anew, and leaves in a register that is
-  /// used behind it: the last value of some variable. Sums of reductions are none.
+  /// What the loop's own function computes in it and leaves in a register that is used behind it: the last value of
+  /// some variable. Sums of reductions are none, nor are counters and what is the same in every iteration.
   std::vector<Left> left_in_registers(const Inside& inside, const poly::FlowOfLoop& loop,
                                       const poly::RegionFlow& flow) const;
 
